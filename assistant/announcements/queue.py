@@ -73,7 +73,7 @@ class AnnouncementQueue:
         return name in self._waiting
 
     def put(self, records: Iterable[AnnouncementRecord], *, kept: bool) -> list[AnnouncementRecord]:
-        """Add announcements, and return those that had to be dropped for them.
+        """Add announcements, and return those that had to be dropped to make room.
 
         Of the held or the kept ones (as the new ones are), the least important beyond UNKEPT or
         KEPT are dropped, the oldest first.
@@ -193,7 +193,7 @@ class Announcements(Opened):
         self._over = True
 
     def _give_up(self) -> None:
-        """End the waiting of those who wait for an announcement that will not be spoken."""
+        """Release the callers that wait for an announcement that will not be spoken."""
         for end in self._ends.values():
             end.set_result(False)
         self._ends.clear()
@@ -234,7 +234,7 @@ class Announcements(Opened):
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
     async def knows(self, name: str) -> bool:
-        """Return True if an announcement of that id was kept before. Raises StoreError."""
+        """Return True if an announcement with this id was kept before. Raises StoreError."""
         return await self._store.knows_announcement(name)
 
     async def over(self, name: str) -> bool:
@@ -248,7 +248,7 @@ class Announcements(Opened):
     def _take_in(
         self, records: Sequence[AnnouncementRecord], *, kept: bool
     ) -> list[AnnouncementRecord]:
-        """Queue announcements, and return those that had to be dropped for them."""
+        """Queue announcements, and return those that had to be dropped to make room."""
         over = self._queue.put(records, kept=kept)
         for record in records:
             if record.id not in self._ends:
@@ -374,7 +374,7 @@ class Announcements(Opened):
         return False
 
     async def _wait(self) -> None:
-        """Wait until the loudspeaker is there and the conversation rests."""
+        """Wait until the loudspeaker is there and no conversation is going on."""
         if self._loudspeaker is not None:
             self._inaudible = True
             await self._loudspeaker.audible()

@@ -60,7 +60,7 @@ class WaitingSounds:
             raise StoreError(f"the sound cannot be written: {error.strerror}.") from error
 
     async def take(self, name: str, title: str) -> Clip | None:
-        """Return the clip of that id, or None if it is lost. `title` is its name for people."""
+        """Return the clip with this id, or None if it is lost. `title` is its name for people."""
         if name in self._held:
             return self._held[name]
         try:
@@ -197,8 +197,7 @@ class AnnouncementService:
     async def announce(
         self, wanted: AnnounceRequest, caller: Caller, *, announcement_id: str = ""
     ) -> str:
-        """Announce something once the conversation rests. Returns its id: the given one, or a new
-        one.
+        """Announce something between turns. Returns its id: the given one, or a new one.
 
         With `wanted.persist` it is on the disk when this returns, and an id that was kept before is
         not repeated. Raises NotAnnounced, NotPossible and NotKept; it is then not announced.

@@ -311,7 +311,8 @@ async def _pause(
 
 
 def playing(house: House, area_id: str) -> list[Entity]:
-    """Return the players that play in that area, or in the whole house for "", exposed or not."""
+    """Return the players that are playing in this area, or in the whole house for "",
+    exposed or not."""
     return [
         entity
         for entity in house.entities.values()

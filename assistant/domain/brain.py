@@ -81,7 +81,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class InTalk:
-    """Identifies the model's context for what follows; earlier turns of the same talk are
+    """Identifies the model's context for the following events; earlier turns of the same talk are
     part of it."""
 
     talk: str  # unique among all talks of the process

@@ -44,7 +44,7 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for that many seconds. Can be cancelled."""
+        """Wait for this number of seconds. Can be cancelled."""
         ...
 
 
@@ -94,7 +94,7 @@ class VirtualClock:
         self._start += timedelta(seconds=seconds)
 
     def suspend(self, seconds: float) -> None:
-        """Suspend the machine for that long. Sleepers get no closer to their end."""
+        """Suspend the machine for this time. Sleepers get no closer to their end."""
         self._suspended += seconds
 
     async def sleep(self, seconds: float) -> None:

@@ -234,9 +234,9 @@ class SmallValues(Protocol):
         ...
 
     async def kept(self, name: str) -> Any | None:
-        """Return the value of that name, or None if there is none."""
+        """Return the value with this name, or None if there is none."""
         ...
 
     async def drop_kept(self, name: str) -> None:
-        """Delete the value of that name."""
+        """Delete the value with this name."""
         ...

@@ -262,7 +262,7 @@ class PolicyContext:
     tainted: bool = False  # text from outside may have prompted the call
 
     def asked_by(self, program: Program | None, tainted: bool = False) -> "PolicyContext":
-        """Return this context for a turn of `program`, so that rules match its name besides the
+        """Return this context for a turn of `program`, so that rules match its name as well as the
         device's."""
         if tainted:
             return replace(self, tainted=True).asked_by(program)
@@ -284,7 +284,7 @@ Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Question about a call that waits for the person. A process has at most one pending."""
+    """A question about a call that waits for the person. A process has at most one pending."""
 
     id: str  # used once
     turn_id: str
@@ -298,7 +298,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """End of a question: the verdict, and who gave it."""
+    """The end of a question: the verdict, and who gave it."""
 
     verdict: Verdict
     by: str = ""  # who answered: "voice", "typed", "pin", "phone NAME"; "" if there was no answer

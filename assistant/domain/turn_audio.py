@@ -1,4 +1,5 @@
-"""Sound of one turn, from the mark on. It grows until the turn ends and can be read meanwhile."""
+"""The sound of one turn, from the mark on. It grows until the turn ends and can be read
+meanwhile."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -74,7 +74,7 @@ class Work:
         return not before
 
     def abandon(self, *, cancel: bool) -> None:
-        """Announce nothing about it, and cancel it if `cancel`."""
+        """Announce nothing about the work, and cancel it if `cancel` is true."""
         self.left = True
         if cancel:
             self.task.cancel()
@@ -196,7 +196,7 @@ class Jobs(Opened):
 async def ends_within(
     clock: Clock, seconds: float, task: asyncio.Task[ToolOutcome | Exception]
 ) -> bool:
-    """Return True if the task ends within that many seconds. The task is not cancelled."""
+    """Return True if the task ends within this number of seconds. The task is not cancelled."""
     async with asyncio.TaskGroup() as group:
         patience = group.create_task(clock.sleep(seconds))
         await asyncio.wait({task, patience}, return_when=asyncio.FIRST_COMPLETED)

@@ -44,7 +44,7 @@ class Database:
     def __init__(
         self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
     ) -> None:
-        """`refill` writes what is known without the damaged file into its fresh replacement."""
+        """`refill` writes the state held in memory into the fresh replacement of a damaged file."""
         self._path = path
         self._now = now
         self._refill = refill
@@ -222,7 +222,7 @@ class Database:
                 self._fail(error)
 
     def _heal(self, broken: int) -> None:
-        """Replace the damaged file with that inode by a fresh one, unless that has already
+        """Replace the damaged file with a fresh one, unless its inode shows that this has already
         happened.
 
         If that fails the damaged file stays open, so that its sound parts can still be read.

@@ -237,7 +237,7 @@ def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite
 def reopen_broken(
     path: Path, inode: int, now: Callable[[], datetime], refill: Refill
 ) -> sqlite3.Connection:
-    """Replace the file with that `inode`, which turned out to be damaged while it was open.
+    """Replace the file with this `inode`, which turned out to be damaged while it was open.
 
     If another process has already replaced it, that file is used.
     """
@@ -283,7 +283,7 @@ def check(path: Path) -> str:
 
 
 def erase_set_aside(path: Path, before: datetime) -> None:
-    """Delete damaged files set aside before then, because words cannot be erased from them.
+    """Delete damaged files set aside before this time, because words cannot be erased from them.
 
     Raises OSError.
     """

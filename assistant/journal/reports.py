@@ -28,7 +28,7 @@ Call = tuple[str, Decision, Status]  # tool name, decision and status
 
 @dataclass(frozen=True, slots=True)
 class CommandTurn:
-    """A turn in which a person asked for something, reduced to what judging it needs."""
+    """A turn in which a person asked for something, reduced to the facts needed to judge it."""
 
     at: datetime
     mark: Mark
@@ -274,7 +274,7 @@ class Reports:
         await self._database.run(lambda db: begin_fault(db, what, problem, instant(at)))
 
     async def end_fault(self, what: str, at: datetime) -> None:
-        """Record that it works again."""
+        """Record the end of a fault."""
         await self._database.run(lambda db: end_fault(db, what, instant(at)))
 
     async def settle_faults(self) -> None:

@@ -133,7 +133,7 @@ class Store:
         await self._database.run(lambda db: put(db, "turns", turn_row(turn), keep=("mark",)))
 
     async def turn(self, turn_id: str) -> TurnRecord | None:
-        """Return the turn of that id, or None."""
+        """Return the turn with this id, or None."""
         turns = await self._turns("WHERE turn_id = ?", (turn_id,))
         return turns[0] if turns else None
 
@@ -165,7 +165,7 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """Return the cost in USD of the turns since then, except those with the ids in
+        """Return the cost in USD of the turns since this time, except those with the ids in
         `besides`."""
         rows = await self._rows(
             # The same SQL for any number of ids, because the connection caches every statement.
@@ -315,7 +315,7 @@ class Store:
         )
 
     async def knows_announcement(self, announcement_id: str) -> bool:
-        """Return True if an announcement of that id was stored before."""
+        """Return True if an announcement with this id was stored before."""
         query = "SELECT 1 FROM announcements WHERE id = ?"
         return bool(await self._rows(query, (announcement_id,)))
 

@@ -23,7 +23,7 @@ def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> No
 
 
 def end_fault(db: sqlite3.Connection, what: str, now: str) -> None:
-    """Record that it works again."""
+    """Record the end of a fault."""
     db.execute("UPDATE faults SET ended_at = ? WHERE what = ? AND ended_at IS NULL", (now, what))
 
 
@@ -307,7 +307,7 @@ def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> 
 
 
 def kept_value(db: sqlite3.Connection, name: str) -> Any | None:
-    """Return the value of that name, or None if there is none."""
+    """Return the value with this name, or None if there is none."""
     row = db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
     return json.loads(row["value"]) if row else None
 

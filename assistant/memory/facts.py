@@ -286,7 +286,8 @@ def choose(
     found: Sequence[MemoryRecord],
     before: Collection[MemoryRecord] = (),
 ) -> tuple[MemoryRecord, ...]:
-    """Return the facts for the instruction, oldest first. `known` holds all facts in that order.
+    """Return the facts for the instruction, oldest first. `known` holds all facts in the same
+    order.
 
     Sensitive facts are never included. If there are too many, those `found` for the words of the
     moment come first, and the newest fill the rest. `before` is the previous selection; it is used

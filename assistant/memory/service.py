@@ -1,4 +1,4 @@
-"""The memory, as its page in the console shows and changes it."""
+"""The memory as the console's page shows and changes it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -105,7 +105,7 @@ class Answer:
         self._spoken: SpokenAnswer | None = None
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Start working in that group. Called by `SpeechOutput`."""
+        """Start working in the given task group. Called by `SpeechOutput`."""
         self._tasks = [group.create_task(self._synthesise()), group.create_task(self._play())]
 
     async def room(self) -> None:

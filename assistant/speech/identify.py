@@ -247,7 +247,7 @@ class Languages:
         return self.codes[0]
 
     def led_by(self, code: str) -> "Languages":
-        """Return a copy with that language as the default; unchanged for "" or an unknown code."""
+        """Return a copy with this language as the default; unchanged for "" or an unknown code."""
         return replace(self, codes=led_by(code, self.codes))
 
     def configured(self, code: str | None) -> str | None:
@@ -261,7 +261,7 @@ class Languages:
 
 
 def led_by(code: str, codes: Sequence[str]) -> tuple[str, ...]:
-    """Return the codes with that one first; unchanged for "" or an unknown code."""
+    """Return the codes with this one first; unchanged for "" or an unknown code."""
     return tuple(sorted(codes, key=lambda each: each != code))
 
 

@@ -194,7 +194,7 @@ class SpeechOutput:
         return streams
 
     def _loudness(self, manner: Manner) -> float:
-        """Return the present loudness for that manner, 0 to 1."""
+        """Return the current loudness for this manner, 0 to 1."""
         volume = self._volume if manner.volume is None else manner.volume
         allowed = volume if manner.alarm else min(volume, self._loudest())
         return max(allowed, manner.floor)

@@ -34,7 +34,7 @@ def weight(word: str) -> float:
 
 
 class PlaybackProgress:
-    """Sound of some words as it is made, to find how many words a part of it holds.
+    """The sound of some words as it is made, to find how many words a part of it holds.
 
     A word is heard when its last sample has been played. If the voice does not report the words'
     ends, they are estimated: the time without pauses is divided among the words by their weight.
@@ -80,11 +80,11 @@ class PlaybackProgress:
         self._rest = sound[count * size :]
 
     def heard(self, played_ms: float) -> str:
-        """Return the words that are heard after that much of the sound."""
+        """Return the words that have been heard after this much of the sound."""
         return " ".join(self.words[: self.words_heard(played_ms)])
 
     def words_heard(self, played_ms: float) -> int:
-        """Return the number of words that are heard after that much of the sound."""
+        """Return the number of words that have been heard after this much of the sound."""
         if played_ms <= 0.0 or not self._ms:
             return 0
         played_ms += 0.5  # positions are rounded when converted between rates
@@ -151,7 +151,7 @@ class Speaker(Protocol):
         ...
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Speak a text once the conversation rests."""
+        """Speak a text once no turn is going on."""
         ...
 
     async def rest(self) -> None:

@@ -1,4 +1,4 @@
-"""Spoken words: an answer as written, turned into what a good reader would say."""
+"""Conversion of a written answer into the words a good reader would say."""
 
 import re
 import unicodedata

@@ -214,12 +214,12 @@ def left_of(timer: TimerRecord, now: datetime) -> float:
 
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
-    """Return True once its time has come, so that it rings or soon will."""
+    """Return True once the timer is due, so that it rings or soon will."""
     return timer.paused_s is None and timer.due <= now and not comes_again(timer)
 
 
 def comes_again(timer: TimerRecord) -> bool:
-    """Return True if it repeats after it is due."""
+    """Return True if the timer repeats after it is due."""
     return timer.rule is not None and rule_from(timer.rule).repeats
 
 

@@ -143,7 +143,7 @@ Ask = Callable[[str, str, str], Awaitable[str]]
 
 
 class Later(Opened):
-    """Runs what is due, as passed to `take`. Use it as a context manager.
+    """Runs the due work passed to `take`. Use it as a context manager.
 
     Work that was started is never started again: if the process died in the middle, a person is
     told so. Work that is too late is skipped, and that is announced once somebody is there.
@@ -187,7 +187,7 @@ class Later(Opened):
         self._settled = True
 
     def take(self, due: Due) -> None:
-        """Run due work. Called again with it until it has ended."""
+        """Run due work. Called again with the same work until it has ended."""
         timer = due.timer
         if timer.id in self._busy:
             return

@@ -251,7 +251,7 @@ class TimerMonitor:
         self._owe()
 
     def due(self) -> list[Due]:
-        """Return what is due now, earliest first."""
+        """Return the timers that are due now, earliest first."""
         passed_s = self._clock.since_boot()
         found = [
             Due(timer, self._deadlines.late_s(timer.id, passed_s), self._deadlines.missed(timer.id))

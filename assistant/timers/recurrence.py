@@ -1,4 +1,4 @@
-"""Next time of a recurring event: by day, time of day or the sun. Pure.
+"""The next time of a recurring event: by day, time of day or the sun. Pure.
 
 Times are wall-clock times, across daylight saving: a time that does not exist (the clock skipped
 it) becomes the moment after the gap, and of a time that exists twice the first counts.
@@ -110,7 +110,7 @@ def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> da
 
 
 def moment_of(day: date, at: time, zone: tzinfo) -> datetime | None:
-    """Return that time of that day, in UTC, or None if that zone skipped the whole day."""
+    """Return this time of this day in UTC, or None if the zone skipped the whole day."""
     wall = datetime.combine(day, at, zone)
     before, behind = wall.replace(fold=0).utcoffset(), wall.replace(fold=1).utcoffset()
     assert before is not None

@@ -1,4 +1,4 @@
-"""Rings due timers in the one long-running process, until somebody hears them."""
+"""Ringing of due timers in the one long-running process, until somebody hears them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Timers in the one long-running process: watched, rung and carried out when due."""
+"""Timers in the one long-running process: watching them, ringing them and carrying them out."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -89,7 +89,7 @@ class TimerService(Opened):
         return self._monitor.timers
 
     def heard(self) -> None:
-        """Silence what rings, because somebody is there."""
+        """Silence the ringing timers, because somebody is there."""
         self._ringer.heard()
 
     def follow(self, tell: Tell) -> Callable[[], None]:

@@ -136,7 +136,7 @@ class AuditTools:
         return BuiltInResult(told, self._data([refused]), outside=_of_programs([refused]))
 
     async def _rows(self, minutes: int) -> list[AuditRecord]:
-        """Return the rows of that time, newest first. Raises StoreError."""
+        """Return the rows of this period, newest first. Raises StoreError."""
         since = self.clock.now() - timedelta(minutes=minutes)
         return await self.audit.audited(since=since, limit=_READ)
 

@@ -32,7 +32,7 @@ class SwitchProfile:
         switch: Callable[[str], Awaitable[None]],
         catalogue: Catalogue,
     ) -> None:
-        """`widens` returns True if a profile (or NONE) allows turns more than the present one.
+        """`widens` returns True if a profile (or NONE) allows turns more than the current one.
 
         `names` are the configured profiles. `switch` activates a profile or NONE and keeps it
         across a restart; it raises StoreError if that fails.

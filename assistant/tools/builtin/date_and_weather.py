@@ -87,7 +87,7 @@ class Weather:
         return BuiltInResult(" ".join(filter(None, sentences)), _data(weather, told))
 
     def _now(self, weather: Entity, language: str) -> str:
-        """Return a sentence about the present weather, or "" if the entity does not report it."""
+        """Return a sentence about the current weather, or "" if the entity does not report it."""
         degrees = weather.attributes.get("temperature")
         condition = self._condition(weather.state, language)
         if not isinstance(degrees, int | float) or not condition:

@@ -315,7 +315,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Return the entities of that name, by the first kind of match that finds any."""
+    """Return the entities with this name, by the first kind of match that finds any."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (
@@ -357,7 +357,7 @@ def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
 
 
 def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
-    """Return the areas or floors of that name, alias or id; else those with similar names."""
+    """Return the areas or floors with this name, alias or id; else those with similar names."""
     whole = _stem(name)
     same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
     return same or [

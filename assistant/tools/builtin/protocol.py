@@ -61,7 +61,7 @@ def failure(
 
 @dataclass(frozen=True, slots=True)
 class AskFirst:
-    """Question to the person before a call runs, whatever the settings allow."""
+    """A question to the person before a call runs, regardless of the settings."""
 
     name: str  # key: the catalogue has `confirm.ask_NAME` and `confirm.left_NAME`
     text: str = ""  # the subject, as `{names}` in the question

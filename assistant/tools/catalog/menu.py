@@ -86,7 +86,7 @@ _HOME_NAMES = frozenset(name.casefold() for name in (*INTENTS, *READINGS))
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """One tool, with everything that is decided about it before any call."""
+    """One tool, with everything that is decided before any call."""
 
     server: str
     tool: McpTool
@@ -128,7 +128,7 @@ class Menu:
     _by_name: Mapping[str, MenuEntry] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, name: str) -> MenuEntry | None:
-        """Return the offered tool of that name; for tools of the home also without prefix
+        """Return the offered tool with this name; for tools of the home also without prefix
         (`intent__`)."""
         exact = self._by_name.get(name)
         if exact is not None and not exact.hidden:
@@ -137,7 +137,7 @@ class Menu:
         return next((entry for entry in home if entry.suffix == name), None)
 
     def held(self, name: str) -> MenuEntry | None:
-        """Return the tool of that name if it waits for approval, else None."""
+        """Return the tool with this name if it waits for approval, else None."""
         entry = self._by_name.get(name)
         return entry if entry is not None and not entry.approved else None
 
@@ -369,7 +369,7 @@ def about(tool: McpTool) -> str:
 
 
 def is_cut(tool: McpTool) -> bool:
-    """Return True if the description is longer than what is passed on."""
+    """Return True if the description is too long to be passed on whole."""
     return len(" ".join((tool.description or tool.title).split())) > MAX_ABOUT
 
 

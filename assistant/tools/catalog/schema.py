@@ -150,7 +150,8 @@ def _below(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[A
 def _beyond(
     validator: Any, bound: Any, instance: Any, schema: Any, beside: str, sign: int
 ) -> Iterator[Any]:
-    """Check an exclusive bound: a number, or in draft 4 a flag for the bound beside it."""
+    """Check an exclusive bound: a number, or in draft 4 a flag that belongs to the ordinary
+    bound."""
     edge = schema[beside] if bound is True else bound
     if bound is False or not validator.is_type(instance, "number"):
         return

@@ -209,7 +209,7 @@ OnOutcome = Callable[[ToolOutcome, str], None]
 
 
 class Dispatcher:
-    """Sends a call and records it, whatever happens meanwhile."""
+    """Sends a call and records it, even if it fails or is cancelled."""
 
     def __init__(
         self, ledger: Ledger, call_log: CallLog, governance: CallGuards, on_outcome: OnOutcome

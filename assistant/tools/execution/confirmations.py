@@ -83,7 +83,7 @@ class Confirmations:
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        """Return the outcome of a program's gated call, which waits for nobody and never runs."""
+        """Return the outcome of a program's gated call, which never runs and asks no person."""
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)

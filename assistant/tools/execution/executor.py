@@ -225,7 +225,7 @@ class Executor:
 def _in_part(
     outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
 ) -> ToolOutcome:
-    """Return the outcome of a list of which only the first items were accepted."""
+    """Return the outcome for a list if only its first items were accepted."""
     items = [str(part["item"]) for part in parts]
     told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
     return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))

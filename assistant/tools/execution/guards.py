@@ -1,4 +1,4 @@
-"""Guards of tool calls besides the policy: rate limits, circuit breakers, taint.
+"""Guards of tool calls in addition to the policy: rate limits, circuit breakers, taint.
 
 A web page, calendar or music title may say "the person wants the door open". A model knows the text
 while it is in its context, which Gemini Live keeps over many turns. So a talk that has read such
@@ -50,7 +50,8 @@ class _Turn:
 
 
 class Guards:
-    """Limits of a process. `begin` is called before a call runs or is asked about, `end` after it.
+    """Limits of a process. `begin` is called before a call runs or is asked about, `end`
+    afterwards.
 
     A gated call begins when it is frozen, not again when it runs, so that questions stay rare too.
     Calls that are denied or malformed begin as READ and only count as calls.
@@ -280,7 +281,8 @@ Value = TypeVar("Value")
 
 
 class Taint:
-    """Taint of one process. A turn is identified by its id, a talk by its brain's name for it."""
+    """The taint of one process. A turn is identified by its id, a talk by its brain's name
+    for it."""
 
     def __init__(self) -> None:
         self._marked: dict[str, None] = {}  # ids, oldest first

@@ -338,7 +338,7 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Watch the things that this call moves, instead of what an earlier call did to them.
+        """Watch the things that this call moves, instead of an earlier call's effect on them.
 
         Calls that end after the context are ignored.
         """

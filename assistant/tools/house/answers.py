@@ -56,7 +56,7 @@ class HouseAnswers:
         return capitalised(telling.lost(found) if age_s != 0 else telling.live(found))
 
     def tell(self, things: Sequence[Entity], language: str, age_s: float | None) -> str:
-        """Describe the things, if the question about them is unclear."""
+        """Describe the things if the question about them is unclear."""
         known = tuple(one for one in things if one.state not in UNKNOWN)
         unknown = tuple(one for one in things if one.state in UNKNOWN)
         found = Facts("which", "", yes=known, unknown=unknown)

@@ -359,7 +359,7 @@ def door_of(entity: Entity, house: House) -> list[Entity]:
 
 
 def _of_garage(entity: Entity, doors: Iterable[Entity]) -> list[Entity]:
-    """Return the other half of a garage door, if its room has one drive and one contact of that
+    """Return the other half of a garage door, if its room has one drive and one contact of this
     class.
 
     "Garage contact" and "Garage door" do not have the same name.

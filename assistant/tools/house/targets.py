@@ -162,7 +162,7 @@ def has_features(entity: Entity, bits: int) -> bool:
 
 
 def is_wildcard(name: str) -> bool:
-    """Return True for the wildcard, which Home Assistant prefers to an entity of that name."""
+    """Return True for the wildcard, which Home Assistant prefers to an entity with that name."""
     return name.strip() == WILDCARD
 
 
@@ -172,12 +172,12 @@ def is_called(entity: Entity, name: str) -> bool:
 
 
 def find_area(house: House, name: str) -> Area | None:
-    """Return the first area of that name, alias or id, or None."""
+    """Return the first area with this name, alias or id, or None."""
     return next(iter(find_areas(house, name)), None)
 
 
 def find_areas(house: House, name: str) -> list[Area]:
-    """Return all areas of that name, alias or id. Areas may share an alias."""
+    """Return all areas with this name, alias or id. Areas may share an alias."""
     return [
         area
         for area in house.areas.values()
@@ -186,7 +186,7 @@ def find_areas(house: House, name: str) -> list[Area]:
 
 
 def find_floors(house: House, name: str) -> list[Floor]:
-    """Return all floors of that name, alias or id."""
+    """Return all floors with this name, alias or id."""
     return [
         floor
         for floor in house.floors.values()
@@ -231,7 +231,8 @@ def consequences(
 
 
 def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
-    """Return the entities and the members of groups, but not what only scenes or scripts touch.
+    """Return the entities and the members of groups, but not those that only scenes or scripts
+    touch.
 
     The direction in which a scene or script moves things is unknown.
     """
@@ -258,8 +259,8 @@ _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
 
 
 def members(entity_id: str, house: House) -> list[str]:
-    """Return the members of a group or scene (its `entity_id` attribute), or what a script
-    may touch."""
+    """Return the members of a group or scene (its `entity_id` attribute), or a script's possible
+    targets."""
     partly = sorted(house.partly.get(entity_id, ()))
     return list(dict.fromkeys((*all_members(entity_id, house), *partly)))
 

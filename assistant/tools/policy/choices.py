@@ -49,7 +49,7 @@ class _Switched:
 
 
 class ModeKeeper:
-    """Keeps the present mode. A temporary mode ends by itself, without a task."""
+    """Keeps the current mode. A temporary mode ends by itself, without a task."""
 
     def __init__(self, kept: SmallValues, clock: Clock, configured: Mode) -> None:
         """`configured` is `policy.mode`, to which the mode falls back."""
@@ -174,7 +174,7 @@ def widens(settings: Settings, present: str, wanted: str) -> bool:
 
 
 def _elsewhere(settings: Settings, profile: Profile) -> frozenset[str]:
-    """Return the brains that receive what is said, except the device's own."""
+    """Return the brains that receive a person's words, except the device's own."""
     return frozenset(profile.brain or settings.brain.order) - {"offline"}
 
 
@@ -332,7 +332,7 @@ Openings = Mapping[str, frozenset[str]]  # the things that each was seen to open
 
 
 class SeenOpening:
-    """Stores what is learned about openings, while its context is open."""
+    """Stores the observed openings while its context is open."""
 
     def __init__(self, home: HomeAssistant, store: Store, ratings: Ratings, clock: Clock) -> None:
         self._home = home
@@ -356,7 +356,7 @@ class SeenOpening:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what is left."""
+        """Write the remaining observations."""
         await self._owner.__aexit__(kind, error, trace)
         await self._write()
 

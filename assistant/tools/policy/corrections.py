@@ -60,7 +60,7 @@ class _Reading:
 def mend(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Mended:
-    """Correct domain, floor, area and name, in that order. Pure; the house must be up to date.
+    """Correct domain, floor, area and name, in this order. Pure; the house must be up to date.
 
     `device_area` is the id of this device's area; it decides between two things of the same name.
     """
@@ -195,7 +195,7 @@ def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[En
 
 
 def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """Return the things with a similar name, each once with that name."""
+    """Return the things with a similar name, each once, with the name that matched."""
     return [
         _Reading("name", written, one.entity_id)
         for one in pool
@@ -231,7 +231,7 @@ def _as_place(
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """Return the only reading; of several things of the same name, the one in this room."""
+    """Return the only reading; among several things with the same name, the one in this room."""
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -268,8 +268,8 @@ def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """Choose among things of the same name the one in this room or on this floor, as Home Assistant
-    does.
+    """Choose, among things with the same name, the one in this room or on this floor, as Home
+    Assistant does.
 
     It is then named unambiguously, whatever room Home Assistant assumes.
     """

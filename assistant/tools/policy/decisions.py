@@ -30,7 +30,7 @@ WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything that a call is judged by, besides its arguments."""
+    """Everything that a call is judged by, apart from its arguments."""
 
     intent: Intent
     house: House
@@ -179,7 +179,7 @@ def denied(
 
 
 def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
-    """Return the verdict for an allowed call that needs a confirmation whatever its tier."""
+    """Return the verdict for an allowed call that needs a confirmation regardless of its tier."""
     return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         verdict.tier,
@@ -241,7 +241,7 @@ def _truly(
     touched: Sequence[str],
     case: Case,
 ) -> PolicyDecision:
-    """Return the verdict with words for what would really happen.
+    """Return the verdict with words for the real effect.
 
     The direction in which a scene, script or button moves a door is unknown, and a thing that
     merely shares its name with another one is not touched at all.

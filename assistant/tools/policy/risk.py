@@ -1,4 +1,4 @@
-"""Risk of switching one thing in one direction: its tier, and the rule behind it.
+"""The risk of switching one thing in one direction: its tier, and the rule behind it.
 
 Closing is free, opening is not. Home Assistant has no device class for most things that use much or
 run unattended (ovens, strong heating, water, vacuums), so names decide, by the vocabulary.
@@ -305,7 +305,7 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping it, unless the owner rated it as comfort."""
+    """Return the rule against stopping the thing, unless its owner rated it as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

@@ -128,7 +128,7 @@ class OwnerRule:
 
     @property
     def names_tools(self) -> bool:
-        """True if the rule is about tools, whatever they touch."""
+        """True if the rule is about tools, regardless of the entities they touch."""
         return bool(self.tool or self.server)
 
     @property
@@ -303,7 +303,8 @@ def rule_call(stake: Risk, caller: Caller) -> Ruled:
 
 
 def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
-    """Rule by the owner's first matching rule, else by the tier. No rule loosens guest mode."""
+    """Return the ruling of the owner's first matching rule, else of the tier. No rule loosens guest
+    mode."""
     moment, rulings = caller.moment, caller.rulings
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)

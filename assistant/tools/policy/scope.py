@@ -62,7 +62,7 @@ class Scoped:
 def bounded(
     case: Case, arguments: Mapping[str, Any], seen: Reach, heard: HeardWords, own: Area | None
 ) -> Scoped:
-    """Limit a call without a place to what was said."""
+    """Limit a call without a place to the things in the person's words."""
     words, house = heard.wanted, case.house
     judged = (*seen.touched, *seen.candidates)
     if words.lacking and case.live:
@@ -157,7 +157,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """Return the things elsewhere, if there are so few that one of them may be meant."""
+    """Return the things elsewhere, if they are few enough that one of them may be meant."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -165,7 +165,8 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Return True if the thing is named after such a room, as a lamp without an area may be."""
+    """Return True if the thing is named after one of the rooms, as a lamp without an area
+    may be."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -324,7 +325,7 @@ _SWITCHED = tuple(kind for kind in KINDS if kind.topic in ("fans", "lights", "pl
 
 
 def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
-    """Return True if it, or a member of it, must run."""
+    """Return True if the entity or a member of it must keep running."""
     ratings = case.caller.moment.ratings
     return any(
         weigh(name, way, arguments, case.house, ratings, follows=name != entity.entity_id).rule
@@ -334,7 +335,7 @@ def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
 
 
 def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
-    """Return True if the words exclude it, or a member of it."""
+    """Return True if the words exclude the entity or a member of it."""
     if heard.left is None:
         return False
     return any(
@@ -344,7 +345,7 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return True if the words mean such things that must run: "the fridge", "heating"."""
+    """Return True if the words name things that must keep running: "the fridge", "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -355,7 +356,7 @@ def _has_kind(arguments: Mapping[str, Any]) -> bool:
 
 
 def _tells(heard: HeardWords) -> bool:
-    """Return True unless the words exclude something without saying what."""
+    """Return True unless the words exclude something without naming it."""
     left = heard.left
     if left is None or left.places or left.lacking:
         return True

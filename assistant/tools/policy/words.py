@@ -26,7 +26,7 @@ class Kind:
     opener: bool | None = None  # for covers: only openers, or only the others
 
     def holds(self, entity: Entity) -> bool:
-        """Return True if the entity belongs to it."""
+        """Return True if the entity is of this kind."""
         if entity.domain in self.named and self._is_called(entity):
             return True
         if entity.domain not in self.domains:
@@ -121,7 +121,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of a person, or the part of them that names exceptions."""
+    """The words of a person, or the part of them that names exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -140,7 +140,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """The words for what is wanted, and those for exceptions."""
+    """The words for the wanted things and the words for the exceptions."""
 
     wanted: Words
     left: Words | None = None  # None: no exceptions
@@ -161,7 +161,7 @@ class HeardWords:
 
 
 def read(house: House, heard: str) -> HeardWords:
-    """Split words into what is wanted and what is excluded."""
+    """Split words into wanted and excluded things."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)

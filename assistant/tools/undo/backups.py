@@ -66,7 +66,8 @@ class Backups:
     async def before(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
     ) -> "FileStep | None":
-        """Keep what this call of `tool` would replace. Returns None if it concerns no known file.
+        """Keep the files that this call of `tool` would replace. Returns None if it concerns no
+        known file.
 
         Never raises; a file that is too large or unreadable becomes a step that says so.
         """
@@ -110,7 +111,7 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete copies of that age, and the oldest if more than `keep` are left."""
+        """Delete copies at least `age_s` old, and the oldest if more than `keep` are left."""
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s

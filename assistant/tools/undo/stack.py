@@ -194,7 +194,7 @@ class UndoStack(Opened):
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
-        """Add another kind of step for a running call. `moves` are what it is judged by."""
+        """Add another kind of step for a running call. It is judged by its `moves`."""
         if not self._closed:
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
@@ -258,7 +258,7 @@ class UndoStack(Opened):
             await self._stored.drop(level.turn_id)
 
     def _write(self, work: Coroutine[Any, Any, None]) -> None:
-        """Write to the store in the background; the process waits for it at its end."""
+        """Write to the store in the background; the process waits for this before it ends."""
         task = asyncio.get_running_loop().create_task(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
@@ -382,7 +382,7 @@ class UndoStack(Opened):
 
 
 def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
-    """Return the moves that undo a level in that house, and the house afterwards."""
+    """Return the moves that undo a level in this house, and the house afterwards."""
     found: list[Move] = []
     for one in reversed(level.kept):
         if isinstance(one.step, HomeStep):

@@ -81,7 +81,7 @@ class UndoStep(ABC):
 
     @abstractmethod
     async def forget(self) -> None:
-        """Delete what is kept for it, after it was undone or expired. Called once."""
+        """Delete the stored data of the step after it was undone or expired. Called once."""
 
 
 UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
@@ -100,7 +100,7 @@ async def ran(step: UndoStep) -> UndoneReport:
 
 
 async def forgotten(step: UndoStep) -> None:
-    """Drop what is kept for a step. Never raises, except when cancelled."""
+    """Delete the stored data of a step. Never raises, except when cancelled."""
     try:
         await step.forget()
     except Exception:
@@ -113,7 +113,7 @@ SEEN_S = 2.0  # for the house to show it
 
 
 class HomeStep(UndoStep):
-    """Snapshot of the things that one call was the first to touch in its turn."""
+    """A snapshot of the things that one call was the first to touch in its turn."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class HomeStep(UndoStep):
         return any(not _is_same(was, house) for was in self._was.values())
 
     def moves(self, house: House) -> tuple[Move, ...]:
-        """Return the moves that `run` would make in that house."""
+        """Return the moves that `run` would make in this house."""
         barred = self._barred(house)
         return tuple(
             move
@@ -168,7 +168,8 @@ class HomeStep(UndoStep):
         return replace(house, entities={**house.entities, **there})
 
     async def run(self) -> UndoneReport:
-        """Restore what differs, and check the result. Never raises, except when cancelled."""
+        """Restore the differing states and check the result. Never raises, except when
+        cancelled."""
         before = self._home.house
         same = {name for name, was in self._was.items() if _is_same(was, before)}
         barred = self._barred(before)
