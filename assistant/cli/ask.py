@@ -11,13 +11,13 @@ from rich.text import Text
 
 from assistant.app.build import App, open_app
 from assistant.cli.console import Terminal, keyboard, worded
-from assistant.cli.terminal import CliCommand, Failed, add_alone, say, say_json
+from assistant.cli.terminal import CliCommand, Failed, add_alone, add_sentence, say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.record import NO_WAKE, FinishedTurn, joined, no_wake
 from assistant.conversation.record import as_json as turn_object
 from assistant.conversation.rules.events import AtTerminal, Prompter
 from assistant.domain.records import TurnRecord
-from assistant.domain.tool_call import Decision, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, ToolOutcome
 from assistant.sound.devices import open_file_player
 from audio.sound_files import WavSource
 
@@ -25,12 +25,19 @@ _COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def print_turn(turn: FinishedTurn, as_json: bool) -> int:
-    """Print a finished turn for a program or a person, and return the exit code."""
+    """Print a finished turn for a program or a person, and return the exit code.
+
+    It is 1 if the turn failed, was not understood, or had calls of which none succeeded.
+    """
     if as_json:
         say_json(turn_object(turn.record, turn.outcomes))
     else:
         show_turn(turn.record, turn.outcomes)
-    return 1 if turn.record.error or not turn.record.understood else 0
+    record = turn.record
+    answered = record.understood and not record.error
+    calls_failed = any(one.status in (Status.FAILED, Status.TIMEOUT) for one in turn.outcomes)
+    done = any(outcome.status is Status.DONE for outcome in turn.outcomes)
+    return 0 if answered and (done or not calls_failed) else 1
 
 
 def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
@@ -46,7 +53,7 @@ def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
     if record.answer:
         say(" ".join(record.answer.split("\n")))  # a model may write a list
     if any(outcome.decision is Decision.NEEDS_CONFIRMATION for outcome in outcomes):
-        console.print("nobody was there to answer, so it was not done", style="dim")
+        console.print("Not done, because nobody was there to confirm it.", style="dim")
 
 
 def show_notices(notices: Sequence[str]) -> None:
@@ -66,9 +73,7 @@ def describe(outcome: ToolOutcome) -> Text:
 
 
 def _ask_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "text", metavar="TEXT", nargs="+", help="the sentence, in any configured language"
-    )
+    add_sentence(parser, "the command, in any configured language")
     parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
     add_alone(parser)
 
@@ -77,7 +82,7 @@ def _text(arguments: argparse.Namespace) -> str:
     """Return the sentence, typed with or without quotes. Raises Failed."""
     text = " ".join(arguments.text).strip()
     if not text:
-        raise Failed('Nothing was asked; try hearth ask "what time is it"', exit_code=2)
+        raise Failed("Nothing was asked. Try `hearth ask what time is it`.", exit_code=2)
     return text
 
 
@@ -150,12 +155,16 @@ UNDO = CliCommand(
 
 
 def _hear_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE.wav", help="stands for the microphone")
+    parser.add_argument("file", type=Path, metavar="FILE.wav", help="the sound file to listen to")
     parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
     pace = parser.add_mutually_exclusive_group()
-    pace.add_argument("--fast", action="store_true", help="as fast as it can be worked out")
-    pace.add_argument("--realtime", action="store_true", help="as fast as it was spoken (default)")
-    parser.add_argument("--out", type=Path, metavar="ANSWER.wav", help="write the spoken answer")
+    pace.add_argument("--fast", action="store_true", help="process the file as fast as possible")
+    pace.add_argument(
+        "--realtime", action="store_true", help="process the file at its own speed (default)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="ANSWER.wav", help="write the spoken answer to this file"
+    )
 
 
 async def _hear(arguments: argparse.Namespace, settings: Settings) -> int:

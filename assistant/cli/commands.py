@@ -16,25 +16,25 @@ class Listed:
 
 
 COMMANDS = {
-    "run": Listed("start the assistant", "run"),
-    "demo": Listed("try Hearth without a microphone, a key or Home Assistant", "demo"),
-    "setup": Listed("set Hearth up: answer a few questions, or use flags", "setup"),
-    "token": Listed("create, list and revoke tokens for programs", "token"),
-    "link": Listed("print a one-time link that signs a browser in to the console", "link"),
-    "backup": Listed("back up what Hearth has learned, and restore it", "backup"),
-    "unregister": Listed("remove this device from Home Assistant", "unregister"),
-    "hear": Listed("run one spoken command from a sound file", "ask:HEAR"),
-    "ask": Listed("run one typed command", "ask"),
-    "undo": Listed("undo the last action", "ask:UNDO"),
-    "say": Listed("speak a text", "say"),
-    "tools": Listed("list the tools, and explain what is allowed", "tools"),
-    "trace": Listed("show where the time of a turn went, or list the last turns", "trace"),
-    "costs": Listed("show what the cloud has cost, by day, brain and model", "costs"),
-    "eval": Listed("run sixty spoken commands and report success, latency and cost", "eval"),
-    "audit": Listed("list the tool calls, what was decided and by whom", "audit"),
-    "doctor": Listed("check everything and suggest fixes", "doctor"),
-    "devices": Listed("list microphones and speakers, and measure their echo", "devices"),
-    "models": Listed("list, download and check voices and wake words", "models"),
+    "run": Listed("Start the assistant", "run"),
+    "demo": Listed("Try Hearth without a microphone, a key or Home Assistant", "demo"),
+    "setup": Listed("Set Hearth up: answer a few questions, or use flags", "setup"),
+    "token": Listed("Create, list and revoke tokens for programs", "token"),
+    "link": Listed("Print a one-time link that signs a browser in to the console", "link"),
+    "backup": Listed("Back up what Hearth has learned, and restore it", "backup"),
+    "unregister": Listed("Remove this device from Home Assistant", "unregister"),
+    "hear": Listed("Run one spoken command from a sound file", "ask:HEAR"),
+    "ask": Listed("Run one typed command", "ask"),
+    "undo": Listed("Undo the last action", "ask:UNDO"),
+    "say": Listed("Speak a text", "say"),
+    "tools": Listed("List the tools, and explain what is allowed", "tools"),
+    "trace": Listed("Show where the time of a turn went, or list the last turns", "trace"),
+    "costs": Listed("Show what the cloud has cost, by day, brain and model", "costs"),
+    "eval": Listed("Run sixty spoken commands and report success, latency and cost", "eval"),
+    "audit": Listed("List the tool calls, what was decided and by whom", "audit"),
+    "doctor": Listed("Check everything and suggest fixes", "doctor"),
+    "devices": Listed("List microphones and speakers, and measure their echo", "devices"),
+    "models": Listed("List, download and check voices and wake words", "models"),
 }
 USAGE = 2  # exit code
 
@@ -45,9 +45,9 @@ def answer(words: Sequence[str]) -> int | None:
     These are the overview, the version and a name that is no command.
     """
     if not words or words[0] in ("-h", "--help", "help"):
-        overview().print_help()
+        sys.stdout.write(overview().format_help())  # print_help would hide a full disk
         return 0
-    if words[0] == "--version":
+    if words[0] in ("-V", "--version"):
         from assistant.domain.version import own_version
 
         sys.stdout.write(f"hearth {own_version()}\n")
@@ -62,11 +62,16 @@ def no_such(word: str) -> str:
     """Return a sentence about a first word that is no command."""
     shown = word.encode("unicode_escape", "replace").decode("ascii") if not _plain(word) else word
     if word.startswith("-"):
-        return f'"{shown}" must follow a command. Run `hearth --help` for the list.'
+        near = get_close_matches(word, ("--help", "--version"), 1)
+        hint = f"Did you mean {near[0]}?" if near else "Options come after the command."
+        return f"Unknown option {shown}. {hint} Run `hearth --help` for the commands."
     near = get_close_matches(word.lower(), COMMANDS, 1)
     if near:
-        return f'There is no command "{shown}". Did you mean `hearth {near[0]}`?'
-    return f'There is no command "{shown}". Run `hearth --help` for the list.'
+        return (
+            f"Unknown command '{shown}'. Did you mean `hearth {near[0]}`? "
+            "Run `hearth --help` for the list."
+        )
+    return f"Unknown command '{shown}'. Run `hearth --help` for the list."
 
 
 def _plain(word: str) -> bool:
@@ -88,5 +93,5 @@ def overview() -> argparse.ArgumentParser:
         commands.add_parser(name, help=listed.summary, add_help=False)
     general = parser.add_argument_group("options")
     general.add_argument("-h", "--help", action="store_true", help="show this page")
-    general.add_argument("--version", action="store_true", help="show the version")
+    general.add_argument("-V", "--version", action="store_true", help="show the version")
     return parser

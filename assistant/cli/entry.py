@@ -6,23 +6,34 @@ import signal
 import sys
 
 FAILED, INTERRUPTED = 1, 130
-_CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
+_CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main() -> int:
     """Run the command in the daemon or in this process, and return the exit code."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # while modules are imported: no traceback
+    without_ctrl_c()  # while modules are imported: no traceback
+    _prepare_streams()
     try:
-        code = _run(sys.argv[1:])
+        try:
+            code = _run(sys.argv[1:])
+        except SystemExit as end:  # argparse: help, or wrong usage
+            code = end.code if isinstance(end.code, int) else 0
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except OSError as error:
         code = cannot_write(error)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # while threads and modules are torn down
+    without_ctrl_c()  # while threads and modules are torn down
     return code
+
+
+def _prepare_streams() -> None:
+    """Replace closed streams, and write characters that the terminal cannot show as escapes."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(nowhere, "w", encoding="utf-8"))
+        getattr(sys, name).reconfigure(errors="backslashreplace")
 
 
 def _run(words: list[str]) -> int:
@@ -33,6 +44,7 @@ def _run(words: list[str]) -> int:
     if code is None and words[0] in COMMANDS:
         with_ctrl_c()
         code = run_in_daemon(words, os.environ)
+        without_ctrl_c()
     if code is None:
         from assistant.cli.main import main as run
 
@@ -46,14 +58,21 @@ def with_ctrl_c() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def without_ctrl_c() -> None:
+    """Have Ctrl-C end the process at once, without KeyboardInterrupt, unless it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def cannot_write(error: OSError) -> int:
     """Return the exit code for output that cannot be written; raise any other error again.
 
     If the reader of the output has gone (`hearth tools | head`), there is nobody to tell.
     """
-    if error.errno not in _CANNOT_WRITE:
+    if error.errno not in _CANNOT_WRITE or error.filename is not None:
         raise error
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
     if error.errno != errno.EPIPE:
-        sys.stderr.write(f"hearth: cannot write the output: {error.strerror}\n")
+        sys.stderr.write(f"hearth: Cannot write the output: {error.strerror}.\n")
     return FAILED

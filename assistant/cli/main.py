@@ -17,6 +17,7 @@ from types import TracebackType
 
 from assistant.cli.commands import COMMANDS, answer
 from assistant.cli.entry import cannot_write, with_ctrl_c
+from assistant.cli.log_repeats import RepeatHandler
 from assistant.cli.terminal import CliCommand, Failed, Parser, StarredFormatter, hide_in_logs, say
 from assistant.config.errors import ConfigError
 from assistant.config.load import load_settings
@@ -43,18 +44,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         threading.excepthook = lambda fault: _log_fault(
             fault.exc_type, fault.exc_value, fault.exc_traceback
         )
-        with_ctrl_c()
     try:
+        _check_encoding(arguments)
         configured = command.configured
         settings = load_settings(arguments.config, os.environ) if configured else Settings()
         hide_in_logs(settings)
+        if argv is None:
+            with_ctrl_c()  # not earlier: pydantic hides a KeyboardInterrupt in its own error
         return asyncio.run(command.run(arguments, settings))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
     except (*EXPECTED, OSError, ImportError, ExceptionGroup) as error:
         cause = unpacked(error)
         if isinstance(cause, ImportError):  # most modules are imported when first needed
-            cause = ConfigError(f"a part of Hearth cannot be loaded ({cause}): install it again")
+            cause = ConfigError(
+                f"A part of Hearth cannot be loaded ({cause}). Install Hearth again."
+            )
         if isinstance(cause, OSError):
             return cannot_write(cause)
         if not isinstance(cause, EXPECTED):
@@ -63,6 +68,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             logging.getLogger(__name__).exception("hearth %s", command.name)
         say(f"hearth: {cause}", error=True)
         return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
+
+
+def _check_encoding(arguments: argparse.Namespace) -> None:
+    """Raise Failed for text that is not in the terminal's encoding. File names may be anything."""
+    for value in vars(arguments).values():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
+                raise Failed(
+                    f"The argument '{text}' is not valid {sys.getfilesystemencoding().upper()}. "
+                    "Type it again, or check the terminal's encoding.",
+                    UNUSABLE,
+                )
 
 
 def _load(name: str) -> CliCommand:
@@ -85,7 +102,7 @@ def parser_of(words: Sequence[str]) -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     own = commands.add_parser(
         command.name,
-        description=f"{summary[:1].upper()}{summary[1:]}.",
+        description=f"{summary}.",
         epilog=_examples(command.examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -117,7 +134,8 @@ def _log_fault(
 
 def _log_to_stderr(debug: bool) -> None:
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "hearth: %(message)s"
-    handler = logging.StreamHandler(sys.stderr)
+    # While debugging, each repetition counts.
+    handler = logging.StreamHandler(sys.stderr) if debug else RepeatHandler(sys.stderr)
     handler.setFormatter(StarredFormatter(layout))
     level = logging.DEBUG if debug else logging.WARNING
     logging.basicConfig(level=level, handlers=[handler], force=True)

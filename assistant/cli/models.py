@@ -177,7 +177,7 @@ _STATE_COLOURS = {
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    deeds = parser.add_subparsers(dest="deed", metavar="DEED", required=True)
+    deeds = parser.add_subparsers(dest="deed", metavar="ACTION", required=True)
     listed = deeds.add_parser("list", help="what there is, and what is here")
     fetched = deeds.add_parser("download", help="fetch models into the data folder")
     fetched.add_argument(

@@ -50,6 +50,8 @@ def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | Non
 
 
 def _may_be_remote(words: Sequence[str]) -> bool:
+    if not all(map(str.isprintable, words)):
+        return False  # perhaps not in the terminal's encoding: `main` tells of it
     options = words[: words.index("--")] if "--" in words else words
     # Of these some are for this process, and some need its files or its input.
     alone = {"--alone", "--help", "-h", "--debug", "--out", "-", "approve", "rate"}

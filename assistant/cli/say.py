@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assistant.announcements.queue import KEEP
 from assistant.app.build import App
-from assistant.cli.terminal import CliCommand, Failed, add_alone, say, say_json
+from assistant.cli.terminal import CliCommand, Failed, add_alone, add_sentence, say, say_json
 from assistant.config.schema import Settings
 from assistant.conversation.rules.events import Prompter
 from assistant.domain.clock import SystemClock
@@ -16,15 +16,28 @@ from assistant.speech.output import SpeechOutput
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
+    add_sentence(parser, "the text to speak; it may contain Markdown")
     parser.add_argument(
-        "text", metavar="TEXT", nargs="+", help="the text to speak, with its markup"
+        "--out",
+        type=Path,
+        metavar="FILE.wav",
+        help="write the speech to this file instead of playing it",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE.wav", help="write it instead of playing")
     parser.add_argument(
-        "--language", metavar="CODE", help="default: each clause's own, of the configured ones"
+        "--language",
+        metavar="CODE",
+        help="the language of the text (default: detected for each clause)",
     )
     parser.add_argument("--json", action="store_true", help="print what was said as one JSON value")
     add_alone(parser)
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    """Return the text, typed with or without quotes. Raises Failed."""
+    text = " ".join(arguments.text).strip()
+    if not text:
+        raise Failed("There is nothing to say. Try `hearth say dinner is ready`.", exit_code=2)
+    return text
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -34,7 +47,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             voices_of(settings), outputs, settings.voice.volume, spare_voices_of(settings)
         )
         try:
-            spoken = await mouth.speak(" ".join(arguments.text), arguments.language or turn.now)
+            spoken = await mouth.speak(_text(arguments), arguments.language or turn.now)
         finally:
             mouth.close()
     if arguments.json:
@@ -42,7 +55,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         say_json(said)
     else:
         say(" ".join(spoken.clauses), error=True)
-    return 0
+    return 0 if spoken.clauses else 1
 
 
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
@@ -50,7 +63,7 @@ async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | 
     assert app.daemon is not None
     announcements, now = app.daemon.announcements, SystemClock().now()
     options = {"language": arguments.language} if arguments.language else {}
-    record = AnnouncementRecord(new_id(now), " ".join(arguments.text), now, now + KEEP, options)
+    record = AnnouncementRecord(new_id(now), _text(arguments), now, now + KEEP, options)
     spoken: list[TurnRecord] = []
     unfollow = app.log.follow(lambda turn: spoken.append(turn.record))
     try:
@@ -58,14 +71,17 @@ async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | 
     finally:
         unfollow()
     if not heard:
-        raise Failed("It was not spoken: no loudspeaker plays, or more important things wait.")
+        raise Failed(
+            "The text was not spoken: no speaker works, or more important messages are waiting. "
+            "Run `hearth doctor`, or try again later."
+        )
     said = [turn for turn in spoken if turn.source == "announcement"][-1:]
     clauses = list(said[0].clauses) if said else []
     if arguments.json:
         say_json({"clauses": clauses, "audio_ms": round(said[0].audio_ms if said else 0.0, 1)})
     else:
         say(" ".join(clauses), error=True)
-    return 0
+    return 0 if clauses else 1
 
 
 COMMAND = CliCommand(

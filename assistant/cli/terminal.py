@@ -8,6 +8,7 @@ from outside and is escaped, like control, escape and direction characters.
 import argparse
 import json
 import logging
+import re
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from pydantic import BaseModel, SecretStr
 
+from assistant.config.kinds import one_of
 from assistant.config.schema import Settings
 from integrations.cleaning import escaped, escaped_json
 
@@ -70,18 +72,54 @@ def say_json(
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, with the nearest option if one was misspelt."""
+    """A parser that answers wrong usage in one line and suggests what may have been meant."""
+
+    sentence = ""  # the argument that takes any number of words
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments. Those of a sentence may stand around options, and after `--`."""
+        given, after = list(sys.argv[1:] if args is None else args), list[str]()
+        if self.sentence and "--" in given:
+            cut = given.index("--")
+            given, after = given[:cut], given[cut + 1 :]
+        found, unknown = super().parse_known_args(given, namespace)
+        if self.sentence:
+            # argparse takes one run of words; those behind an option are left over.
+            words = [word for word in unknown if not word.startswith("-") or " " in word]
+            unknown = [word for word in unknown if word not in words]
+            setattr(found, self.sentence, [*getattr(found, self.sentence), *words, *after])
+        if unknown:
+            self.error(self._about_unknown(unknown[0]))
+        return found, []
 
     def error(self, message: str) -> NoReturn:
-        """Report a usage error with control characters escaped."""
-        unknown = message.removeprefix("unrecognized arguments: ")
-        if unknown != message and (near := get_close_matches(unknown, self._known(), 1)):
-            message = f"{message}; did you mean {near[0]}?"
-        super().error(escaped(message))
+        """Report wrong usage with control characters escaped, and exit with code 2."""
+        sentence = _in_plain_words(message)
+        end = "" if sentence[-1] in ".?" else "."
+        told = f"hearth: {sentence}{end} Run `{self.prog} --help` for help."
+        self.exit(2, escaped(told) + "\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = [] if action.choices is None else [str(one) for one in action.choices]
+        if not choices or str(value) in choices:
+            super()._check_value(action, value)
+            return
+        near = next(iter(get_close_matches(str(value), choices, 1)), None)
+        hint = f"did you mean {near}?" if near else f"use {one_of(choices)}"
+        name = "/".join(action.option_strings) or action.metavar or action.dest
+        # Without the action, whose name argparse puts in front in some versions only.
+        raise argparse.ArgumentError(None, f"{name} cannot be '{value}'; {hint}")
+
+    def _about_unknown(self, word: str) -> str:
+        if not word.startswith("-"):
+            return f"Unexpected argument '{word}'"
+        given = word.partition("=")[0]
+        near = get_close_matches(given, self._known(), 1)
+        return f"Unknown option {given}" + (f"; did you mean {near[0]}?" if near else "")
 
     def _known(self) -> list[str]:
-        """Return the options of this parser and of its commands."""
-        found = [option for action in self._actions for option in action.option_strings]
+        """Return the long options of this parser and of its commands."""
+        found = [name for one in self._actions for name in one.option_strings if name[1] == "-"]
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
                 for parser in action.choices.values():
@@ -89,7 +127,32 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        super()._print_message(message, output(error=file is not sys.stdout))
+        # argparse would hide that the output cannot be written.
+        if message:
+            output(error=file is not sys.stdout).write(message)
+
+
+_ARGPARSE_SAYS = (
+    (r"argument (\S+): invalid (?:int|float) value: (.*)", r"\1 must be a number, not \2"),
+    (r"argument (\S+): expected one argument", r"\1 needs a value"),
+    (r"argument (\S+): not allowed with argument (\S+)", r"\1 and \2 cannot be used together"),
+    (r"the following arguments are required: (.*)", r"\1 is missing"),
+)
+
+
+def _in_plain_words(message: str) -> str:
+    """Return argparse's message as the beginning of a sentence for a person."""
+    for pattern, words in _ARGPARSE_SAYS:
+        if found := re.fullmatch(pattern, message, re.DOTALL):
+            return found.expand(words)
+    return message[:1].upper() + message[1:]
+
+
+def add_sentence(parser: argparse.ArgumentParser, help_text: str) -> None:
+    """Accept any number of words as one sentence, which needs no quotes."""
+    parser.add_argument("text", nargs="*", metavar="TEXT", help=help_text)
+    if isinstance(parser, Parser):
+        parser.sentence = "text"
 
 
 Beside = Callable[[argparse.Namespace, "App", "Prompter | None"], Coroutine[Any, Any, int]]

@@ -38,7 +38,7 @@ _LINE = 100  # characters of a description, even on wider terminals
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     add_alone(parser)
-    deeds = parser.add_subparsers(dest="deed", metavar="DEED", required=False)
+    deeds = parser.add_subparsers(dest="deed", metavar="ACTION", required=False)
     add_approve_parser(deeds)
     add_rate_parser(deeds)
     instead = parser.add_mutually_exclusive_group()

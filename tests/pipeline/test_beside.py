@@ -139,7 +139,7 @@ def test_the_output_has_the_form_of_a_process_of_its_own(
     [
         (("ask", "frobnicate the flux"), 1, ""),
         (("ask", "   "), 2, "Nothing was asked"),
-        (("ask",), 2, "required: TEXT"),
+        (("ask",), 2, "Nothing was asked. Try `hearth ask what time is it`."),
         (("ask", "hello", "--jsn"), 2, "did you mean --json?"),
         (("tools", "--prompt", "nobody"), 2, "no profile nobody"),
         (("tools", "--explain", "{"), 2, ""),
@@ -155,7 +155,7 @@ def test_failures_end_as_they_do_alone(
 
 def test_without_a_terminal_nobody_is_asked(house: dict[str, str]) -> None:
     done = run(house, "ask", "unlock the front door")
-    assert "nobody was there to answer" in done.stderr
+    assert "Not done, because nobody was there to confirm it." in done.stderr
 
 
 @pytest.mark.parametrize(("answer", "opens"), [("no", False), ("yes", True)])

@@ -268,8 +268,9 @@ def test_what_was_typed_is_quoted(
 
 @pytest.mark.parametrize("words", [["costs", EVIL], ["costs", "--days", EVIL]])
 def test_the_parsers_own_complaints(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(words)
+    with pytest.raises(SystemExit) as end:
+        raise SystemExit(main(words))
+    assert end.value.code == 2
     written = capsys.readouterr().err
     check(written.replace("'", ""), told=False)
     assert "evil.example" in written
