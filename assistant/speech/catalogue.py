@@ -12,7 +12,7 @@ from assistant.speech.language.english import integer
 
 LOCALES = Path(__file__).parent / "locales"
 FALLBACK = "en"
-_IN_WORDS = 12  # the largest number that English sentences have in words
+_IN_WORDS = 12  # the largest number that English sentences spell out
 
 # A language's file has all lines except these, which are read by a model or in a terminal and never
 # spoken as they are. A new line is therefore required in every language unless it is listed here.

@@ -1,8 +1,8 @@
-"""Home Assistant's error texts, each as the key of a sentence in the person's language.
+"""Home Assistant's error texts, each mapped to the key of a sentence in the person's language.
 
-Home Assistant writes its exceptions in English for developers, and names entity ids in them. Nobody
-hears them: what is known here has a sentence of its own, the rest is "Home Assistant reported an
-error". The text itself goes to the model, to the log and to the journal.
+Home Assistant's exceptions are written in English for developers and contain entity ids, so people
+never hear them: a known error has its own sentence, and any other becomes "Home Assistant reported
+an error". The original text goes to the model, the log and the journal.
 
 Sources: `helpers/intent.py` (`MatchFailedReason`, `IntentError`), `helpers/service.py`,
 `exceptions.py`, `components/climate`, `components/lock` and `components/mcp_server/server.py`.
@@ -15,11 +15,11 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.names import spoken_names, spoken_place, spoken_things
 from assistant.tools.house.targets import NAMED_KINDS
 
-_THINGS = frozenset({"hidden", "no_name"})  # their name is one of a thing
+_THINGS = frozenset({"hidden", "no_name"})  # errors whose name is that of a thing
 
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
-# The first that is found counts. A group `name` is what was named, `low` and `high` are limits.
+# The first match counts. The group `name` is the given name; `low` and `high` are limits.
 _KNOWN = tuple(
     (re.compile(pattern, re.IGNORECASE), key)
     for pattern, key in (
@@ -79,7 +79,7 @@ _ELSEWHERE = {"not_understood": "fault.not_understood", "which": "policy.which_t
 
 
 def tell_error(catalogue: Catalogue, language: str, text: str, code: str = "") -> str:
-    """Return a sentence for an error text of Home Assistant, or else for the code that it has."""
+    """Return a sentence for an error text of Home Assistant, or else for its error code."""
     for pattern, name in _KNOWN:
         found = pattern.search(text)
         if found is not None:
@@ -98,7 +98,7 @@ def _key(name: str, kind: str | None = "") -> str:
 
 
 def _values(name: str, groups: Mapping[str, str | None]) -> dict[str, str]:
-    """What fills the sentence. Of a name only what may be said stays."""
+    """Return the values for the sentence, with names made fit for speech."""
     values = {one: value for one, value in groups.items() if value}
     if "name" in values:
         said = values.pop("name")

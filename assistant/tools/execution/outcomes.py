@@ -163,7 +163,7 @@ class Sentences:
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """Return a sentence about a failure: its cause, or the things that cannot do it."""
+        """Return a sentence about a failure: its cause, or the things that cannot carry it out."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.followed_by(self.home_error(error), options)
@@ -246,7 +246,7 @@ class Sentences:
         )
 
     def _statement(self, state: str, names: Sequence[str]) -> str:
-        """ "the lamp and the fan are off"; in other languages "Lamp, Fan: off"."""
+        """Return "the lamp and the fan are off", or in other languages "Lamp, Fan: off"."""
         told = spoken_things(names)
         if self._catalogue.own(self._language).partition("-")[0] != FALLBACK:
             return f"{told}: {state}"

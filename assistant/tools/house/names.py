@@ -17,7 +17,7 @@ from integrations.home_assistant.house import Area, Entity, Floor, House
 _OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
 _ADVERBS = frozenset({"downstairs", "inside", "outdoors", "outside", "upstairs"})
 _PLURAL = re.compile(r"(?i)[^sui]s$")
-_TECHNICAL = re.compile(r"[._/]|://")  # of files and programs
+_TECHNICAL = re.compile(r"[._/]|://")  # in names of files and programs
 MOST_NAMED = 8  # names; the rest is counted
 
 
@@ -63,7 +63,7 @@ def named_thing(name: str, say: Catalogue, language: str) -> str:
 
 
 def _with_article(name: str) -> str:
-    """ "Front door": "the front door"; "Ana's window" and "notes.txt" take no article."""
+    """Return "the front door" for "Front door"; "Ana's window" and "notes.txt" take no article."""
     if _OWNED.match(name) or _TECHNICAL.search(name):
         return name
     return f"the {_lowered(name)}"

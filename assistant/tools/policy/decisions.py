@@ -318,7 +318,8 @@ def _names(entity_ids: Iterable[str], house: House) -> str:
 
 
 def _is_untitled(entity_id: str, name: str) -> bool:
-    """Return True for names without an article: of a scene, a tool, a robot called like a pet."""
+    """Return True for a name without an article, as of a scene, a tool or a robot with a
+    pet's name."""
     domain = domain_of(entity_id)
     if domain in _UNTITLED or "." not in entity_id:
         return True
