@@ -117,6 +117,22 @@ async def test_from_the_first_question_to_a_configuration(house: DemoHome, confi
     assert settings.http.host == "0.0.0.0"
 
 
+async def test_a_wrong_address_then_the_simulated_house(config: Path) -> None:
+    code, shown = await run(
+        config,
+        ("ddress", "http://127.0.0.1:9"),
+        ("Home Assistant does not answer at http://127.0.0.1:9", "demo"),
+        ("for none [-]", "office"),
+        ("separated by commas [en]", ""),
+        ("everything stays in your home [no]", ""),
+        ("home network? [no]", ""),
+    )
+    assert code == 0
+    assert "token" not in shown
+    settings = load_settings(config, {})
+    assert (settings.home_assistant.url, settings.assistant.area) == ("demo", "Office")
+
+
 async def test_what_is_typed_unseen_stays_unseen(house: DemoHome, config: Path) -> None:
     def talk() -> str:
         with at_a_terminal("setup", "--config", str(config), "--voice", "espeak") as terminal:
