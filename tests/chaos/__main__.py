@@ -31,7 +31,7 @@ _NOTHING_FOUND = 5  # pytest's exit code where no test is left
 
 
 def collect(words: Sequence[str], folder: Path) -> list[Note]:
-    """All faults that there are. Raises CalledProcessError where the tests cannot be read."""
+    """Return all faults. Raises CalledProcessError if the tests cannot be read."""
     file = folder / "collected"
     quiet = ("--collect-only", "-q", "-m", "fault")
     command = _pytest(file, words, *quiet)
@@ -45,7 +45,7 @@ def collect(words: Sequence[str], folder: Path) -> list[Note]:
 def run(
     one: Surroundings, collected: Sequence[Note], words: Sequence[str], file: Path, at_once: int
 ) -> None:
-    """All faults of these surroundings; each notes how it went."""
+    """Run all faults in these surroundings; each records its result."""
     wanted = [note for note in collected if note.needs == one.name]
     if not wanted:
         return
@@ -73,7 +73,7 @@ def _pytest(file: Path, words: Sequence[str], *options: str) -> tuple[str, ...]:
 
 
 def judge(collected: Sequence[Note], runs: Sequence[Sequence[Note]]) -> list[Outcome]:
-    """How all went; what could not be had is the reason of those that were not reached."""
+    """Return all outcomes; missing surroundings are the reason for tests that were not reached."""
     missing = {one.name: one.missing() for one in ALL}
     left = [
         replace(note, state="skipped", reason=missing[note.needs])
@@ -84,19 +84,19 @@ def judge(collected: Sequence[Note], runs: Sequence[Sequence[Note]]) -> list[Out
 
 
 def code_of(rows: Sequence[Outcome]) -> int:
-    """The exit code: 1 where a row failed, and where none has passed, for then nothing was seen."""
+    """Return 1 if a row failed or if none has passed, because then nothing was observed."""
     return 1 if any(row.red for row in rows) or not any(row.green for row in rows) else 0
 
 
 def where(now: datetime) -> str:
-    """The machine, for the reader of the table."""
+    """Describe the machine for the reader of the table."""
     cores, kernel = os.cpu_count(), platform.release().partition("-")[0]
     python = platform.python_version()
     return f"{now:%Y-%m-%d}, {cores} cores, Linux {kernel}, Python {python}."
 
 
 def arguments(given: Sequence[str]) -> argparse.Namespace:
-    """As of the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--runs", type=int, default=2 if os.environ.get("LONG") == "1" else 1)
@@ -106,7 +106,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
 
 
 def main(given: Sequence[str]) -> int:
-    """Do what the command line says; the exit code."""
+    """Carry out the command line and return the exit code."""
     asked = arguments(given)
     with tempfile.TemporaryDirectory(prefix="hearth-chaos-") as name:
         folder = Path(name)

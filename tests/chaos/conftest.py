@@ -1,4 +1,4 @@
-"""Fixtures of the chaos tests: what people say, as recordings."""
+"""Fixtures of the chaos tests: recordings of commands."""
 
 from pathlib import Path
 
@@ -9,13 +9,13 @@ from assistant.demo.scenes import SpokenCommand, make_clip
 
 @pytest.fixture(scope="session")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wake word and a command for the house, in one breath."""
+    """Return the wake word and a command for the house, in one breath."""
     folder = tmp_path_factory.mktemp("office")
     return make_clip(SpokenCommand("office", "turn on the office lights", "slt"), folder)
 
 
 @pytest.fixture(scope="session")
 def timer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wake word and a command that needs no house."""
+    """Return the wake word and a command that needs no house."""
     folder = tmp_path_factory.mktemp("timer")
     return make_clip(SpokenCommand("timer", "set a timer for ten minutes", "slt"), folder)

@@ -1,4 +1,4 @@
-"""`hearth run` as a process of its own, with a simulated house that outlives it."""
+"""`hearth run` as a separate process, with a simulated house that outlives it."""
 
 import asyncio
 import os
@@ -51,12 +51,12 @@ class Daemon:
 
     @property
     def log(self) -> str:
-        """What it has written to stderr, over all starts."""
+        """Return its output on stderr, over all starts."""
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     @property
     def added(self) -> Counter[str]:
-        """How often each item was added to a list, as the house counts it."""
+        """Return how often each item was added to a list, as the house counts it."""
         return Counter(
             str(arguments.get("item"))
             for name, arguments in self.house.calls
@@ -80,7 +80,7 @@ class Daemon:
         return others | {f"HEARTH_{key}": value for key, value in own.items()}
 
     async def start(self) -> None:
-        """Begin; `serves` says when it is there."""
+        """Start it; `serves` waits until it is ready."""
         assert self._process is None
         self.folder.mkdir(parents=True, exist_ok=True)
         config = self.folder / "hearth.toml"
@@ -115,14 +115,14 @@ class Daemon:
         await self.serves()
 
     async def end(self, by: signal.Signals = signal.SIGTERM) -> int:
-        """End it, and wait until it has; its exit code."""
+        """End it, wait for the end, and return its exit code."""
         assert self._process is not None
         if self._process.returncode is None:
             self._process.send_signal(by)
         return await self.ended()
 
     async def ended(self) -> int:
-        """Wait until it has ended by itself; its exit code."""
+        """Wait until it has ended by itself, and return its exit code."""
         process, self._process = self._process, None
         assert process is not None
         code = await asyncio.wait_for(process.wait(), WITHIN_S)
@@ -136,12 +136,12 @@ class Daemon:
 
     @property
     def pid(self) -> int:
-        """Of the process that runs."""
+        """Return the id of the running process."""
         assert self._process is not None
         return self._process.pid
 
     async def logged(self, words: str, within_s: float = WITHIN_S) -> None:
-        """Return once that stands in its log."""
+        """Return once its log contains `words`."""
         async with asyncio.timeout(within_s):
             while words not in self.log:
                 assert self.runs, self.log[-2000:]
@@ -149,7 +149,7 @@ class Daemon:
 
     @property
     def turns(self) -> list[dict[str, str]]:
-        """What its log tells of each turn, by the key."""
+        """Return the fields that its log has for each turn."""
         told = (line for line in self.log.splitlines() if TURN in line)
         return [
             {key: value.strip('"') for key, value in _PAIR.findall(line.partition(TURN)[2])}
@@ -157,8 +157,7 @@ class Daemon:
         ]
 
     async def turn(self, number: int) -> dict[str, str]:
-        """What its log tells of that turn that somebody asked for, once it is over; 0 is the
-        first."""
+        """Return the log's fields of a requested turn, once it is over; 0 is the first."""
         async with asyncio.timeout(WITHIN_S):
             while len(self.asked_for) <= number:
                 assert self.runs, self.log[-2000:]
@@ -167,15 +166,15 @@ class Daemon:
 
     @property
     def asked_for(self) -> list[dict[str, str]]:
-        """What its log tells of each turn but its announcements, oldest first."""
+        """Return the log's fields of each turn except announcements, oldest first."""
         return [turn for turn in self.turns if turn["source"] != "announcement"]
 
     async def trouble(self, what: str, within_s: float = WITHIN_S) -> str:
-        """The sentence of /v1/state on what does not work, once there is one."""
+        """Return the sentence of /v1/state about a problem, once there is one."""
         return (await self._troubles(lambda troubles: what in troubles, within_s))[what]
 
     async def sound(self, what: str, within_s: float = WITHIN_S) -> None:
-        """Return once /v1/state tells of no such trouble."""
+        """Return once /v1/state reports no such problem."""
         await self._troubles(lambda troubles: what not in troubles, within_s)
 
     async def _troubles(
@@ -189,7 +188,7 @@ class Daemon:
                 await asyncio.sleep(0.2)
 
     async def ask(self, text: str) -> dict[str, Any]:
-        """One typed turn; the turn as the interface gives it."""
+        """Run one typed turn and return it as the interface reports it."""
         async with self.client() as client:
             answer = await client.post("/v1/ask", json={"text": text})
             assert answer.status_code == 200, answer.text
@@ -199,7 +198,7 @@ class Daemon:
             return turn
 
     async def say(self, recording: Path) -> dict[str, str]:
-        """Somebody says it in its room, and it is heard: what the log tells of the turn."""
+        """Say it in its room, and return the log's fields of the turn."""
         assert self.room is not None
         told = len(self.asked_for)
         self.spoken += 1
@@ -209,7 +208,7 @@ class Daemon:
         return turn
 
     async def timer(self) -> dict[str, Any]:
-        """The one timer that there is, as the interface gives it."""
+        """Return the only timer, as the interface reports it."""
         async with self.client() as client:
             [timer] = (await client.get("/v1/timers")).json()
         running: dict[str, Any] = timer
@@ -217,7 +216,7 @@ class Daemon:
 
     @property
     def life(self) -> Life:
-        """Its life so far; it has ended."""
+        """Return its life so far; it has ended."""
         database = self.data / "hearth.db"
         return Life(
             spoken=self.spoken,
@@ -228,7 +227,7 @@ class Daemon:
         )
 
     def client(self) -> httpx.AsyncClient:
-        """With the administrator's token."""
+        """Return a client with the administrator's token."""
         return httpx.AsyncClient(
             base_url=f"http://127.0.0.1:{self.port}",
             headers={"Authorization": f"Bearer {TOKEN}"},
@@ -237,7 +236,7 @@ class Daemon:
 
 
 async def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
-    """Return once that holds."""
+    """Return once `holds` is true."""
     async with asyncio.timeout(within_s):
         while not holds():  # noqa: ASYNC110 (another process)
             await asyncio.sleep(0.05)
@@ -245,8 +244,7 @@ async def until(holds: Callable[[], bool], within_s: float = WITHIN_S) -> None:
 
 @asynccontextmanager
 async def daemon(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
-    """One that is not started yet, and is ended if it runs. Whatever was broken meanwhile, the
-    promises are kept."""
+    """Yield a daemon that is not started yet; end it, and check that the promises were kept."""
     async with PhoneHome(settle_s=0.02) as house:
         one = Daemon(folder, house, settings)
         try:
@@ -262,7 +260,7 @@ async def daemon(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
 
 @asynccontextmanager
 async def listener(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
-    """The same with a room in which people may speak to it."""
+    """Yield the same with a room in which people may speak to it."""
     room = Room(folder / "room.wav")
     async with daemon(folder / "box", AUDIO__INPUT=room.source, **settings) as one:
         one.room = room
@@ -270,12 +268,12 @@ async def listener(folder: Path, **settings: str) -> AsyncIterator[Daemon]:
 
 
 def statuses(turn: dict[str, Any]) -> list[str]:
-    """What became of the calls of a turn, as the interface gives it."""
+    """Return the results of a turn's calls, as the interface reports them."""
     return [call["status"] for call in turn["tool_calls"]]
 
 
 def _told(turn: dict[str, str]) -> Told:
-    """From the pairs of one line of the log."""
+    """Return the turn from the fields of one line of the log."""
     return Told(
         turn_id=turn["id"],
         source=turn["source"],

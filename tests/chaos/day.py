@@ -30,14 +30,14 @@ _RINGS_WITHIN_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What happens in it."""
+    """The contents of a day."""
 
     turns: int
     idle_s: float  # after the turns, in real time
 
 
 async def live(client: httpx.AsyncClient, day: Day) -> dict[str, int]:
-    """Live through it; how many turns each brain served, timers, announcements."""
+    """Play the day and return the numbers of turns per brain, timers and announcements."""
     done: Counter[str] = Counter()
     for number, text in enumerate(itertools.islice(itertools.cycle(SENTENCES), day.turns)):
         answer = await client.post("/v1/ask", json={"text": text})
@@ -53,7 +53,7 @@ async def live(client: httpx.AsyncClient, day: Day) -> dict[str, int]:
 
 
 async def timer(client: httpx.AsyncClient) -> None:
-    """One that rings, and is ended by somebody."""
+    """Let one ring, and stop it."""
     answer = await client.post("/v1/timers", json={"seconds": 1, "name": "tea"})
     assert answer.status_code == 201, answer.text
     timer = answer.json()["id"]

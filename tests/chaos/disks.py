@@ -1,4 +1,4 @@
-"""Disks of a test's own, of which only root can make any."""
+"""Separate disks for tests; some can only be made by root."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _FILLER = "filler"
 
 
 def run(*command: str | Path) -> str:
-    """Its stdout. Raises CalledProcessError."""
+    """Return its stdout. Raises CalledProcessError."""
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
     return done.stdout.strip()
 
@@ -32,13 +32,13 @@ def fill(folder: Path) -> None:
 
 
 def make_room(folder: Path) -> None:
-    """Take away what `fill` has put there."""
+    """Remove what `fill` has written."""
     (folder / _FILLER).unlink()
 
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A disk in memory."""
+    """Yield a disk in memory."""
     folder.mkdir(parents=True)
     run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700", "tmpfs", folder)
     try:
@@ -49,20 +49,20 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class FailingDisk:
-    """An ext4 in a file, which the kernel takes for broken when it is told to."""
+    """An ext4 in a file, which the kernel treats as broken on request."""
 
     folder: Path
     device: str  # "/dev/loop0"
 
     def break_down(self) -> None:
-        """As after a fault of the medium: from now on the kernel lets nobody write."""
+        """Make the kernel refuse all writes from now on, as after a fault of the medium."""
         name = Path(self.device).name
         Path(f"/sys/fs/ext4/{name}/trigger_fs_error").write_text("a test", encoding="ascii")
 
 
 @contextmanager
 def failing_disk(folder: Path, image: Path) -> Iterator[FailingDisk]:
-    """Mounted so that a fault makes it read-only, as Debian and Raspberry Pi OS do."""
+    """Mount it so that a fault makes it read-only, as Debian and Raspberry Pi OS do."""
     if shutil.which("mkfs.ext4") is None:
         pytest.skip("mkfs.ext4 is missing")
     folder.mkdir(parents=True)

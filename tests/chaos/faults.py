@@ -27,18 +27,18 @@ class Fault:
     kept: str  # what is there afterwards
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what cannot be a row."""
+        """Raise ValueError for an invalid row."""
         for text in (self.name, self.hears, self.retried, self.kept):
             if not text.strip() or "\n" in text or "|" in text:
                 raise ValueError(f"not a cell of a table: {text!r}")
 
 
 def fault(name: str, *, hears: str, retried: str, kept: str) -> pytest.MarkDecorator:
-    """Say that this test, or this row of it, proves how that fault goes."""
+    """Declare that this test, or this row of it, proves the handling of a fault."""
     return pytest.mark.fault(Fault(name, hears, retried, kept))
 
 
 def fault_of(item: pytest.Item) -> Fault | None:
-    """The fault that a test was collected for; the row's own before the whole test's."""
+    """Return the fault of a collected test; the row's own has precedence over the test's."""
     mark = item.get_closest_marker(MARK)
     return None if mark is None else mark.args[0]

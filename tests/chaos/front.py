@@ -1,4 +1,4 @@
-"""What stands before a simulated house and makes it ill: refusals, answers lost or late."""
+"""A proxy before a simulated house that makes it fail: refusals, answers lost or late."""
 
 from collections import Counter
 
@@ -44,7 +44,7 @@ class Front:
             await self._house(scope, receive, send)
 
     async def _ill(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The house does it; what it answers does not arrive as it should."""
+        """Let the house act, but disturb its answer."""
         body, more = b"", True
         while more:
             message = await receive()
@@ -69,11 +69,11 @@ class Front:
 
 
 async def _nowhere(message: Message) -> None:
-    """The answer that nobody gets."""
+    """Discard the answer."""
 
 
 async def _invalid(socket: WebSocket) -> None:
-    """As Home Assistant does with a token that it does not know (any more)."""
+    """Reject the token, as Home Assistant does with an unknown one."""
     await socket.accept()
     await socket.send_json({"type": "auth_required", "ha_version": "2026.11.0"})
     await socket.receive()

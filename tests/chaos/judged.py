@@ -1,4 +1,4 @@
-"""A whole Hearth before a simulated Gemini; whatever breaks, the promises are kept."""
+"""A whole Hearth with a simulated Gemini, whose promises are checked whatever breaks."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from tests.simulators.gemini_live import GeminiSimulator
 
 @asynccontextmanager
 async def judged(folder: Path, service: GeminiSimulator, **given: Any) -> AsyncIterator[Scene]:
-    """A scene (`given`: see there) that is judged when the block ends."""
+    """Yield a scene (`given`: see there) that is judged when the block ends."""
     async with scene(folder, service, **given) as on:
         yield on
         demo = on.app.home.demo

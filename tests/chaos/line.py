@@ -1,9 +1,9 @@
-"""A line between two programs on this machine that is slow, loses packets, falls silent or is cut.
+"""A connection between two local programs that is slow, loses packets, falls silent or is cut.
 
-It stands in the place of netem, which not every kernel has (`tc qdisc add … netem`), and works on
-what the programs see: streams. What TCP makes of a lost packet is that it is sent again after its
-time-out, and that all behind it waits; so a lost piece comes so much later here, and so does the
-rest. Pieces are as long as a packet's content.
+It replaces netem, which not every kernel has (`tc qdisc add … netem`), and works on what the
+programs see: streams. TCP sends a lost packet again after its time-out, and everything behind it
+waits; so a lost piece comes so much later here, and so does the rest. Pieces are as long as a
+packet's content.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ from tests.ports import free_port
 _PIECE = 1448  # bytes: what an Ethernet packet carries of a TCP stream
 _AGAIN_S = 0.2  # Linux' least time until a packet is sent again (TCP_RTO_MIN)
 _SEED = 5  # where one piece in twenty is lost, the seventh is, the seventeenth, the twenty-seventh
-_MOST_PIECES = 512  # under way in one direction; whoever sends more waits
+_MOST_PIECES = 512  # under way in one direction; a sender of more waits
 
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """How the line is."""
+    """The state of the connection."""
 
     delay_s: float = 0.0  # each way
     loss: float = 0.0  # share of the pieces that do not come through at first
 
     def late_s(self, chance: random.Random) -> float:
-        """Until a piece is through: each further loss waits twice as long (RFC 6298, 5.5)."""
+        """Return the delay of a piece: each further loss waits twice as long (RFC 6298, 5.5)."""
         late, again = self.delay_s, _AGAIN_S + 2 * self.delay_s
         while self.loss and chance.random() < self.loss:
             late += again
@@ -43,7 +43,7 @@ ROUGH = Weather(delay_s=1.0, loss=0.05)  # two seconds there and back
 
 
 class Line:
-    """Listens, and hands everything on to `to_port` of 127.0.0.1. See `line`."""
+    """Listens, and forwards everything to `to_port` of 127.0.0.1. See `line`."""
 
     def __init__(self, to_port: int, host: str) -> None:
         self.weather = CLEAR
@@ -60,11 +60,11 @@ class Line:
         self._served: set[asyncio.Task[None]] = set()
 
     def url(self, scheme: str = "http") -> str:
-        """Where it listens."""
+        """Return its address."""
         return f"{scheme}://{self._host}:{self.port}"
 
     async def mend(self) -> None:
-        """It is as it was: whoever connects is through, and what was held back goes on."""
+        """Repair it: new connections get through, and what was held back goes on."""
         self._silenced = b""
         self._passing.set()
         if self._server is None:
@@ -72,7 +72,7 @@ class Line:
             self._server = await asyncio.start_server(self._take, self._host, self.port)
 
     def cut(self) -> None:
-        """All connections break off, and no other is taken: the program there has died."""
+        """Break all connections and refuse new ones: the program there has died."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
@@ -81,13 +81,16 @@ class Line:
         self.met["cut"] += 1
 
     def fall_silent(self, only: bytes = b"") -> None:
-        """Nothing comes through any more, and nobody is told. `only`: on connections that began
-        with these bytes in their first piece, and on new ones like them."""
+        """Let nothing through any more, without an error.
+
+        `only`: on connections that began with these bytes in their first piece, and on new ones
+        like them.
+        """
         self._silenced = only
         self._passing.clear()
 
     def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Somebody connects."""
+        """Accept a connection."""
         self.met["opened"] += 1
         task = self.tasks.start(self._serve(reader, writer), "a line")
         self._served.add(task)
@@ -114,7 +117,7 @@ class Line:
         aim: asyncio.StreamWriter,
         first: "asyncio.Future[bytes]",
     ) -> None:
-        """One direction, until its source ends."""
+        """Forward one direction, until its source ends."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_MOST_PIECES)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._deliver(under_way, aim, first))
@@ -154,7 +157,7 @@ class Line:
 
 @asynccontextmanager
 async def line(to_port: int, host: str = "127.0.0.1") -> AsyncIterator[Line]:
-    """One that is whole at first. `host`: an address of this machine, at which it listens."""
+    """Yield an intact one. `host`: an address of this machine, at which it listens."""
     made = Line(to_port, host)
     async with made.tasks:
         await made.mend()

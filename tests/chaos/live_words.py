@@ -1,4 +1,4 @@
-"""What is said, done and told in the turns in which Gemini Live breaks."""
+"""Texts, actions and notes in the turns in which Gemini Live breaks."""
 
 from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFICE_ON, TURN_ON, Scene, ended, said
 from tests.simulators.script import Call, Done, Hear, OnceTurn, Say, Step, Turn
@@ -7,7 +7,7 @@ from tests.simulators.script import Call, Done, Hear, OnceTurn, Say, Step, Turn
 HEARD = Hear("turn on the office lights", language="en-GB")
 SAID = "The office lights are on."
 ON = Call(TURN_ON, OFFICE, answer={"status": "done"})
-CALLED = Call(TURN_ON, OFFICE, wait=False)  # nobody waits for its result
+CALLED = Call(TURN_ON, OFFICE, wait=False)  # its result is not awaited
 LOOK = Call("GetLiveContext", {"area": "office"})
 SERVED: list[Step] = [HEARD, ON, Say(SAID), Done()]
 ONCE_SERVED = (OnceTurn([ON, Say(SAID), Done()]),)
@@ -16,11 +16,11 @@ ONCE_SERVED = (OnceTurn([ON, Say(SAID), Done()]),)
 NEXT_ASKED, NEXT_SAID = "is it on?", "Yes, it is."
 NEXT_TURN = Turn("text", [Say(NEXT_SAID), Done()])
 
-# What is spoken where it broke.
+# Spoken texts after a break.
 LOST = f"{OFFICE_ON} Then I lost the connection."
 BY_ITSELF = "Turned on the lights in the office."
 
-# What the next turn's model is told.
+# Notes for the next turn's model.
 IS_DONE = OFFICE_ON.partition(":")[0]
 HAD_STARTED = "cut off, but it had started"
 
@@ -34,7 +34,7 @@ TOLD = "what was done: the model learns it with the next turn"
 
 
 async def assert_told(on: Scene, later: str) -> None:
-    """The next turn is served by the same brain, and its model is told that."""
+    """Check that the next turn is served by the same brain, and that its model gets the note."""
     turn = await on.ask(NEXT_ASKED)
     assert (ended(turn), said(turn)) == ((LIVE, None), NEXT_SAID)
     told, _, asked = on.service.turns[-1].text.rpartition("\n")

@@ -1,4 +1,4 @@
-"""A process that has its own names of hosts, and a name server that has fallen silent."""
+"""A process with its own host names, and a name server that has fallen silent."""
 
 import os
 import socket
@@ -13,19 +13,19 @@ _IN_PLACE = 'mount --bind "$1" /etc/hosts && mount --bind "$2" /etc/resolv.conf 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Of the processes whose command begins with `before`."""
+    """Host names of the processes whose command begins with `before`."""
 
     before: tuple[str, ...]
     _hosts: Path
     _server: socket.socket
 
     def know(self, *names: str) -> None:
-        """These are this machine, and no others are known."""
+        """Make these names point to this machine, and no others resolve."""
         self._hosts.write_text(f"127.0.0.1 localhost {' '.join(names)}\n", encoding="ascii")
 
     @property
     def asked(self) -> int:
-        """How many questions have come to the name server since this was looked at last."""
+        """Return how many questions have reached the name server since the last call."""
         count = 0
         with suppress(BlockingIOError):
             while True:
@@ -35,15 +35,14 @@ class Names:
 
 
 def with_names(hosts: Path, servers: Path) -> tuple[str, ...]:
-    """What a command begins with that has these two files in the place of /etc/hosts and
-    /etc/resolv.conf."""
+    """Return a command's beginning that replaces /etc/hosts and /etc/resolv.conf by these files."""
     shell = ("sh", "-c", f'{_IN_PLACE} && exec "$@"', "sh", str(hosts), str(servers))
     return ("unshare", "--mount", *shell)
 
 
 @contextmanager
 def own_names(folder: Path) -> Iterator[Names]:
-    """Only root can have them."""
+    """Yield separate host names. Needs root."""
     address = f"127.53.{os.getpid() // 250 % 250}.{os.getpid() % 250 + 1}"
     hosts, servers = folder / "hosts", folder / "resolv.conf"
     servers.write_text(f"nameserver {address}\n", encoding="ascii")

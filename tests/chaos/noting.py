@@ -1,6 +1,6 @@
-"""A pytest plugin that notes how each fault went; `python -m tests.chaos` loads it.
+"""A pytest plugin that records the result of each fault; `python -m tests.chaos` loads it.
 
-It keeps the tests that prove a fault (those whose name holds one of the words, where words are
+It keeps the tests that prove a fault (those whose name contains one of the words, if words are
 given), and appends one line of JSON for each to a file.
 """
 
@@ -23,7 +23,7 @@ _KEY = pytest.StashKey["Note"]()
 
 @dataclass(slots=True)
 class Note:
-    """One test of a fault, and how it went."""
+    """One test of a fault, and its result."""
 
     name: str
     hears: str
@@ -37,19 +37,19 @@ class Note:
 
     @property
     def fault(self) -> Fault:
-        """The row that it belongs to."""
+        """Return the row that it belongs to."""
         return Fault(self.name, self.hears, self.retried, self.kept)
 
 
 def read_notes(file: Path) -> list[Note]:
-    """All that were appended; none where nothing was run."""
+    """Return all notes in the file, or none if nothing was run."""
     if not file.exists():
         return []
     return [Note(**json.loads(line)) for line in file.read_text("utf-8").splitlines()]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where the notes go, and of which faults."""
+    """Add options for the file of notes, and for the wanted faults."""
     parser.addoption("--fault-notes", metavar="FILE", help="append how each fault went to it")
     parser.addoption(
         "--fault-words", default="", help="only faults whose name holds one, by commas"
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what proves no fault that is wanted. Collecting alone notes all of them."""
+    """Drop tests that prove no wanted fault. With collection alone, note all of the others."""
     words = [word for word in config.getoption("--fault-words").split(",") if word]
     kept, left = [], []
     for item in items:
@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Set-up, test and end of each count; the worst of them is how it went."""
+    """Record the worst result of set-up, test and end."""
     report = yield
     note = item.stash[_KEY]
     note.seconds += call.duration
@@ -117,7 +117,7 @@ def _why(report: pytest.TestReport) -> str:
 
 @contextmanager
 def _file(config: pytest.Config) -> Iterator[Append]:
-    """To append to; nothing happens where no file was named."""
+    """Open the file for appending; do nothing if no file was named."""
     path = config.getoption("--fault-notes")
     if path is None:
         yield lambda note: None

@@ -1,6 +1,6 @@
-"""What nobody sends on purpose: odd values, JSON that was changed in one place, bytes in disorder.
+"""Invalid data: odd values, JSON that was changed in one place, garbled bytes.
 
-All of it comes from a seeded generator, so that a run that fails can be run again.
+All of it comes from a seeded generator, so that a failing run can be repeated.
 """
 
 import copy
@@ -39,12 +39,12 @@ _DEEP = 60  # levels; what is nested deeper is a matter of bytes
 
 
 def so_many(short: int, long: int) -> int:
-    """How often something is tried; LONG=1 tries it more often."""
+    """Return the number of tries; LONG=1 tries more."""
     return long if LONG else short
 
 
 def odd(chance: Random) -> Any:
-    """Any JSON value."""
+    """Return any JSON value."""
     kind = chance.randrange(8)
     if kind < 3:
         return chance.choice(TEXTS)
@@ -58,7 +58,7 @@ def odd(chance: Random) -> Any:
 
 
 def changed(value: Any, chance: Random) -> Any:
-    """The same but for one place, which was replaced, taken away, doubled or given another name."""
+    """Change one place of the value: replace, remove, double or rename it."""
     whole = copy.deepcopy([value])
     holder, key = chance.choice(list(_places(whole)))
     how = chance.randrange(10)
@@ -78,18 +78,18 @@ def changed(value: Any, chance: Random) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """With NaN and the like, as many writers have it."""
+    """Return JSON with NaN and the like, as many writers produce it."""
     return json.dumps(value, ensure_ascii=True)
 
 
 def wrong(plain: Any, chance: Random, *, torn: bool) -> bytes:
-    """That value as JSON, but for one place; `torn`: and its bytes in disorder besides."""
+    """Return the value as JSON with one place changed; `torn`: with its bytes garbled as well."""
     sent = as_json(changed(plain, chance)).encode()
     return garbled(sent, chance) if torn else sent
 
 
 def garbled(data: bytes, chance: Random) -> bytes:
-    """The same bytes in disorder: flipped, cut, doubled, lengthened, nested without end."""
+    """Garble the bytes: flip, cut, double, lengthen, or nest without end."""
     out = bytearray(data)
     for _ in range(chance.randrange(1, 4)):
         at, how = chance.randrange(len(out) + 1), chance.randrange(7)
@@ -119,7 +119,7 @@ def _nested(depth: int, value: Any) -> Any:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in it: what holds it, and where."""
+    """Yield every place in it: its container and its key."""
     keys = range(len(value)) if isinstance(value, list) else list(value)
     for key in keys:
         yield value, key

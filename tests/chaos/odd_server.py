@@ -1,4 +1,4 @@
-"""A tool server over stdio whose messages make no sense, the same from the same seed.
+"""A tool server over stdio whose messages make no sense; the seed determines them.
 
 python -m tests.chaos.odd_server SEED
 """
@@ -29,7 +29,7 @@ _RESULTS: dict[str, Any] = {
 
 
 def main(seed: str) -> None:
-    """Answer line by line; a quarter of it is odd."""
+    """Answer line by line; a quarter of the answers is odd."""
     chance = Random(seed)
     for line in sys.stdin:
         asked = json.loads(line)

@@ -1,8 +1,8 @@
-"""What must hold whatever is broken: nothing lost, nothing done twice, never deaf without a word.
+"""Promises that hold whatever breaks: nothing lost, nothing done twice, never silently deaf.
 
-Every fault is judged by `assert_promises`, from what was said to Hearth, what it told, what reached
-the house and what stands in its journal afterwards. `daemon` and `judged` (of this folder) call it
-when their block ends; a test with a Hearth of another kind makes a `Life` and calls it.
+Every fault is judged by `assert_promises`, from the sentences said to Hearth, its reports, the
+calls that reached the house, and its journal. `daemon` and `judged` (of this folder) call it when
+their block ends; a test with a Hearth of another kind makes a `Life` and calls it.
 """
 
 import json
@@ -28,7 +28,7 @@ Reached = Sequence[tuple[str, Mapping[str, Any]]]  # name and arguments, in the 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A turn as Hearth itself told of it, in its log or through its interface."""
+    """A turn as Hearth itself reported it, in its log or through its interface."""
 
     turn_id: str
     source: str
@@ -49,7 +49,7 @@ class Life:
 
 
 def told_of(turn: FinishedTurn) -> Told:
-    """Of a Hearth in the test's own process."""
+    """Return the turn of a Hearth in the test's own process."""
     record = turn.record
     return Told(
         turn_id=record.turn_id,
@@ -61,7 +61,7 @@ def told_of(turn: FinishedTurn) -> Told:
 
 
 def assert_promises(life: Life) -> None:
-    """Raises AssertionError with what is lost, done twice, or was not heard without a word."""
+    """Raise AssertionError with what is lost, done twice, or was silently not heard."""
     assert_never_deaf(life)
     assert_nothing_unsaid(life)
     if life.database is None:
@@ -73,20 +73,23 @@ def assert_promises(life: Life) -> None:
 
 
 def assert_never_deaf(life: Life) -> None:
-    """All that was spoken became a turn."""
+    """Check that every spoken sentence became a turn."""
     heard = sum(turn.source in SPOKEN for turn in life.told)
     assert heard >= life.spoken, f"{life.spoken} were spoken, {heard} were heard"
 
 
 def assert_nothing_unsaid(life: Life) -> None:
-    """Whoever asked was left with words or a tone."""
+    """Check that every person got words or a tone."""
     silent = [turn for turn in life.told if not turn.told and turn.error not in QUIET]
     assert not silent, f"nobody was told anything in {silent}"
 
 
 def assert_nothing_lost(life: Life, journal: sqlite3.Connection) -> None:
-    """What was told is written down, and so is each call that reached the house; what is written
-    down as done has reached it, and no call is left without an end."""
+    """Check the journal against what was reported and what reached the house.
+
+    Everything reported is written, and so is each call that reached the house; what is written as
+    done has reached it, and no call is left without an end.
+    """
     kept = {turn_id for (turn_id,) in journal.execute("SELECT turn_id FROM turns")}
     known = {*life.asked, *(turn.turn_id for turn in life.told)}
     assert known <= kept, f"lost from the journal: {known - kept}"
@@ -97,7 +100,7 @@ def assert_nothing_lost(life: Life, journal: sqlite3.Connection) -> None:
 
 
 def assert_journal_agrees(reached: Reached, journal: sqlite3.Connection) -> None:
-    """Each call that reached the house has a row of its own, and each that is done did reach it."""
+    """Check that each call that reached the house has a row, and each done row reached it."""
     came = Counter(_key(*one) for one in reached)
     unwritten = came - _calls(journal, "status != 'not_run'")
     assert not unwritten, f"reached the house, and no row of its own tells of it: {unwritten}"
@@ -107,7 +110,7 @@ def assert_journal_agrees(reached: Reached, journal: sqlite3.Connection) -> None
 
 
 def assert_nothing_twice(life: Life, journal: sqlite3.Connection) -> None:
-    """No turn did the same thing twice; nothing that was to be announced was said twice."""
+    """Check that no turn did the same thing twice, and that no announcement was spoken twice."""
     done = Counter(
         (turn_id, name, arguments)
         for turn_id, name, arguments in journal.execute(
@@ -127,14 +130,14 @@ def assert_nothing_twice(life: Life, journal: sqlite3.Connection) -> None:
 
 
 def assert_nothing_twice_by_the_log(life: Life) -> None:
-    """Where nothing can be written down: no call reached the house of which no turn tells."""
+    """Check, without a journal, that each call that reached the house is reported by a turn."""
     told = Counter(name for turn in life.told for name in turn.calls)
     untold = Counter(name for name, _ in life.reached or ()) - told
     assert not untold, f"reached the house, and no turn tells of it: {untold}"
 
 
 def _calls(journal: sqlite3.Connection, which: str) -> Counter[str]:
-    """The rows of these calls, by name and arguments."""
+    """Return the rows of these calls, by name and arguments."""
     rows = journal.execute(f"SELECT name, arguments FROM calls WHERE {which}")
     return Counter(_key(name, json.loads(arguments)) for name, arguments in rows)
 

@@ -1,4 +1,4 @@
-"""Stands between a box and a server that is honest, and lets a test change what comes back."""
+"""A relay between a box and an honest server that lets a test change what comes back."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ import aiohttp
 from aiohttp import web
 
 Message = str | bytes
-# What the box is sent in the place of one message, or of the body at that path.
+# The messages in place of one message, or of the body at that path.
 Messages = Callable[[Message], Iterable[Message]]
 Bodies = Callable[[str, bytes], bytes]
 _MOST = 64 << 20
@@ -26,7 +26,7 @@ class Relay:
     """HTTP and websockets, to one address. `messages` and `bodies` may be set while it runs."""
 
     def __init__(self, target: str, tls: ssl.SSLContext | None = None) -> None:
-        """`target`: "http://127.0.0.1:8123"; `tls`: where that is https."""
+        """`target`: "http://127.0.0.1:8123"; `tls`: if that is https."""
         self.messages: Messages = _as_they_are
         self.bodies: Bodies = lambda path, body: body
         self.url = ""
@@ -43,7 +43,7 @@ class Relay:
             await _send(one, message)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """One request of the box."""
+        """Handle one request of the box."""
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await self._relay_socket(request)
         assert self._client is not None
@@ -104,7 +104,7 @@ class Relay:
                     await _send(box, one)
 
     async def _webhook(self, message: Message) -> str | None:
-        """The answer to `webhook/handle`, which the simulated house knows by HTTP alone."""
+        """Return the answer to `webhook/handle`, which the simulated house only knows over HTTP."""
         if not self.answers_webhooks or not isinstance(message, str):
             return None
         asked: Any = json.loads(message)
@@ -118,7 +118,7 @@ class Relay:
 
 
 async def _send(to: web.WebSocketResponse | aiohttp.ClientWebSocketResponse, message: Any) -> None:
-    """To whoever is still there."""
+    """Send it if the receiver is still there."""
     try:
         if isinstance(message, str):
             await to.send_str(message)
@@ -132,7 +132,7 @@ async def _send(to: web.WebSocketResponse | aiohttp.ClientWebSocketResponse, mes
 async def relay(
     target: str, tls: ssl.SSLContext | None = None, serves: ssl.SSLContext | None = None
 ) -> AsyncIterator[Relay]:
-    """It listens on loopback. `serves`: by https."""
+    """Yield a relay that listens on loopback. `serves`: over https."""
     one = Relay(target, tls)
     application = web.Application(client_max_size=_MOST)
     application.router.add_route("*", "/{path:.*}", one.handle)

@@ -1,4 +1,4 @@
-"""What a running `hearth run` hears: a file that is written on while it is played."""
+"""The microphone of a running `hearth run`: a file that is written while it is played."""
 
 import asyncio
 import struct
@@ -26,11 +26,11 @@ class Room:
 
     @property
     def source(self) -> str:
-        """As the settings name it."""
+        """Return the value for the settings."""
         return f"file:{self._path}"
 
     async def say(self, recording: Path, to: int) -> None:
-        """Somebody speaks, to the process with this id."""
+        """Say it to the process with this id."""
         async with asyncio.timeout(60.0):  # it plays once everything stands
             while (position := self._position(to)) is None:  # noqa: ASYNC110 (another process)
                 await asyncio.sleep(0.1)
@@ -40,7 +40,7 @@ class Room:
             file.write(read_wav(recording))
 
     def _position(self, process: int) -> int | None:
-        """How many bytes of it that process has read; None: it has not opened it."""
+        """Return how many bytes of it that process has read, or None if it has not opened it."""
         folder = Path(f"/proc/{process}")
         for handle in (folder / "fd").iterdir():
             try:
@@ -53,7 +53,7 @@ class Room:
 
 
 def _header(size: int) -> bytes:
-    """Of a WAV file with so many bytes of 16-bit mono."""
+    """Return the header of a WAV file with `size` bytes of 16-bit mono."""
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, SAMPLE_RATE, SAMPLE_RATE * 2, 2, 16)
     return (
         struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE")

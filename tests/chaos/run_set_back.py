@@ -1,4 +1,4 @@
-"""`hearth` with a clock on the wall that a test may set while it runs.
+"""Run `hearth` with a wall clock that a test may set while it runs.
 
 python -m tests.chaos.run_set_back FILE COMMAND ...      FILE: by how many seconds it is ahead
 """

@@ -1,4 +1,4 @@
-"""What must hold whatever is broken: the wake word and a command of the house, and what is told."""
+"""Checks that hold whatever breaks: the wake word, a command of the house, and the reports."""
 
 import json
 import sqlite3
@@ -13,7 +13,7 @@ OFFICE_ON = {"area": "Office", "domain": ["light"]}
 def with_gemini(
     url: str, ca_file: Path | None = None, key: str = "simulated-key"
 ) -> dict[str, str]:
-    """The settings by which Gemini's rungs stand above the device's own."""
+    """Return settings that put Gemini's brains before the device's own."""
     return {
         "BRAIN__ORDER": '["gemini-live","gemini-once","offline"]',
         "PRIVACY__ACCEPT_CLOUD": "true",
@@ -24,7 +24,7 @@ def with_gemini(
 
 
 async def heard(box: Daemon, recording: Path) -> dict[str, str]:
-    """Somebody says it: it is answered by this machine, aloud. What the log tells of the turn."""
+    """Say it, check that this machine answers aloud, and return the log's fields of the turn."""
     turn = await box.say(recording)
     assert (turn["source"], turn["wake"], turn["brain"]) == ("voice", "okay_nabu", "offline")
     assert "error" not in turn
@@ -33,8 +33,7 @@ async def heard(box: Daemon, recording: Path) -> dict[str, str]:
 
 
 async def served(box: Daemon, recording: Path) -> dict[str, str]:
-    """The wake word and the command for the office's lights are heard, done and answered. What the
-    log tells of the turn."""
+    """Say the office lights' command, check that it is done and answered, return its fields."""
     done = len(box.house.calls)
     turn = await heard(box, recording)
     [(name, arguments)] = box.house.calls[done:]
@@ -43,19 +42,19 @@ async def served(box: Daemon, recording: Path) -> dict[str, str]:
 
 
 def written(box: Daemon, table: str) -> int:
-    """How many rows stand there."""
+    """Return the number of rows in that table."""
     [[count]] = _rows(box, f"SELECT COUNT(*) FROM {table}")
     return int(count)
 
 
 def said(box: Daemon) -> list[str]:
-    """What was spoken in each turn, oldest first."""
+    """Return the spoken words of each turn, oldest first."""
     rows = _rows(box, "SELECT clauses FROM turns ORDER BY rowid")
     return [" ".join(json.loads(clauses)) for (clauses,) in rows]
 
 
 def announced(box: Daemon) -> list[str]:
-    """What was said although nobody asked, oldest first."""
+    """Return the announcements, oldest first."""
     query = "SELECT answer FROM turns WHERE source = 'announcement' ORDER BY rowid"
     return [answer for (answer,) in _rows(box, query)]
 

@@ -1,4 +1,4 @@
-"""Too little of what a machine has: memory, and time on its processors."""
+"""Shortage of a machine's resources: memory, and time on its processors."""
 
 import asyncio
 import os
@@ -36,7 +36,7 @@ needs_memory_limits = pytest.mark.skipif(
 
 
 class Memory:
-    """Processes that have so much memory together, and no swap."""
+    """Processes with a common memory limit, and no swap."""
 
     def __init__(self, folder: Path, limit_mb: int) -> None:
         self._folder = folder
@@ -50,19 +50,21 @@ class Memory:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What a command begins with that is to live in it."""
+        """Return the beginning of a command that is to run within the limit."""
         return ("sh", "-c", f'echo $$ > {self._folder}/cgroup.procs && exec "$@"', "sh")
 
     def killed(self) -> int:
-        """How many of its processes Linux has ended for want of memory."""
+        """Return how many of its processes Linux has killed for want of memory."""
         name = "memory.oom_control" if _OLD.is_dir() else "memory.events"
         rows = (self._folder / name).read_text(encoding="ascii").split()
         return int(rows[rows.index("oom_kill") + 1])
 
     @contextmanager
     def greedy(self, every_s: float, rather: int | None = None) -> Iterator[None]:
-        """A neighbour in it that takes a megabyte more each time, until memory runs out. Then Linux
-        ends it; or, if that is there, the process with the id `rather`."""
+        """Run a neighbour in it that takes a megabyte more each time, until memory runs out.
+
+        Then Linux kills it; or, if `rather` is given, the process with that id.
+        """
         words = (sys.executable, "-S", "-c", _GREEDY, f"{every_s}")
         neighbour = subprocess.Popen((*self.command, *words))
         ended = neighbour.pid if rather is None else rather
@@ -76,7 +78,7 @@ class Memory:
 
 @contextmanager
 def memory(limit_mb: int) -> Iterator[Memory]:
-    """Its processes must have ended when the block does."""
+    """Yield a memory limit. Its processes must have ended when the block does."""
     folder = (_OLD if _OLD.is_dir() else _ROOT) / f"hearth-chaos-{os.getpid()}"
     folder.mkdir()
     try:
@@ -88,7 +90,7 @@ def memory(limit_mb: int) -> Iterator[Memory]:
 
 @asynccontextmanager
 async def busy_core(core: int, programs: int) -> AsyncIterator[None]:
-    """So many programs compute on that core for as long as the block runs."""
+    """Keep that core busy with `programs` programs for as long as the block runs."""
     words = ("taskset", "--cpu-list", f"{core}", sys.executable, "-S", "-c", _SPIN)
     spinning = [await asyncio.create_subprocess_exec(*words) for _ in range(programs)]
     try:

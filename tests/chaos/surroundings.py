@@ -1,4 +1,4 @@
-"""What a fault's test needs around it: nothing, simulated sound devices, a real Home Assistant."""
+"""Surroundings of a fault's test: none, simulated sound devices, a real Home Assistant."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """How tests come by what they need."""
+    """A way for tests to get what they need."""
 
     name: str  # for people
     mark: str  # of the tests that need it; "" for all others
@@ -58,7 +58,7 @@ ALL = (
 
 
 def needed_by(item: pytest.Item) -> str:
-    """The name of the surroundings that a test is to run in."""
+    """Return the name of the surroundings in which a test is to run."""
     for one in ALL:
         if one.mark and item.get_closest_marker(one.mark) is not None:
             return one.name
@@ -66,7 +66,7 @@ def needed_by(item: pytest.Item) -> str:
 
 
 def marks_of(one: Surroundings) -> str:
-    """The expression for pytest's -m that takes its tests and no others."""
+    """Return the expression for pytest's -m that selects exactly its tests."""
     others = [other.mark for other in ALL if other.mark and other is not one]
     wanted = ["fault", *([one.mark] if one.mark else []), *(f"not {mark}" for mark in others)]
     return " and ".join(wanted)

@@ -17,7 +17,7 @@ _HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One fault, and how all its tests went in all runs."""
+    """One fault, and the results of all its tests in all runs."""
 
     fault: Fault
     tests: tuple[str, ...]
@@ -27,21 +27,21 @@ class Outcome:
 
     @property
     def red(self) -> bool:
-        """It failed, in any run."""
+        """Return whether it failed in any run."""
         return "failed" in self.runs
 
     @property
     def green(self) -> bool:
-        """It passed, in every run."""
+        """Return whether it passed in every run."""
         return set(self.runs) == {"passed"}
 
 
 class Twice(Exception):
-    """Two faults of one name that do not say the same."""
+    """Two faults of one name that differ."""
 
 
 def outcomes(collected: Sequence[Note], runs: Sequence[Sequence[Note]]) -> list[Outcome]:
-    """In the order in which they were collected. Raises Twice."""
+    """Return outcomes in the order of collection. Raises Twice."""
     faults: dict[str, Fault] = {}
     for note in collected:
         if faults.setdefault(note.name, note.fault) != note.fault:
@@ -64,7 +64,7 @@ def _outcome(fault: Fault, collected: Sequence[Note], runs: Sequence[Sequence[No
 
 
 def _state(met: Sequence[Note], wanted: int) -> str:
-    """Of one run: all its rows must have passed."""
+    """Return the state of one run, in which all rows must have passed."""
     if any(note.state == "failed" for note in met):
         return "failed"
     if any(note.state == "skipped" for note in met):
@@ -73,7 +73,7 @@ def _state(met: Sequence[Note], wanted: int) -> str:
 
 
 def table(rows: Sequence[Outcome]) -> str:
-    """A line for each."""
+    """Return a line for each."""
     return "\n".join((*_HEAD, *(_line(row) for row in rows)))
 
 
@@ -85,7 +85,7 @@ def _line(row: Outcome) -> str:
 
 
 def told(row: Outcome) -> str:
-    """How it went, in a few words."""
+    """Return the result in a few words."""
     if row.green:
         times = f" {len(row.runs)} times" if len(row.runs) > 1 else ""
         return f"passed{times}, {row.seconds:.0f} s"
@@ -99,7 +99,7 @@ def _cell(text: str) -> str:
 
 
 def summary(rows: Sequence[Outcome], where: str) -> str:
-    """One paragraph: how many, how they went, on what."""
+    """Return one paragraph: how many faults, their results, and the machine."""
     green, red = sum(row.green for row in rows), sum(row.red for row in rows)
     runs = max((len(row.runs) for row in rows), default=0)
     times = {1: "one run", 2: "two consecutive runs"}.get(runs, f"{runs} consecutive runs")
@@ -111,7 +111,7 @@ def summary(rows: Sequence[Outcome], where: str) -> str:
 
 
 def with_table(page: str, made: str) -> str:
-    """The page with that between its marks. Raises ValueError where it has none."""
+    """Return the page with that between its marks. Raises ValueError if it has none."""
     if page.count(BEGIN) != 1 or page.count(END) != 1:
         raise ValueError("the page has no place for the table")
     before, _, rest = page.partition(BEGIN)

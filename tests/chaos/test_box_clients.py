@@ -1,4 +1,4 @@
-"""Programs that mean harm to the HTTP interface: slow, greedy, many, deaf, or guessing."""
+"""Tests of harmful clients of the HTTP interface: slow, greedy, many, deaf, or guessing."""
 
 import asyncio
 import contextlib
@@ -33,8 +33,7 @@ Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @asynccontextmanager
 async def crowd(port: int, count: int = CROWD) -> AsyncIterator[list[Connected]]:
-    """So many connections, as far as they are let in; each has little room for what it has not
-    read yet."""
+    """Yield up to `count` connections, each with little room for unread data."""
     opened = list[Connected]()
     try:
         for _ in range(count):
@@ -53,18 +52,18 @@ async def crowd(port: int, count: int = CROWD) -> AsyncIterator[list[Connected]]
 
 
 def request(box: Daemon, line: str, *headers: str) -> bytes:
-    """The head of a request with these further headers, as bytes."""
+    """Return the head of a request with these further headers, as bytes."""
     rows = (f"{line} HTTP/1.1", f"Host: 127.0.0.1:{box.port}", *headers, "", "")
     return "\r\n".join(rows).encode()
 
 
 def authorized(token: str) -> str:
-    """The header that says who asks."""
+    """Return the header that identifies the caller."""
     return f"Authorization: Bearer {token}"
 
 
 async def let_in_again(box: Daemon, since_s: float) -> None:
-    """Until somebody new is let in: BACK_S after that moment, or else LEAST_S from now."""
+    """Wait until a new client is accepted: BACK_S after that moment, or else LEAST_S from now."""
     left_s = max(LEAST_S, since_s + BACK_S - time.monotonic())
     async with asyncio.timeout(left_s), httpx.AsyncClient(timeout=2.0) as client:
         while True:
@@ -110,7 +109,7 @@ async def _health(box: Daemon) -> str:
 
 
 async def _drip(connections: list[Connected]) -> None:
-    """A byte of a header that never ends, each half second."""
+    """Send a byte of a header that never ends, each half second."""
     while True:
         for _, writer in connections:
             if not writer.is_closing():
@@ -135,7 +134,7 @@ async def test_deaf_clients(tmp_path: Path) -> None:
 
 
 async def _ask_without_end(writer: asyncio.StreamWriter, asks: bytes) -> None:
-    """Until nothing more is taken of what is asked."""
+    """Send requests until no more are accepted."""
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     with contextlib.suppress(TimeoutError, ConnectionError):
         async with asyncio.timeout(5.0):
@@ -175,7 +174,7 @@ async def test_huge_bodies(tmp_path: Path) -> None:
 
 
 async def _pour(port: int, head: bytes) -> str:
-    """The status that comes while a body of up to 4 MB is sent; "" where it ends without one."""
+    """Return the status that comes while a body of up to 4 MB is sent; "" if there is none."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(head)
     pouring = asyncio.ensure_future(_body(writer))
@@ -191,7 +190,7 @@ async def _pour(port: int, head: bytes) -> str:
 
 
 async def _body(writer: asyncio.StreamWriter) -> None:
-    """Piece by piece, so that an answer is read before the connection is gone."""
+    """Send piece by piece, so that an answer is read before the connection is gone."""
     with contextlib.suppress(ConnectionError):
         for _ in range(64):
             writer.write(b"ffff\r\n" + b"x" * 65_535 + b"\r\n")

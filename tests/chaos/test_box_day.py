@@ -1,5 +1,7 @@
-"""24 simulated hours of a household's talk: typed turns, timers, announcements, and a service that
-breaks now and then. On a clock that leaps."""
+"""Tests of 24 simulated hours: typed turns, timers, announcements, and a failing service.
+
+The clock leaps.
+"""
 
 import asyncio
 import gc
@@ -31,7 +33,7 @@ AWAKE = range(6, 23)
 HOUR_S = 3_600.0
 PER_HOUR = 24 if LONG else 6  # turns while people are awake
 ON, OFF = "intent__HassTurnOn", "intent__HassTurnOff"
-# What people say, and what the model makes of it; by themselves the device's own brain knows most.
+# Sentences, and the model's calls for them;
 SAID: dict[str, Call | None] = {
     "turn on the office lights": Call(ON, {"area": "Office", "domain": ["light"]}),
     "turn off the office lights": Call(OFF, {"area": "Office", "domain": ["light"]}),
@@ -51,14 +53,14 @@ PROGRAM = Caller("http:washing", frozenset({"speak"}))
 
 
 class Household:
-    """Its model answers what is said, and breaks at one turn in twelve, each time elsewhere."""
+    """A model that answers, and breaks at one turn in twelve, each time at another point."""
 
     def __init__(self, chance: Random) -> None:
         self._chance = chance
         self.broke: Counter[str] = Counter()
 
     def live(self, turn: HeardTurn) -> Sequence[Step]:
-        """One turn of a Live session."""
+        """Answer one turn of a Live session."""
         said = turn.text or "turn on the office lights"
         if said == ALARM:
             return WAKES
@@ -76,7 +78,7 @@ class Household:
         return steps
 
     def once(self, request: OnceRequest) -> Sequence[Step]:
-        """One plain request."""
+        """Answer one plain request."""
         del request
         return [Say("I can hear you."), Done()]
 
@@ -133,7 +135,7 @@ async def test_a_day_of_talk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
 
 
 def _rung(on: Scene) -> Counter[str]:
-    """The ids of what has rung, which goes on counting."""
+    """Return the ids of what has rung, counted from now on."""
     rung = Counter[str]()
 
     def note(one: BusEvent) -> None:
@@ -145,7 +147,7 @@ def _rung(on: Scene) -> Counter[str]:
 
 
 async def _all_rung(on: Scene, rung: Counter[str]) -> None:
-    """What was set has rung, each once, and was said aloud."""
+    """Check that each timer that was set has rung once, and was spoken."""
     on.clock.leap(HOUR_S)  # over what was set last
     done = Counter(
         outcome.name
@@ -171,12 +173,12 @@ async def _all_rung(on: Scene, rung: Counter[str]) -> None:
 
 
 def _open_files() -> int:
-    """Of this process, sockets among them."""
+    """Return the number of this process's open files, including sockets."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
-    """Its turns at odd moments, and in one hour of three an announcement."""
+    """Play an hour of turns at odd moments, and in one hour of three an announcement."""
     assert on.app.daemon is not None
     talks = PER_HOUR if awake else 0
     moments = sorted(chance.uniform(0.0, HOUR_S) for _ in range(talks))
@@ -184,7 +186,7 @@ async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
     for moment in moments:
         on.clock.leap(moment - now)
         now = moment
-        await asyncio.sleep(0.01)  # whoever waited for it goes on
+        await asyncio.sleep(0.01)  # anything that waited for it goes on
         await on.ask(chance.choice([*SAID]))
     if awake and chance.random() < 0.33:
         number = len(on.announced)
@@ -197,7 +199,7 @@ async def _live_an_hour(on: Scene, chance: Random, *, awake: bool) -> None:
 
 
 async def _sound_day(on: Scene, turns: int) -> None:
-    """Nobody was left without a word, nothing secure was done, nothing is left open."""
+    """Check that every turn got an answer, nothing secure was done, and nothing is left open."""
     assert turns >= PER_HOUR * len(AWAKE)
     assert on.app.home.demo is not None
     assert on.app.home.demo.states["lock.front_door"] == "locked"

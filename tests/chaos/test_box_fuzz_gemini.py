@@ -1,4 +1,4 @@
-"""Odd frames of Gemini: changed, torn, doubled, or of no kind at all."""
+"""Tests of odd frames of Gemini: changed, torn, doubled, or of no kind at all."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ OURS = ("assistant", "audio", "integrations", "asyncio")
 
 
 def answered(turn: HeardTurn) -> Sequence[Step]:
-    """A command of the house, with a bit of everything."""
+    """Return a command of the house, with a bit of everything."""
     del turn
     return [
         Hear("turn on the office lights", pieces=2),
@@ -50,7 +50,7 @@ def answered(turn: HeardTurn) -> Sequence[Step]:
 
 
 def answered_once(request: OnceRequest) -> Sequence[Step]:
-    """The same by a plain request."""
+    """Return the same for a plain request."""
     del request
     return [Call(TURN_ON, OFFICE), Say("The office lights are on."), Done()]
 
@@ -66,7 +66,7 @@ class OddGemini:
         self._connection = 0
 
     def messages(self, message: Message) -> Iterable[Message]:
-        """In the place of one frame."""
+        """Return what is sent in place of one frame."""
         chance, sent = self._chance, list[Message]()
         honest = json.loads(message)
         if "setupComplete" in honest:  # else hardly any session would open at all
@@ -92,7 +92,7 @@ class OddGemini:
         return sent
 
     def bodies(self, path: str, body: bytes) -> bytes:
-        """In the place of an answer to a plain request."""
+        """Return what is sent in place of an answer to a plain request."""
         del path
         if self._chance.random() < 0.5:
             return body
@@ -100,7 +100,7 @@ class OddGemini:
         return garbled(body, self._chance)
 
     def _note(self, message: Message) -> None:
-        """Keep the ids of the calls in it."""
+        """Remember the ids of the calls in it."""
         try:
             told = json.loads(message)
         except (ValueError, RecursionError):
@@ -165,7 +165,7 @@ async def test_an_odd_gemini(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
 async def odd_service(
     folder: Path, said: OddGemini
 ) -> AsyncIterator[tuple[App, LeapingClock, Relay]]:
-    """A Hearth that stays, and what stands between it and the service."""
+    """Yield a resident Hearth, and the relay between it and the service."""
     clock = LeapingClock()
     service = GeminiSimulator(respond=answered, respond_once=answered_once, check=False)
     with in_thread(service), patch("assistant.app.conversation.SystemClock", lambda: clock):
@@ -185,7 +185,7 @@ async def odd_service(
 
 
 def _assert_told_and_kept(told: Sequence[FinishedTurn], reached: Reached, database: Path) -> None:
-    """The promises, but for the calls that an odd frame asks for a second time in one turn."""
+    """Check the promises, except for calls that an odd frame repeats within a turn."""
     life = Life(0, (), tuple(told_of(turn) for turn in told), reached, database)
     assert_nothing_unsaid(life)
     with closing(sqlite3.connect(database, timeout=5.0)) as journal:
@@ -193,5 +193,5 @@ def _assert_told_and_kept(told: Sequence[FinishedTurn], reached: Reached, databa
 
 
 def _broke(one: logging.LogRecord) -> bool:
-    """Whether that line tells of what broke in our own code."""
+    """Return whether that line reports an error in our own code."""
     return bool(one.exc_info) and one.levelno > logging.INFO and one.name.startswith(OURS)

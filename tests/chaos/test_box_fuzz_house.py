@@ -1,4 +1,4 @@
-"""Odd words of Home Assistant: over its websocket, its tools and its messages to the device."""
+"""Tests of odd data from Home Assistant: websocket, tools and messages to the device."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ _EVENTS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 class OddHouse:
-    """Says odd things among what the house says."""
+    """Adds odd messages to those of the house."""
 
     def __init__(self, chance: Random) -> None:
         self._chance = chance
@@ -54,7 +54,7 @@ class OddHouse:
         self.told: Counter[str] = Counter()
 
     def messages(self, message: Message) -> Iterable[Message]:
-        """In the place of one of the house's."""
+        """Return what is sent in place of one of the house's messages."""
         if self._chance.random() < self.answers and isinstance(message, str):
             self.told["answers"] += 1
             if self._chance.random() < 0.3:
@@ -63,7 +63,7 @@ class OddHouse:
         return (message,)
 
     def event(self) -> str:
-        """One that nobody has sent: of a subscription that there may be."""
+        """Return an invented event, of a subscription that may exist."""
         kind, data = self._chance.choice(_EVENTS)
         event = {"event_type": kind, "data": data, "origin": "LOCAL", "time_fired": "2026-01-01"}
         number = self._chance.randrange(1, 40)
@@ -185,7 +185,7 @@ async def test_odd_messages_to_the_device(tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def between(box: Daemon) -> AsyncIterator[Relay]:
-    """What stands between the house and a box that is not started yet."""
+    """Yield the relay between the house and a box that is not started yet."""
     async with relay(box.house.url) as line:
         line.answers_webhooks = True
         box.settings["HOME_ASSISTANT__URL"] = line.url
@@ -193,14 +193,14 @@ async def between(box: Daemon) -> AsyncIterator[Relay]:
 
 
 async def _connected_anew(line: Relay) -> None:
-    """The box hangs up at what it is sent, and asks everything anew."""
+    """Wait until the box has dropped the connection, and requested everything again."""
     sockets = line.sockets
     await line.say(TORN)
     await until(lambda: line.sockets > sockets)
 
 
 async def _channel(phones: Any) -> Any:
-    """The box's device, once its channel is open."""
+    """Return the channel of the box's device, once it is open."""
     async with asyncio.timeout(30.0):
         while True:
             for phone in phones.all():

@@ -1,4 +1,4 @@
-"""Odd requests to the interface for programs: bytes, bodies, addresses, and those of agents."""
+"""Tests of odd requests to the interface for programs: bytes, bodies, addresses, and MCP."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ BODIES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/v1/turns/t1/mark", {"mark": "wrong"}),
     ("/v1/session", {"token": SECRET}),
 )
-_WAITS = ("/v1/ask", "/v1/question", "/v1/converse")  # for whoever is served just then
+_WAITS = ("/v1/ask", "/v1/question", "/v1/converse")  # for a request that is being served
 RECOGNISER_MB = 64  # it is loaded when a person is to answer for the first time
 _CALL = {
     "jsonrpc": "2.0",
@@ -70,7 +70,7 @@ _GREETS = {
 
 
 def programs(box: Daemon, requests: int) -> Iterator[dict[str, str]]:
-    """For each request the header of a program that may do anything and has not asked much yet."""
+    """Yield for each request the header of an unlimited program that has asked little so far."""
     box.data.mkdir(parents=True, exist_ok=True)
     file, now = TokenFile(box.data), SystemClock().now()
     tokens = [file.make(f"p{one}", ("admin",), now) for one in range(-(-requests // PER_TOKEN))]
@@ -79,8 +79,8 @@ def programs(box: Daemon, requests: int) -> Iterator[dict[str, str]]:
 
 
 def judged(answer: httpx.Response) -> int:
-    """The status; whatever was wrong was told in the interface's own words, without what was
-    sent."""
+    """Return the status after checks: errors are in the interface's own words, without the
+    input."""
     assert answer.status_code != 500, answer.request.content
     if answer.status_code >= 400:
         error = answer.json()["error"]
@@ -118,7 +118,7 @@ async def test_odd_bodies_over_http(tmp_path: Path, office: Path) -> None:
 async def _posted(
     client: httpx.AsyncClient, path: str, sent: bytes, sender: dict[str, str], told: Counter[int]
 ) -> None:
-    """Count how it was answered; whoever would have to wait for long hangs up."""
+    """Count the answer; give up a request that would have to wait for long."""
     headers = {"Content-Type": "application/json", **sender}
     within_s = HANGS_UP_S if path in _WAITS else 20.0
     try:
@@ -162,7 +162,7 @@ async def test_odd_messages_of_agents(tmp_path: Path) -> None:
 
 
 def _addresses(chance: Random) -> tuple[str, dict[str, str]]:
-    """A path with its query, and headers; each odd in one place."""
+    """Return a path with its query, and headers; each odd in one place."""
     name = json.dumps(odd(chance))[:300].strip('"')
     path = chance.choice(
         (
@@ -218,7 +218,7 @@ async def test_bytes_that_are_no_requests(tmp_path: Path) -> None:
 
 
 async def _exchange(port: int, request: bytes) -> bytes:
-    """What is answered, as far as it comes soon."""
+    """Return the answer, as far as it comes soon."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(request)

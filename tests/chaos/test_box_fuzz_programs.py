@@ -1,4 +1,4 @@
-"""Odd bytes by the other ways in: the broker, the Wyoming ports, programs that are tool servers."""
+"""Tests of odd bytes by the other ways in: the broker, the Wyoming ports, tool server programs."""
 
 import asyncio
 import itertools
@@ -79,7 +79,7 @@ async def test_odd_messages_of_the_broker(tmp_path: Path) -> None:
 
 
 async def _takes_messages(box: Daemon, client: aiomqtt.Client) -> None:
-    """Until a volume that is sent is the volume."""
+    """Wait until a volume that is sent takes effect."""
     async with asyncio.timeout(30.0), box.client() as http:
         while (await http.get("/v1/settings")).json()["volume"]["value"] != 0.37:
             await client.publish(f"{TOPIC}/volume/set", "37", qos=1)
@@ -128,7 +128,7 @@ _FORM = {"rate": 22_050, "width": 2, "channels": 1}
 
 
 def _events(chance: Random) -> bytes:
-    """What Home Assistant sends to a satellite or a voice, changed in one place."""
+    """Return Home Assistant's messages to a satellite or a voice, changed in one place."""
     payload = bytes(chance.randrange(2, 400))
     plain: tuple[tuple[dict[str, Any], bytes], ...] = (
         (_INFO, b""),
@@ -196,7 +196,7 @@ async def _sent(port: int, data: bytes) -> None:
 
 
 async def _flood(writer: asyncio.StreamWriter) -> None:
-    """Ask so much that the answers fill every buffer on the way; read none."""
+    """Ask so much that the answers fill every buffer on the way, and read none."""
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     ask = (as_json(_INFO).encode() + b"\n") * 2_000
     try:
@@ -209,7 +209,7 @@ async def _flood(writer: asyncio.StreamWriter) -> None:
 
 
 async def _described(port: int) -> bool:
-    """Whether a new connection is answered."""
+    """Return whether a new connection is answered."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(as_json(_INFO).encode() + b"\n")

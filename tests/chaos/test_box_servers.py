@@ -1,5 +1,7 @@
-"""Tool servers that mean harm: they flood, never answer, die, change their tools, tell the model
-what to do, or speak no sense. The house goes on, and nothing is done twice."""
+"""Tests of harmful tool servers, beside which the house goes on and nothing is done twice.
+
+They flood, never answer, die, change their tools, instruct the model, or send nonsense.
+"""
 
 import asyncio
 import sys
@@ -40,7 +42,7 @@ KEPT = "the house's command of the same turn; the excess is discarded"
 
 
 def asked(*calls: Call) -> GeminiSimulator:
-    """A model that makes these calls at each turn, and says that it did."""
+    """Return a model that makes these calls at each turn, and says that it did."""
 
     def respond(turn: HeardTurn) -> Sequence[Step]:
         del turn
@@ -50,7 +52,7 @@ def asked(*calls: Call) -> GeminiSimulator:
 
 
 def servers(mode: str, folder: Path) -> dict[str, Any]:
-    """The settings' section: one program that nobody vouches for, and that may be used."""
+    """Return the settings' section: one untrusted program that may be used."""
     spec = rogue(mode, folder)
     row = {
         "name": spec.name,
@@ -66,8 +68,10 @@ def servers(mode: str, folder: Path) -> dict[str, Any]:
 
 @asynccontextmanager
 async def beside(mode: str, folder: Path, *calls: Call) -> AsyncIterator[Scene]:
-    """A whole Hearth whose model makes these calls, and beside it a program that goes wrong in that
-    way. In the end the program is gone."""
+    """Yield a whole Hearth with these calls, beside a program that fails in that way.
+
+    At the end the program is gone.
+    """
     place = folder / "rogue"
     given = {"resident": True, "mcp": servers(mode, place)}
     async with judged(folder, asked(*calls), **given) as on:
@@ -77,14 +81,14 @@ async def beside(mode: str, folder: Path, *calls: Call) -> AsyncIterator[Scene]:
 
 
 def answers(on: Scene) -> list[dict[str, Any]]:
-    """What the model was told of the calls of its newest turn, in the order of their making."""
+    """Return the model's results of its newest turn's calls, in the order of the calls."""
     told = [call.response for call in on.service.turns[-1].calls]
     assert None not in told, "a call has no answer"
     return [one for one in told if one is not None]
 
 
 async def listed(hub: McpHub) -> None:
-    """Wait until the program has told of its tools, slow as the machine may be."""
+    """Wait until the program has listed its tools, however slow the machine is."""
     async with asyncio.timeout(20.0):
         while not any(tool.server == "rogue" for tool in await hub.tools(wait_s=5.0)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)

@@ -1,4 +1,4 @@
-"""A machine that has too little: time on its processor, memory, files; or that stood still."""
+"""Tests of a machine with too little processor time, memory or files, or that was suspended."""
 
 import asyncio
 import os
@@ -71,13 +71,13 @@ async def test_memory_runs_short(tmp_path: Path, office: Path) -> None:
 
 
 async def _press(limited: Memory) -> None:
-    """One greedy neighbour after the other."""
+    """Run one greedy neighbour after the other."""
     while True:
         await _take_all(limited)
 
 
 async def _take_all(limited: Memory) -> None:
-    """A neighbour takes all that is left, until Linux ends it."""
+    """Let a neighbour take all that is left, until Linux kills it."""
     before = limited.killed()
     with limited.greedy(every_s=0.01):
         await until(lambda: limited.killed() > before)
@@ -112,7 +112,7 @@ async def test_killed_for_want_of_memory(tmp_path: Path) -> None:
 
 
 async def _announce(box: Daemon, *texts: str) -> None:
-    """A program has them said, one after the other."""
+    """Let a program announce these texts, one after the other."""
     async with box.client() as client:
         for text in texts:
             wanted = {"text": text, "persist": True, "preannounce": False}

@@ -1,4 +1,5 @@
-"""The MQTT broker dies, is slow or falls silent: people are served, nothing is said twice."""
+"""Tests of an MQTT broker that dies, is slow or silent: people are served, nothing is said
+twice."""
 
 import asyncio
 import json
@@ -28,21 +29,21 @@ NOTICED_S = 30.0  # since it fell silent, or since the sentence that was spoken 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box that serves, its broker, and the line between the two."""
+    """A box that serves, its broker, and the connection between the two."""
 
     box: Daemon
     broker: Mosquitto
     line: Line
 
     async def announce(self, text: str) -> None:
-        """As a program of the house does, at the broker itself."""
+        """Announce a text at the broker itself, as a program of the house does."""
         async with aiomqtt.Client("127.0.0.1", self.broker.port) as client:
             await client.publish(
                 f"{TOPIC}/announce", json.dumps({"text": text, "preannounce": False}), qos=1
             )
 
     async def online(self) -> None:
-        """Until the broker has heard that the box is there: it has subscribed by then."""
+        """Wait until the broker knows that the box is there: it has subscribed by then."""
         async with aiomqtt.Client("127.0.0.1", self.broker.port) as client:
             await client.subscribe(f"{TOPIC}/availability")
             async with asyncio.timeout(WITHIN_S):
@@ -51,13 +52,13 @@ class Stage:
                         return
 
     async def says(self, *texts: str) -> None:
-        """Until it has said all that was announced so far, each once."""
+        """Wait until it has said all announcements so far, each once."""
         await until(lambda: sorted(announced(self.box)) == sorted(texts))
 
 
 @asynccontextmanager
 async def stage(folder: Path) -> AsyncIterator[Stage]:
-    """All is well at first."""
+    """Yield a stage without faults."""
     async with mosquitto(folder) as broker, line(broker.port) as between:
         mqtt = {"MQTT__HOST": "127.0.0.1", "MQTT__PORT": f"{between.port}", "MQTT__TOPIC": TOPIC}
         async with listener(folder, **mqtt) as box:

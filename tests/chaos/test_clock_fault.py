@@ -1,4 +1,4 @@
-"""The clock on the wall is set back or ahead by a day while Hearth runs."""
+"""Tests of a wall clock that is set back or ahead by a day while Hearth runs."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -20,19 +20,19 @@ DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """A box that serves and has a timer of ten minutes, and the clock on its wall."""
+    """A box that serves and has a timer of ten minutes, and its wall clock."""
 
     box: Daemon
     _ahead: Path
 
     def set(self, seconds: int) -> None:
-        """It is so much ahead of the right time."""
+        """Set it `seconds` ahead of the right time."""
         self._ahead.write_text(str(seconds), encoding="ascii")
 
 
 @asynccontextmanager
 async def wall(folder: Path, timer: Path) -> AsyncIterator[Wall]:
-    """The clock is right at first."""
+    """Yield a wall clock that is right at first."""
     ahead = folder / "ahead"
     async with listener(folder) as box:
         on = Wall(box, ahead)

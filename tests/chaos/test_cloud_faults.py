@@ -1,4 +1,4 @@
-"""A whole box, its house and the simulated Gemini: the line between is slow, or is pulled."""
+"""Tests of a whole box, its house and the simulated Gemini, with a slow or broken connection."""
 
 import asyncio
 import json
@@ -42,13 +42,13 @@ print(urllib.request.urlopen(asked, timeout=20).read().decode())
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box that serves, and the line between it and the cloud."""
+    """A box that serves, and the connection between it and the cloud."""
 
     box: Daemon
     line: Line
 
     async def lights(self, recording: Path) -> dict[str, str]:
-        """The command for the office's lights is done, once."""
+        """Check that the command for the office's lights is done once."""
         done = len(self.box.house.calls)
         turn = await self.box.say(recording)
         switched = [one for one in self.box.house.calls[done:] if one[0] == TURN_ON]
@@ -57,7 +57,7 @@ class Stage:
 
 
 def gemini() -> GeminiSimulator:
-    """It switches the office's lights on, whatever it hears."""
+    """Return a service that switches the office's lights on, whatever it hears."""
     return GeminiSimulator(
         respond=lambda turn: [Hear("turn on the office lights"), *SERVED],
         respond_once=lambda request: SERVED,
@@ -67,7 +67,8 @@ def gemini() -> GeminiSimulator:
 
 @asynccontextmanager
 async def stage(folder: Path) -> AsyncIterator[Stage]:
-    """All is well at first. The house is near, the cloud is at the end of the line."""
+    """Yield a stage without faults. The house is near, the cloud is at the end of the
+    connection."""
     async with (
         gemini() as service,
         line(service.port) as between,
@@ -116,10 +117,10 @@ async def test_connecting_over_a_slow_line(tmp_path: Path, office: Path) -> None
 
 @asynccontextmanager
 async def cabled(folder: Path, made: Cable) -> AsyncIterator[Stage]:
-    """A box that has nothing but a cable to its house and to the cloud."""
+    """Yield a box that only has a cable to its house and to the cloud."""
     hosts, servers = folder / "hosts", folder / "resolv.conf"
     hosts.write_text(f"127.0.0.1 localhost\n{HERE} {NAME}\n", encoding="ascii")
-    servers.write_text(f"nameserver {HERE}\n", encoding="ascii")  # nobody listens there
+    servers.write_text(f"nameserver {HERE}\n", encoding="ascii")  # nothing listens there
     async with (
         gemini() as service,
         line(service.port, HERE) as between,
@@ -137,7 +138,7 @@ async def cabled(folder: Path, made: Cable) -> AsyncIterator[Stage]:
 
 
 async def _troubles(box: Daemon, made: Cable) -> dict[str, str]:
-    """As its interface tells; it can be asked inside only."""
+    """Return its problems, which it reports only inside its namespace."""
     asking = await asyncio.create_subprocess_exec(
         *("ip", "netns", "exec", made.namespace, sys.executable, "-I", "-c", _STATE),
         *(str(box.port), TOKEN),
@@ -149,7 +150,7 @@ async def _troubles(box: Daemon, made: Cable) -> dict[str, str]:
 
 
 async def _becomes(box: Daemon, made: Cable, *, away: bool) -> None:
-    """Return once it tells that its house is away, or is no more."""
+    """Return once it reports that its house is away, or no longer away."""
     async with asyncio.timeout(WITHIN_S):
         while ("home_assistant" in await _troubles(box, made)) != away:  # noqa: ASYNC110
             await asyncio.sleep(0.5)
@@ -184,7 +185,7 @@ async def test_the_cable_is_pulled(tmp_path: Path, office: Path, timer: Path) ->
 
 
 async def _served_by_gemini(on: Stage, office: Path) -> None:
-    """Return once a command was served by Gemini Live again; until then each is done as well."""
+    """Return once Gemini Live serves a command again; until then each is done as well."""
     async with asyncio.timeout(RESTS_S):
         while (await on.lights(office))["brain"] != LIVE:
             pass

@@ -1,8 +1,7 @@
-"""With the local brains alone, nothing leaves the box but what is for the house: every packet of a
-day is counted on the wire.
+"""Tests that with local brains only traffic for the house leaves the box, counted on the wire.
 
-The day is compressed: the turns come one after the other, and then nobody speaks for a while.
-LONG=1 lives through 200 turns and five minutes of rest; else 20 turns and some seconds.
+The day is compressed: the turns come one after the other, and then nobody speaks for a while. With
+LONG=1 it has 200 turns and five minutes of rest; else 20 turns and some seconds.
 """
 
 import asyncio
@@ -76,6 +75,6 @@ async def test_nothing_leaves_for_anywhere_but_the_house(tmp_path: Path, office:
 
 
 def _seen(tap: Tap, *addresses: str) -> bool:
-    """Whether packets to all of them have come by."""
+    """Return whether packets to all of them have passed."""
     aims = {aim.split()[0] for aim in tap.read().to}
     return aims.issuperset(addresses)

@@ -1,5 +1,4 @@
-"""The disk is full, turns read-only, or the database on it is damaged: people are served as before,
-and are told."""
+"""Tests of a full, read-only or damaged disk: people are served as before, and are informed."""
 
 import os
 import shutil
@@ -139,8 +138,10 @@ async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: 
 
 
 def _wrote(box: Daemon, turn_id: str, folder: Path) -> bool:
-    """Whether that turn stands in its journal, of which a copy is read: beside a file on a
-    read-only disk SQLite cannot open its log."""
+    """Return whether the journal has that turn.
+
+    A copy is read: beside a file on a read-only disk SQLite cannot open its log.
+    """
     folder.mkdir()
     for part in box.data.glob("hearth.db*"):
         shutil.copy(part, folder)
@@ -152,8 +153,7 @@ def _wrote(box: Daemon, turn_id: str, folder: Path) -> bool:
 
 
 def _damage(box: Daemon, *tables: str) -> None:
-    """As after a fault of the card: where these tables begin, in the file and in its log, stands
-    something else."""
+    """Overwrite the beginnings of these tables in the file and its log, as a bad card does."""
     file = box.data / "hearth.db"
     connection = sqlite3.connect(file, timeout=5.0)
     try:

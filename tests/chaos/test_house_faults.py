@@ -1,4 +1,4 @@
-"""Home Assistant restarts, falls silent, refuses, or loses an answer: nothing is done twice."""
+"""Tests of a Home Assistant that restarts, falls silent, refuses, or loses an answer."""
 
 import asyncio
 import time
@@ -40,36 +40,35 @@ ONE_TRY = 4  # requests: one for the tools, and three that ask for the reason
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A box that serves, and the line and the front between it and the house."""
+    """A box that serves, and the connection and the proxy between it and the house."""
 
     box: Daemon
     line: Line
     front: Front
 
     async def connected_anew(self) -> None:
-        """All connections break off, and new ones are taken at once."""
+        """Break all connections, and accept new ones at once."""
         self.line.cut()
         await self.line.mend()
 
     async def alone(self, timer: Path) -> None:
-        """The house is away: what needs none of it is done, of the house it tells the truth."""
+        """Check without the house that the box works, and tells the truth about the house."""
         await heard(self.box, timer)
         await self.refuses()
 
     async def refuses(self) -> None:
-        """A command of the house is not done, and that is told."""
+        """Check that a command of the house is not done, and that this is said."""
         refused = await self.box.ask("turn off the office lights")
         assert (refused["answer"], refused["tool_calls"]) == (AWAY, [])
 
     async def adds_milk(self, becomes: str, told: str) -> None:
-        """A call reaches the house, becomes that, and that is told of it."""
+        """Check that a call reaches the house, has that result, and that it is reported."""
         turn = await self.box.ask("add milk to the shopping list")
         assert self.box.added["milk"] == 1
         assert (statuses(turn), turn["answer"]) == ([becomes], told)
 
     async def adds(self, item: str) -> str:
-        """What became of a call, or else what was said of it; it is true of what reached the
-        house."""
+        """Return a call's result or its sentence; it is true of what reached the house."""
         turn = await self.box.ask(f"add {item} to the shopping list")
         [told] = statuses(turn) or [turn["answer"]]
         assert self.box.added[item] <= 1, "it is sent once, whatever comes back"
@@ -80,25 +79,25 @@ class Stage:
         return told
 
     async def blind(self, office: Path) -> None:
-        """Commands are done; whether they were cannot be seen, and that is told."""
+        """Check that commands are done, and that the missing confirmation is said."""
         turn = await self.box.ask("turn off the office lights")
         assert (statuses(turn), turn["answer"]) == (["not_observed"], BLIND)
         await served(self.box, office)
 
     async def sees(self) -> None:
-        """The house is there again, and the next command is seen to be done."""
+        """Check that the house is back, and that the next command is observed to be done."""
         await self.box.sound("home_assistant", BACK_S)
         assert statuses(await self.box.ask("turn off the office lights")) == ["done"]
 
     async def back(self, within_s: float = BACK_S) -> None:
-        """Return once the house is there again; its tools are asked for some seconds later."""
+        """Return once the house is there again; its tools are requested some seconds later."""
         await self.box.sound("home_assistant", within_s)
         await until_done(self.box)
 
 
 @asynccontextmanager
 async def stage(folder: Path, office: Path) -> AsyncIterator[Stage]:
-    """Spoken commands are done at first, and when the block ends."""
+    """Yield a stage that does spoken commands at first, and also when the block ends."""
     async with listener(folder) as box:
         front = Front(box.house.app)
         async with serving(front, "127.0.0.1", 0) as port, line(port) as between:
@@ -286,7 +285,7 @@ async def test_the_network_comes_and_goes(tmp_path: Path, office: Path) -> None:
 
 
 async def _flap(between: Line, over: asyncio.Event) -> None:
-    """Cut, whole, cut, whole, a second each, until it is over."""
+    """Cut and restore it for a second each, until `over` is set."""
     while not over.is_set():
         between.cut()
         await _for_a_second(over)
@@ -323,7 +322,7 @@ async def test_the_house_falls_silent(tmp_path: Path, office: Path, timer: Path)
 
 
 async def _seconds(work: Awaitable[object]) -> float:
-    """How long that took."""
+    """Return its duration."""
     began = time.monotonic()
     await work
     return time.monotonic() - began

@@ -1,4 +1,4 @@
-"""Killed with SIGKILL again and again in the middle of work: nothing is lost or done twice.
+"""Tests of SIGKILL again and again in the middle of work: nothing is lost or done twice.
 
 LONG=1 kills a hundred times; else five times.
 """
@@ -35,7 +35,7 @@ HOUR_S = 3600
 
 @dataclass
 class Told:
-    """What the programs were told before the process died."""
+    """The answers that the programs got before the process died."""
 
     asked: int = 0
     done: dict[str, str] = field(default_factory=dict)  # item -> turn
@@ -74,8 +74,10 @@ async def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
 
 
 async def _work_until_killed(box: Daemon, front: Front, told: Told, after_s: float) -> None:
-    """Keep it busy, and kill it so long after the first thing that it did; where the house keeps
-    its answers, once it has kept one."""
+    """Keep it busy, and kill it `after_s` after its first action.
+
+    If the house keeps its answers, the kill comes after one was kept.
+    """
     await box.serves()
     async with box.client() as client:
         before, kept = len(box.house.calls), front.met["answer kept"]
@@ -100,7 +102,7 @@ async def _first(box: Daemon, before: int) -> None:
 
 
 async def _ask(client: httpx.AsyncClient, told: Told) -> None:
-    """Have one thing after the other put on the list, each of its own name."""
+    """Have one thing after the other put on the list, each with its own name."""
     with suppress(httpx.TransportError):
         while True:
             told.asked += 1
@@ -137,7 +139,7 @@ async def _announce(client: httpx.AsyncClient, told: Told) -> None:
 
 
 async def _all_said(box: Daemon, told: Told) -> None:
-    """Until nothing waits to be said any more."""
+    """Wait until no announcement is left."""
     waits = "SELECT id FROM announcements WHERE done_at IS NULL AND started_at IS NULL"
     async with asyncio.timeout(60.0):
         left = _rows(box, waits)

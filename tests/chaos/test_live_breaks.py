@@ -1,7 +1,7 @@
-"""The connection to Gemini Live breaks, is refused or ends at each step of a spoken turn.
+"""Tests of a Gemini Live that breaks, refuses or ends at each step of a spoken turn.
 
-Somebody says "turn on the office lights" after the wake word, to a whole Hearth before the
-simulated service. Whatever happens, the lights are switched once, and the person is told.
+Somebody says "turn on the office lights" after the wake word, to a whole Hearth with the simulated
+service. Whatever happens, the lights are switched once, and the person gets an answer.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ QUOTA = "I've used up my Gemini quota, so I'll answer on my own for now."
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """What the service does, and what comes of it."""
+    """The service's steps, and their results."""
 
     turns: Sequence[Turn] = ()
     openings: Sequence[Opening] = ()
@@ -84,7 +84,7 @@ class Break:
 def rows(
     name: str, *breaks: Break, hears: str = ANSWER, retried: str = AGAIN, kept: str = WHOLE
 ) -> list[ParameterSet]:
-    """One fault, which comes about in one or more ways."""
+    """Return one fault, which happens in one or more ways."""
     mark = fault(name, hears=hears, retried=retried, kept=kept)
     return [
         pytest.param(one, marks=mark, id=f"{name} {number}") for number, one in enumerate(breaks, 1)
@@ -92,7 +92,7 @@ def rows(
 
 
 def both(*before: Step, then: Break) -> tuple[Break, Break]:
-    """After these steps the connection breaks, or is closed with 1011; then it goes on."""
+    """Return two breaks after these steps: a lost connection, and a close with 1011."""
     dropped, closed = (
         replace(then, turns=[Turn("audio", [*before, broken]), *then.turns])
         for broken in (Drop(), Close(*INTERNAL))

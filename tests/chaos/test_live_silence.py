@@ -1,4 +1,4 @@
-"""Gemini Live falls silent for ever, or its session ends between turns or by its deadline."""
+"""Tests of a Gemini Live that falls silent, or whose session ends between turns or in time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
 
 
 def talked_to_twice(*openings: Opening) -> GeminiSimulator:
-    """Between the spoken turn and the typed one the connection breaks."""
+    """Return a service that breaks the connection between a spoken and a typed turn."""
     turns = [Turn("audio", [*SERVED, Drop()], cut=None), NEXT_TURN]
     return GeminiSimulator(turns, openings=openings)
 

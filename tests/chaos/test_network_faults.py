@@ -1,4 +1,4 @@
-"""Names resolve no longer, certificates have expired: what this machine can do, it does."""
+"""Tests without name resolution or with expired certificates: local work goes on."""
 
 import asyncio
 import ssl
@@ -167,7 +167,7 @@ async def test_the_certificate_of_gemini_has_expired(tmp_path: Path, office: Pat
 
 
 async def _stops_soon(box: Daemon) -> None:
-    """Whatever it waits for."""
+    """Check that it stops soon, whatever it waits for."""
     began = time.monotonic()
     assert await box.end() == 0
     assert time.monotonic() - began < STOPS_S
@@ -175,7 +175,7 @@ async def _stops_soon(box: Daemon) -> None:
 
 @asynccontextmanager
 async def refused(context: ssl.SSLContext) -> AsyncIterator[int]:
-    """A port whose certificate nobody takes."""
+    """Yield a port whose certificate no client accepts."""
 
     async def nobody(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         raise AssertionError("somebody took the certificate")

@@ -1,5 +1,4 @@
-"""What must hold of a box after whatever was sent to it: it is the same process, nothing in it
-broke, it holds no more than before, and it does what it is told."""
+"""Checks of a box after any input: the same process, no error, no growth, and still working."""
 
 import asyncio
 import re
@@ -22,18 +21,18 @@ _SLACK_FILES = 12
 
 
 def resident_mb(pid: int) -> float:
-    """What of that process lies in memory."""
+    """Return the resident memory of that process."""
     told = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(told.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def open_files(pid: int) -> int:
-    """How many that process has open, sockets among them."""
+    """Return the number of that process's open files, including sockets."""
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
 def broken(log: str) -> list[str]:
-    """The lines that tell of what broke, each with those around it."""
+    """Return the lines that report errors, each with those around it."""
     lines = log.splitlines()
     return [
         "\n".join(lines[max(0, at - 3) : at + 40])
@@ -44,7 +43,7 @@ def broken(log: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """How a box stood before anything was sent to it."""
+    """The state of a box before anything was sent to it."""
 
     pid: int
     memory_mb: float
@@ -52,18 +51,18 @@ class Before:
 
     @classmethod
     async def of(cls, box: Daemon) -> Self:
-        """After a first command, which loads what is loaded once."""
+        """Return the state after a first command, which loads everything that is loaded once."""
         await commanded(box)
         return cls(box.pid, resident_mb(box.pid), open_files(box.pid))
 
     def assert_small(self, grown_mb: float) -> None:
-        """Raises AssertionError where so much more is held now than before."""
+        """Raise AssertionError if the memory has grown by more than `grown_mb`."""
         grown = resident_mb(self.pid) - self.memory_mb
         print(f"{grown:.0f} MB more are held")
         assert grown < grown_mb, f"{grown:.0f} MB more are held than before"
 
     async def assert_unharmed(self, box: Daemon, grown_mb: float) -> None:
-        """Raises AssertionError where it is not as it was."""
+        """Raise AssertionError if it is not as it was."""
         await commanded(box)
         assert box.pid == self.pid, "it was started anew"
         assert_nothing_broke(box)
@@ -74,7 +73,7 @@ class Before:
 
 @asynccontextmanager
 async def unharmed(box: Daemon, grown_mb: float = SLACK_MB) -> AsyncIterator[Before]:
-    """Start it; whatever was sent to it in the block, afterwards it is as it was."""
+    """Start it, and check after the block that it is unharmed."""
     await box.up()
     before = await Before.of(box)
     yield before
@@ -82,12 +81,12 @@ async def unharmed(box: Daemon, grown_mb: float = SLACK_MB) -> AsyncIterator[Bef
 
 
 def assert_nothing_broke(box: Daemon) -> None:
-    """Raises AssertionError with the lines of its log that tell of what nobody has thought of."""
+    """Raise AssertionError with the lines of its log that report unexpected errors."""
     assert not broken(box.log), broken(box.log)[0]
 
 
 async def commanded(box: Daemon) -> None:
-    """A typed command is done in the house, once."""
+    """Check that a typed command is done in the house once."""
     async with box.client() as client:
         settled = {"muted": False}, {"mode": "normal"}
         for path, wanted in zip(("/v1/mute", "/v1/mode"), settled, strict=True):
@@ -101,7 +100,7 @@ async def commanded(box: Daemon) -> None:
 
 
 async def until_done(box: Daemon, within_s: float = 90.0) -> None:
-    """Return once a typed command is done and is seen to be: whatever was lost is there again."""
+    """Return once a typed command is done and observed: what was lost is back."""
     async with asyncio.timeout(within_s):
         while True:
             if statuses(await box.ask("turn off the office lights")) == ["done"]:
@@ -110,7 +109,7 @@ async def until_done(box: Daemon, within_s: float = 90.0) -> None:
 
 
 async def silenced(box: Daemon, within_s: float = 60.0) -> None:
-    """Return once it says nothing, and nothing waits to be said: each is stopped as it begins."""
+    """Return once nothing is spoken or waiting; each announcement is stopped as it begins."""
     rested = 0
     async with asyncio.timeout(within_s), box.client() as client:
         while rested < 4:

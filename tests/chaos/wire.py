@@ -1,7 +1,7 @@
-"""A network of a process's own with one way out, and every packet that takes it.
+"""A process's own network with one way out, and every packet that takes it.
 
 The process lives in a namespace; a pair of virtual cables leads from there to this side, where the
-house is. What goes out is read off the cable by an AF_PACKET socket, before any firewall.
+house is. Outgoing packets are read off the cable by an AF_PACKET socket, before any firewall.
 """
 
 import os
@@ -36,13 +36,16 @@ class Cable:
 
 @dataclass(slots=True)
 class Traffic:
-    """What has come out of the namespace, counted by where it went."""
+    """Packets that left the namespace, counted by destination."""
 
     to: Counter[str] = field(default_factory=Counter)  # "10.213.57.1 tcp 8123" -> packets
 
     def elsewhere(self, port: int) -> dict[str, int]:
-        """What went anywhere but to that port of this side: the packets by their aim. Left out is
-        what the kernel says to the cable's other end: ARP for this side, and ICMPv6 greetings."""
+        """Return the packets to anything but that port of this side, by destination.
+
+        Left out is what the kernel says to the cable's other end: ARP for this side, and ICMPv6
+        greetings.
+        """
         house = {f"{HERE} tcp {port}", f"arp {HERE}"}
         return {
             aim: count
@@ -52,7 +55,7 @@ class Traffic:
 
 
 class Tap:
-    """Reads the cable. Bounded by what the kernel keeps; `lost` says whether that was enough."""
+    """Reads the cable. The kernel's buffer limits it; `lost` reports if that was too small."""
 
     def __init__(self, interface: str) -> None:
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERYTHING))
@@ -62,7 +65,7 @@ class Tap:
         self.traffic = Traffic()
 
     def read(self) -> Traffic:
-        """Take in what has come since the last time."""
+        """Return the packets since the last call."""
         with suppress(BlockingIOError):
             while True:
                 packet, (_, _, direction, _, _) = self._socket.recvfrom(65_536)
@@ -72,17 +75,18 @@ class Tap:
 
     @property
     def lost(self) -> int:
-        """Packets that the kernel could not keep for us, since this was asked last."""
+        """Return the packets that the kernel had to drop since the last call."""
         told = self._socket.getsockopt(263, 6, 8)  # SOL_PACKET, PACKET_STATISTICS
         return int(struct.unpack("II", told)[1])
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._socket.close()
 
 
 def aim_of(packet: bytes) -> str:
-    """Where an Ethernet frame is going, to the port where it has one: "224.0.0.251 udp 5353"."""
+    """Return an Ethernet frame's destination, with its port if it has one: "224.0.0.251 udp
+    5353"."""
     (kind,) = struct.unpack_from("!H", packet, 12)
     if kind == _ARP:
         return f"arp {ip_address(packet[38:42])}"
@@ -101,8 +105,10 @@ def aim_of(packet: bytes) -> str:
 
 @contextmanager
 def cable() -> Iterator[Cable]:
-    """A namespace with a cable to here, and a default route over it: nothing hinders whoever wants
-    to go anywhere. Only root can make one."""
+    """Yield a namespace with a cable to here, and a default route over it.
+
+    Nothing prevents connections to anywhere. Only root can make one.
+    """
     mark = os.getpid() % 100_000
     made = Cable(f"hearth-{mark}", f"hh{mark}", f"ht{mark}")
     run("ip", "netns", "add", made.namespace)
