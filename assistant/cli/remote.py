@@ -25,7 +25,7 @@ COMMANDS = frozenset({"ask", "say", "tools", "undo"})
 NAME = "control.sock"  # in the data folder
 ANSWER_S = 3.0  # for the daemon to accept a command
 SYSTEM_FILE = Path("/etc/hearth/hearth.toml")
-_OWN = frozenset({"HEARTH_CONFIG", "HEARTH_ASSISTANT__DATA"})  # they lead to the daemon
+_OWN = "HEARTH_ASSISTANT__DATA"  # it leads to the daemon
 # What rich looks at before it uses colours.
 _COLOURS = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 
@@ -136,7 +136,7 @@ def _request(
     variables = {
         name: fingerprint(value)
         for name, value in environ.items()
-        if name.startswith("HEARTH_") and name not in _OWN
+        if name.startswith("HEARTH_") and "__" in name and name != _OWN
     }
     return {
         "version": own,
