@@ -31,20 +31,22 @@ _STATUS_COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", metavar="WHEN", help=f"from then on: {_MOMENTS}")
-    parser.add_argument("--until", metavar="WHEN", help="before then, said in the same ways")
+    parser.add_argument("--since", metavar="WHEN", help=f"list calls from then on: {_MOMENTS}")
+    parser.add_argument("--until", metavar="WHEN", help="list calls before then; the same forms")
     parser.add_argument(
-        "--entity", metavar="ID", help='what touched it, or would have; "lock.*" means every lock'
+        "--entity",
+        metavar="ID",
+        help='list calls that concern this entity; "lock.*" means every lock',
     )
     parser.add_argument(
-        "--decision", choices=[str(one) for one in Decision], help="what was decided so"
+        "--decision", choices=[str(one) for one in Decision], help="list calls with this decision"
     )
     parser.add_argument(
         "--limit",
         type=int,
         default=_LIMIT,
         metavar="N",
-        help=f"the last N rows (default {_LIMIT})",
+        help=f"list the last N calls (default {_LIMIT})",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON value")
 
@@ -52,7 +54,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     clock = SystemClock()
     if arguments.limit < 1:
-        raise Failed("--limit takes a number from 1 on, such as --limit 20", 2)
+        raise Failed("--limit must be at least 1, such as --limit 20", 2)
     since = moment(arguments.since, clock.now(), "--since") if arguments.since else None
     until = moment(arguments.until, clock.now(), "--until") if arguments.until else None
     decision = Decision(arguments.decision) if arguments.decision else None
@@ -63,7 +65,9 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     elif rows:
         _print(rows)
     else:
-        say('No such call is in the journal; make one with hearth ask "turn on the light"')
+        say(
+            "No tool calls match. Run `hearth ask turn on the light` to make one, or widen --since."
+        )
     return 0
 
 

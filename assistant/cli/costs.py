@@ -34,7 +34,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.days < 1:
-        raise Failed("--days takes a number from 1 on, such as --days 7", 2)
+        raise Failed("--days must be at least 1, such as --days 7", 2)
     clock = SystemClock()
     now = clock.now()
     async with Store(settings.database, clock) as store:
@@ -79,7 +79,7 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
     turns = str(sum(row.turns for row in rows))
     inputs = _tokens(sum(row.input_tokens for row in rows))
     outputs = _tokens(sum(row.output_tokens for row in rows))
-    table.add_row("together", "", "", turns, Text(_usd(total), style="bold"), inputs, outputs, "")
+    table.add_row("total", "", "", turns, Text(_usd(total), style="bold"), inputs, outputs, "")
     console.print(table)
     if days > kept:
         console.print(f"Turns are kept for {kept} days (journal.keep_days).", style="dim")

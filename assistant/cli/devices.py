@@ -34,7 +34,9 @@ _FOUND: dict[PathKind, str] = {
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     parser.add_argument(
-        "--no-levels", action="store_true", help="do not listen at the microphones (0.5 s each)"
+        "--no-levels",
+        action="store_true",
+        help="skip measuring the level of each microphone (0.5 s each)",
     )
     parser.add_argument(
         "--measure",
@@ -54,7 +56,9 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         say_json(plain)
         return 0
     if not devices:
-        raise Failed("This machine has no sound device; plug one in, or use hearth hear FILE.wav")
+        raise Failed(
+            "This machine has no sound device. Plug one in, or run `hearth hear FILE.wav`."
+        )
     Terminal().print(_table(devices, levels))
     return 0
 
@@ -63,7 +67,11 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
     """Measure the echo between the two configured devices."""
     audio = settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
-        raise Failed("There is nothing to measure: set audio.input and audio.output to devices", 2)
+        raise Failed(
+            "Cannot measure the echo: set audio.input and audio.output to devices. "
+            "Run `hearth devices` for the list.",
+            2,
+        )
     try:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
         path = await measure_echo(settings, pair)
@@ -82,7 +90,7 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
     found = _FOUND[path.kind].format(level=path.level_db, delay=path.delay_ms)
     say(f"{pair.output.name}, heard through {pair.input.name}:", found, plan.reason)
     if is_held(settings.data_folder):
-        say("The Hearth that is running takes this up at its next start.")
+        say("`hearth run` will use this after a restart.")
     return 0
 
 

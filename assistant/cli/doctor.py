@@ -30,12 +30,12 @@ _NARROW = 100  # columns; on a narrower terminal the fix has its own line
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     parser.add_argument(
-        "--silent", action="store_true", help="play nothing: the round trip is not measured"
+        "--silent", action="store_true", help="play no sound, so the round trip is not measured"
     )
     parser.add_argument(
         "--try-cloud",
         action="store_true",
-        help="have Gemini say one word, if privacy.accept_cloud is true; costs a part of a cent",
+        help="ask Gemini for one word, if privacy.accept_cloud is true; costs less than a cent",
     )
 
 
@@ -74,7 +74,12 @@ async def _groups(arguments: argparse.Namespace, may: May, watch: Watch) -> list
 def _configuration(file: str) -> Finding:
     if file:
         return Finding("configuration", "ok", file, "")
-    return Finding("configuration", "warn", "there is none; the defaults count", "hearth setup")
+    return Finding(
+        "configuration",
+        "warn",
+        "no configuration file, so the defaults apply",
+        "Run `hearth setup`.",
+    )
 
 
 @contextmanager
@@ -84,8 +89,8 @@ def _progress() -> Iterator[Watch]:
     if not console.is_terminal:
         yield unwatched
         return
-    with console.status("looking") as status:
-        yield lambda name: status.update(Text(f"looking at: {name}"))
+    with console.status("checking") as status:
+        yield lambda name: status.update(Text(f"checking: {name}"))
 
 
 def _show(groups: Sequence[Group]) -> None:
@@ -120,16 +125,16 @@ def _sum(findings: Sequence[Finding]) -> Text:
     bad = sum(finding.status == "fail" for finding in findings)
     odd = sum(finding.status == "warn" for finding in findings)
     if bad:
-        rest = f", {odd} to look at" if odd else ""
+        rest = f", {odd} to check" if odd else ""
         return worded(
-            "[bold red]{bad} to be mended{rest}[/], of {all} checks",
+            "[bold red]{bad} to fix{rest}[/], of {all} checks",
             bad=bad,
             rest=rest,
             all=len(findings),
         )
     if odd:
         return worded(
-            "[green]It works[/]; [yellow]{odd} to look at[/], of {all} checks",
+            "[green]It works[/]; [yellow]{odd} to check[/], of {all} checks",
             odd=odd,
             all=len(findings),
         )

@@ -45,22 +45,27 @@ _SENTENCE_S = 9.0  # seconds for one sentence in real time, with its answer
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
-    parser.add_argument("--yes", action="store_true", help="do not ask before it begins")
+    parser.add_argument("--yes", action="store_true", help="start without asking")
     parser.add_argument(
         "--cap",
         type=float,
         default=_CAP_USD,
         metavar="USD",
-        help=f"stop before it costs more (default {_CAP_USD:.2f})",
+        help=f"stop before the cost exceeds this (default {_CAP_USD:.2f})",
     )
     parser.add_argument(
-        "--brain", choices=BRAINS, default=BRAINS[0], help=f"who is asked (default {BRAINS[0]})"
+        "--brain",
+        choices=BRAINS,
+        default=BRAINS[0],
+        help=f"choose the brain to measure (default {BRAINS[0]})",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE.md", help="write the table there too")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE.md", help="write the table to this file too"
+    )
     parser.add_argument(
         "--fast",
         action="store_true",
-        help="as fast as it can be worked out; says nothing of latency",
+        help="process the speech as fast as possible; latency is not measured",
     )
 
 
@@ -101,11 +106,13 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> None:
     if not settings.gemini.api_key.get_secret_value().strip():
         raise Failed(NO_KEY, 2)
     if not 0 < arguments.cap < math.inf:  # excludes nan
-        raise Failed("--cap takes an amount of USD above nothing, such as --cap 0.5", 2)
+        raise Failed("--cap must be more than 0, such as --cap 0.5", 2)
     if arguments.out is not None and not arguments.out.parent.is_dir():
         raise Failed(f"{arguments.out} cannot be written (no such folder); name another --out", 2)
     if not arguments.yes and not sys.stdin.isatty():
-        raise Failed("this costs money, and nobody is there to agree to it; add --yes", 2)
+        raise Failed(
+            "The evaluation costs money, and nobody is at the terminal to agree. Add --yes.", 2
+        )
 
 
 def _row(brain: str, settings: Settings) -> ModelRow:

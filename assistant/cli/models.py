@@ -143,7 +143,7 @@ def _tell_of_the_rest(
             hint = f"did you mean {near}?" if near else how_to_get(one, models_folder(settings))
             raise Failed(f"The settings name {one.name}, which cannot be downloaded; {hint}")
     if not busy:
-        say("Nothing is to be fetched for these settings; see hearth models list")
+        say("These settings need no downloads. Run `hearth models list` for all models.")
 
 
 def _tell(entry: ModelEntry, console: Terminal) -> None:
@@ -178,12 +178,15 @@ _STATE_COLOURS = {
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     deeds = parser.add_subparsers(dest="deed", metavar="ACTION", required=True)
-    listed = deeds.add_parser("list", help="what there is, and what is here")
-    fetched = deeds.add_parser("download", help="fetch models into the data folder")
+    listed = deeds.add_parser("list", help="list the models, and which of them are installed")
+    fetched = deeds.add_parser("download", help="download models into the data folder")
     fetched.add_argument(
-        "names", nargs="*", metavar="NAME", help="which; without: what the settings lack"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="the models to download (default: those that the settings need)",
     )
-    looked = deeds.add_parser("check", help="read every byte of what is here")
+    looked = deeds.add_parser("check", help="check every byte of the installed models")
     for deed in (listed, fetched, looked):
         # The common arguments are accepted after these words too.
         deed.add_argument("--config", type=Path, default=SUPPRESS, help=SUPPRESS)
@@ -193,7 +196,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
             "--manifest",
             type=Path,
             metavar="FILE",
-            help="another list than the one that comes along",
+            help="use this list of models instead of the included one",
         )
 
 
@@ -225,7 +228,7 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
             if one.problem:
                 say(f"  {one.problem}")
         if not results:
-            say(f"There is no model in {folder}; see hearth models list")
+            say(f"No models in {folder}. Run `hearth models list` to see what you can download.")
     return 1 if bad else 0
 
 

@@ -68,7 +68,7 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
     words = ", ".join(word.model for word in settings.wake.words)
     for notice in (
         *app.notices,
-        f"listening for {words} on {settings.audio.input}; Ctrl-C ends it",
+        f"listening for {words} on {settings.audio.input}; Ctrl-C to stop",
         f"started: {startup}",
     ):
         say(f"hearth: {notice}", error=True)

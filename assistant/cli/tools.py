@@ -45,15 +45,15 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     instead.add_argument(
         "--explain",
         metavar="JSON",
-        help='run nothing, tell what would be decided about {"name":…,"arguments":…,"heard":…}; '
-        "- reads one call a line",
+        help='show what would be decided about {"name":…,"arguments":…,"heard":…} '
+        "without running it; - reads one call per line",
     )
     instead.add_argument(
         "--prompt",
         metavar="PROFILE",
         nargs="?",
         const="",
-        help="print what a cloud model is told about itself and the house, as of now",
+        help="print the instructions that a cloud model gets now",
     )
 
 

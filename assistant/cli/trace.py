@@ -300,7 +300,9 @@ _MARKS: dict[str, Mark] = {"wrong": "wrong", "misheard": "misheard", "none": ""}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("turn", nargs="?", default="last", metavar="TURN", help="its id, or last")
+    parser.add_argument(
+        "turn", nargs="?", default="last", metavar="TURN", help="the id of a turn, or last"
+    )
     parser.add_argument(
         "--list",
         nargs="?",
@@ -310,19 +312,23 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help=f"list the last N turns (default {_LISTED}), and how those of a week have gone",
     )
     parser.add_argument(
-        "--mark", choices=list(_MARKS), help="say how TURN was; it counts in the week's figures"
+        "--mark", choices=list(_MARKS), help="mark how TURN went; it counts in the week's figures"
     )
-    parser.add_argument("--faults", action="store_true", help="list what has not worked, and when")
+    parser.add_argument(
+        "--faults", action="store_true", help="list failures, and when they happened"
+    )
     parser.add_argument(
         "--play", action="store_true", help="play its sound; TURN may be a recording's name, too"
     )
-    parser.add_argument("--recordings", action="store_true", help="list the sounds that were kept")
+    parser.add_argument(
+        "--recordings", action="store_true", help="list the recordings that were kept"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON value")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.list is not None and arguments.list < 1:
-        raise Failed("--list takes a number from 1 on, such as --list 50", 2)
+        raise Failed("--list must be at least 1, such as --list 50", 2)
     recordings = listed(settings.data_folder) if arguments.recordings or arguments.play else []
     if arguments.recordings:
         print_recordings(recordings, settings, as_json=arguments.json)

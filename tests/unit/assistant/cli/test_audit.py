@@ -156,7 +156,10 @@ def test_json_is_one_array_newest_first(
 
 def test_nothing_to_tell_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--since", "today"]) == 0
-    assert "No such call is in the journal" in capsys.readouterr().out
+    assert (
+        "No tool calls match. Run `hearth ask turn on the light` to make one"
+        in capsys.readouterr().out
+    )
     assert main(["audit", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
 
@@ -167,7 +170,7 @@ def test_nothing_to_tell_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["--since", "last week"], "--since does not take 'last week'; write 2h"),
         (["--until", "2026-13-01"], "--until does not take '2026-13-01'"),
         (["--since", "999999999w"], "--since does not take"),
-        (["--limit", "0"], "--limit takes a number from 1 on"),
+        (["--limit", "0"], "--limit must be at least 1, such as --limit 20"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_mend(

@@ -170,7 +170,7 @@ def test_a_hearth_that_runs_is_told_of(
 ) -> None:
     with locked(tmp_path):
         assert main(["devices", "--measure"]) == 0
-    assert "at its next start" in capsys.readouterr().out
+    assert "`hearth run` will use this after a restart." in capsys.readouterr().out
 
 
 def test_the_echo_for_programs(
@@ -225,4 +225,7 @@ def test_a_file_has_no_echo(
 ) -> None:
     monkeypatch.setenv(f"HEARTH_AUDIO__{name}", "null")
     assert main(["devices", "--measure"]) == 2
-    assert "nothing to measure" in capsys.readouterr().err
+    assert (
+        "Cannot measure the echo: set audio.input and audio.output to devices."
+        in capsys.readouterr().err
+    )

@@ -122,7 +122,7 @@ async def test_a_person_gets_a_table(
     assert "hearth run registers it when it starts" in shown  # what to do
     for title in ("This machine", "Sound", "The house", "Gemini", "Hearth itself"):
         assert f"\n{title}\n" in shown
-    assert "to look at, of" in shown.splitlines()[-1]
+    assert "to check, of" in shown.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ async def test_the_mend_is_beside_or_below(
     lines = capsys.readouterr().out.splitlines()
     mend = next(line for line in lines if "→ set it [now]" in line)
     assert ("nobody keeps it right" in mend) == (columns == 140)
-    assert lines[-1] == "1 to be mended, 1 to look at, of 4 checks"
+    assert lines[-1] == "1 to fix, 1 to check, of 4 checks"

@@ -197,9 +197,9 @@ def test_check_loads_own_files(name: str, home: Path, capsys: pytest.CaptureFixt
 def test_nothing_to_do_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(home, "{}")
     assert run(home, "download") == 0
-    assert "Nothing is to be fetched" in capsys.readouterr().out
+    assert "These settings need no downloads." in capsys.readouterr().out
     assert run(home, "check") == 0
-    assert "There is no model in" in capsys.readouterr().out
+    assert "No models in" in capsys.readouterr().out
 
 
 def test_a_voice_of_the_settings_that_nobody_has(

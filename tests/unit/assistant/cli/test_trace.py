@@ -146,8 +146,8 @@ def test_costs(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "$0.2500 of $0.5000" in out
     assert "audio in 700" in out
-    together = next(line for line in out.splitlines() if line.startswith("together"))
-    assert together.split() == ["together", "2", "$0.2500", "812", "96"]
+    together = next(line for line in out.splitlines() if line.startswith("total"))
+    assert together.split() == ["total", "2", "$0.2500", "812", "96"]
 
 
 def test_costs_for_a_program(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,8 +177,8 @@ def test_a_cap_that_is_reached(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["costs", "--days", "0"], "--days takes a number from 1 on"),
-        (["trace", "--list", "0"], "--list takes a number from 1 on"),
+        (["costs", "--days", "0"], "--days must be at least 1, such as --days 7"),
+        (["trace", "--list", "0"], "--list must be at least 1, such as --list 50"),
     ],
 )
 def test_numbers_that_are_none(
