@@ -1,9 +1,13 @@
 """The first module of the program: it imports little, so that Ctrl-C is quiet from the start."""
 
-import errno
 import os
-import signal
 import sys
+
+try:
+    import errno
+    import signal
+except KeyboardInterrupt:  # `signal` takes two milliseconds, in which Ctrl-C still raises
+    os._exit(130)
 
 FAILED, INTERRUPTED = 1, 130
 _CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
