@@ -178,7 +178,7 @@ EMBEDDED: list[Case] = [
     ("HassMediaPause", {}),
     ("HassListAddItem", {"name": "shopping list", "item": "Pears"}),
 ]
-# Asked by a device that stands in the bedroom.
+# Asked by a device in the bedroom.
 FROM_BEDROOM: list[Case] = [
     (ON, {"name": "Lamp"}),
     (ON, {"name": "Twins"}),

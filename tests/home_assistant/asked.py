@@ -1,4 +1,4 @@
-"""What people ask for in the houses of ours: the sentence, the call, what the house then shows."""
+"""Requests in the houses of the tests: the sentence, the call, and the resulting states."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence, what a model makes of it, and what the house then shows."""
+    """A sentence, the model's call for it, and the resulting states of the house."""
 
     name: str  # of the test
     house: str  # of ours
@@ -31,7 +31,7 @@ def _light(entity: str, **data: Any) -> tuple[str, Mapping[str, Any]]:
 
 
 def _ajar(entity: str) -> tuple[str, Mapping[str, Any]]:
-    """Open, but a second from being closed: the demo's covers take ten for the whole way."""
+    """Return a cover that is open, but a second from being closed: the demo's take ten in all."""
     return ("cover.set_cover_position", {"entity_id": entity, "position": 10})
 
 
@@ -127,7 +127,7 @@ _COCINA = {"name": "Luces de la cocina"}
 
 
 def _spanish(name: str, english: str, text: str, **changes: Any) -> Asked:
-    """The same of the Spanish house: what it shows is that of the English one."""
+    """Return the same for the Spanish house, whose results are those of the English one."""
     same = next(one for one in ENGLISH if one.name == english)
     return replace(same, **{"name": name, "house": "spanish", "text": text, "rated": "", **changes})
 

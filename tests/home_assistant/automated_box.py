@@ -1,4 +1,4 @@
-"""Checks of a box that automations of a house use, whatever the way between the two."""
+"""Checks of a box that a house's automations use, by any connection between the two."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ HEARD = "turn on the office lights"
 
 
 async def shuts_the_blinds(box: OpenBox, admin: Admin, asking: Mapping[str, Any]) -> None:
-    """A spoken yes to what this automation asks at dusk closes the blinds."""
+    """Check that a spoken yes to this automation's question at dusk closes the blinds."""
     await admin.call("cover.open_cover", entity_id=BLINDS)
     await admin.settles(BLINDS, "open", limit_s=15.0)
     async with automation(admin, asking):
@@ -29,7 +29,7 @@ async def shuts_the_blinds(box: OpenBox, admin: Admin, asking: Mapping[str, Any]
 async def hears_of_the_office(
     box: OpenBox, admin: Admin, config: Mapping[str, Any], folder: Path
 ) -> None:
-    """Somebody's sentence sets this automation off, and the sensors show the turn."""
+    """Check that a sentence triggers this automation, and that the sensors show the turn."""
     clip = await asyncio.to_thread(make_clip, SpokenCommand("spoken", HEARD, "rms"), folder)
     async with automation(admin, config):
         box.room.say(read_wav(clip))
@@ -39,7 +39,7 @@ async def hears_of_the_office(
 
 
 async def shows_timers(box: OpenBox, admin: Admin) -> None:
-    """The sensors of timers follow one that is set and cancelled."""
+    """Check that the sensors of timers follow one that is set and cancelled."""
     assert await admin.settles(TIMERS, "0", limit_s=10.0) == "0"
     await box.app.runner.ask("set a timer for ten minutes")
     assert await admin.settles(TIMERS, "1") == "1"

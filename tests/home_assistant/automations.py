@@ -1,4 +1,4 @@
-"""Automations, scripts and blueprints in a house, put there as its own pages do."""
+"""Automations, scripts and blueprints in a house, created as its own pages do."""
 
 import asyncio
 import secrets
@@ -16,16 +16,16 @@ BLINDS = "cover.kitchen_window"
 
 
 def when(event: str, *actions: Mapping[str, Any]) -> dict[str, Any]:
-    """An automation on an event of that type."""
+    """Return an automation on an event of that type."""
     return {"triggers": [{"trigger": "event", "event_type": event}], "actions": list(actions)}
 
 
 @asynccontextmanager
 async def automation(admin: Admin, config: Mapping[str, Any]) -> AsyncIterator[str]:
-    """It is there while the block runs, as its editor saves it; its entity id.
+    """Keep an automation while the block runs, saved as its editor does, and yield its entity id.
 
-    Raises httpx.HTTPStatusError for what Home Assistant does not take, and AssertionError for what
-    it takes but cannot run.
+    Raises httpx.HTTPStatusError for what Home Assistant does not accept, and AssertionError for
+    what it accepts but cannot run.
     """
     key = f"test_{secrets.token_hex(4)}"
     path = f"/api/config/automation/config/{key}"
@@ -38,7 +38,7 @@ async def automation(admin: Admin, config: Mapping[str, Any]) -> AsyncIterator[s
 
 @asynccontextmanager
 async def scripts(admin: Admin, configs: Mapping[str, Mapping[str, Any]]) -> AsyncIterator[None]:
-    """They are there while the block runs, by their ids without the domain, and exposed."""
+    """Keep exposed scripts while the block runs, by their ids without the domain."""
     made: list[str] = []
     try:
         for key, config in configs.items():
@@ -55,7 +55,7 @@ async def scripts(admin: Admin, configs: Mapping[str, Mapping[str, Any]]) -> Asy
 
 @asynccontextmanager
 async def scene(admin: Admin, key: str, name: str, states: Mapping[str, Any]) -> AsyncIterator[str]:
-    """A scene that sets these states, exposed while the block runs; its id."""
+    """Keep an exposed scene with these states while the block runs, and yield its id."""
     path = f"/api/config/scene/config/{key}"
     await admin.post(path, {"name": name, "entities": dict(states)})
     entity_id = f"scene.{name.casefold().replace(' ', '_')}"
@@ -72,7 +72,7 @@ async def _all_there(admin: Admin, entity_ids: Collection[str]) -> bool:
 
 
 async def _running(admin: Admin, key: str) -> str:
-    """The id of the automation saved so, once it stands ready."""
+    """Return the id of the automation saved under `key`, once it is ready."""
     state = ""
     for _ in range(round(LIMIT_S / STEP_S)):
         for entity_id, row in (await admin.states()).items():
@@ -86,7 +86,7 @@ async def _running(admin: Admin, key: str) -> str:
 
 @asynccontextmanager
 async def blueprint(admin: Admin, file: Path) -> AsyncIterator[str]:
-    """Imported from an address and saved, as the blueprints' page does; its path there."""
+    """Import a blueprint from an address and save it, as its page does; yield its path there."""
     content = await asyncio.to_thread(file.read_bytes)
     with file_server({f"/{file.name}": content}) as server:
         url = server.url(f"/{file.name}")
@@ -108,7 +108,7 @@ async def blueprint(admin: Admin, file: Path) -> AsyncIterator[str]:
 
 
 async def until(holds: Callable[[], Any], limit_s: float = LIMIT_S) -> None:
-    """Wait until what `holds` gives, or what comes of awaiting it, is true."""
+    """Wait until the result of `holds`, awaited if needed, is true."""
     deadline = time.monotonic() + limit_s
     while True:
         told = holds()

@@ -30,18 +30,18 @@ class Box:
     id: str
 
     async def call(self, tool: str, /, **arguments: object) -> Told:
-        """A tool as this device calls it."""
+        """Call a tool as this device."""
         return await self.person.call(tool, self.id, **arguments)
 
     async def timers(self, **arguments: object) -> list[Json]:
-        """Its timers as the status tool tells them."""
+        """Return its timers as the status tool reports them."""
         told = await self.call("HassTimerStatus", **arguments)
         rows = told.answer["speech_slots"]["timers"]
         assert isinstance(rows, list)
         return rows
 
     async def hook(self, kind: str, **data: object) -> Json:
-        """What its webhook answers."""
+        """Return the response of its webhook."""
         path = f"/api/webhook/{self.webhook_id}"
         answer = await self.person.http.post(path, json={"type": kind, "data": data})
         assert answer.status_code == 200

@@ -31,7 +31,7 @@ real_only = pytest.mark.parametrize("house", [REAL], indirect=True)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a house answers, and what may be done there."""
+    """A house's address, and what may be done there."""
 
     url: str
     token: str = field(repr=False)  # Hearth's: no administrator's in a real house
@@ -40,22 +40,22 @@ class Address:
     admin_token: str = field(default="", repr=False)  # empty: nothing may be changed there
 
     def before(self, year: int, month: int) -> bool:
-        """Whether it is known to be an older release than that."""
+        """Return whether it is known to be an older release than that."""
         found = tuple(int(part) for part in self.version.split(".")[:2] if part.isdecimal())
         return bool(found) and found < (year, month)
 
     def tool(self, name: str) -> str:
-        """What the house calls the tool "intent__HassTurnOn": older ones leave out the domain."""
+        """Return the house's name of "intent__HassTurnOn": older ones leave out the domain."""
         return name.rpartition("__")[2] if self.before(2026, 8) else name
 
     def needs(self, year: int, month: int, what: str) -> None:
-        """Skip where `what` came with a later release."""
+        """Skip the test if `what` came with a later release."""
         if self.before(year, month):
             pytest.skip(f"{self.version} has no {what}; it came with {year}.{month}")
 
 
 def real_house() -> Address | None:
-    """The one that the environment names."""
+    """Return the house that the environment names."""
     url, token = os.environ.get("HA_URL"), os.environ.get("HA_TOKEN")
     if not url or not token:
         return None
@@ -72,8 +72,11 @@ def real_house() -> Address | None:
 
 @pytest.fixture(autouse=True)
 def _only_what_fits_the_house(request: pytest.FixtureRequest) -> None:
-    """In a real house that is not ours only tests marked `changes_nothing` run, in an older one
-    none marked `since` a later release."""
+    """Skip tests that do not fit the house.
+
+    In a real house that is not ours only tests marked `changes_nothing` run, in an older one none
+    marked `since` a later release.
+    """
     if request.node.get_closest_marker("home_assistant") is None:
         return
     real = real_house()
@@ -89,7 +92,7 @@ def _only_what_fits_the_house(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(params=["embedded", REAL])
 async def house(request: pytest.FixtureRequest) -> AsyncIterator[Address]:
-    """One of the two; the real one only where the environment names it."""
+    """Yield one of the two; the real one only if the environment names it."""
     if request.param == "real":
         real = real_house()
         assert real is not None  # else the test was skipped
@@ -101,7 +104,7 @@ async def house(request: pytest.FixtureRequest) -> AsyncIterator[Address]:
 
 @pytest.fixture
 async def admin(house: Address) -> AsyncIterator[Admin]:
-    """The administrator's hand in that house, to prepare it and to look."""
+    """Yield the administrator's access to that house, for preparations and checks."""
     if not house.admin_token:
         pytest.skip("needs HA_ADMIN_TOKEN")
     async with Admin(house.url, house.admin_token) as hand:
@@ -110,13 +113,13 @@ async def admin(house: Address) -> AsyncIterator[Admin]:
 
 @pytest.fixture
 async def person(house: Address) -> AsyncIterator[Talk]:
-    """The user that Hearth signs in as, with nothing of Hearth between."""
+    """Yield the user as whom Hearth signs in, without Hearth in between."""
     async with Talk(house.url, house.token) as talk:
         yield talk
 
 
 class Power:
-    """The switch of a house of ours: what happens when Home Assistant goes and comes back."""
+    """The switch of a house of ours, to stop and restart Home Assistant."""
 
     def __init__(self, record: Path, admin: Admin) -> None:
         self._places = Places(record.parents[2])
@@ -125,7 +128,7 @@ class Power:
         self._stopping: asyncio.Task[None] | None = None
 
     async def off(self) -> None:
-        """Stop Home Assistant, which would wait 10 s for the admin's socket; it is gone then."""
+        """Stop Home Assistant, which would wait 10 s for the admin's socket."""
         await self._admin.again()
         name = self._instance.name
         stop = asyncio.to_thread(instances.stop, self._places, name, print, broker_too=False)
@@ -134,7 +137,7 @@ class Power:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It keeps its sockets and says nothing, as behind a network that is cut."""
+        """Freeze it: it keeps its sockets and sends nothing, as behind a broken network."""
         pid = process.running(self._places.folder(self._instance.name) / "pid")
         assert pid is not None, "it runs"
         os.kill(pid, signal.SIGSTOP)
@@ -144,7 +147,7 @@ class Power:
             os.kill(pid, signal.SIGCONT)
 
     async def on(self) -> None:
-        """Start it again; returns when everything is loaded."""
+        """Start it again; return when everything is loaded."""
         if self._stopping is not None:  # a test that failed meanwhile has not waited for it
             await self._stopping
         await instances.start(self._places, self._instance, print)
@@ -152,7 +155,7 @@ class Power:
 
 @pytest.fixture
 async def power(house: Address, admin: Admin) -> AsyncIterator[Power]:
-    """The switch of the house; it is on again afterwards."""
+    """Yield the switch of the house, which is on again afterwards."""
     record = os.environ.get("HA_INSTANCE")
     if house.kind == "embedded" or not record:
         pytest.skip("needs a Home Assistant that tests may stop: HA_INSTANCE")
@@ -164,7 +167,7 @@ async def power(house: Address, admin: Admin) -> AsyncIterator[Power]:
 
 
 class Broker:
-    """The MQTT broker of a house of ours, on loopback; it keeps sessions and what waits in them."""
+    """The MQTT broker of a house of ours, on loopback; it keeps sessions and waiting messages."""
 
     def __init__(self, record: Path) -> None:
         self._places = Places(record.parents[2])
@@ -173,21 +176,21 @@ class Broker:
         self.port = self._instance.mqtt_port
 
     async def keeps(self, words: str) -> None:
-        """Wait until these are on its disk, which is a moment after it has taken them."""
+        """Wait until these words are on its disk, a moment after it has accepted them."""
         await until(lambda: words.encode() in self._kept.read_bytes())
 
     async def kill(self) -> None:
-        """It is gone without a word, as after a power cut."""
+        """Kill it without notice, as a power cut does."""
         await asyncio.to_thread(instances.kill_broker, self._places, self._instance)
 
     async def on(self) -> None:
-        """Start it again; nothing happens where it runs. Clients find it when it listens."""
+        """Start it again, if it does not run. Clients find it when it listens."""
         await asyncio.to_thread(instances.start_broker, self._places, self._instance)
 
 
 @pytest.fixture
 async def broker(house: Address) -> AsyncIterator[Broker]:
-    """The broker that the house is connected to; it runs afterwards."""
+    """Yield the broker of the house, which runs afterwards."""
     record = os.environ.get("HA_INSTANCE")
     if house.kind == "embedded" or not record or not os.environ.get("HA_MQTT_PORT"):
         pytest.skip("needs a house of ours with a broker: HA_MQTT=1")

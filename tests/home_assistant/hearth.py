@@ -1,4 +1,4 @@
-"""Hearth as a person runs it, against a house of the tests: a program for each command."""
+"""Hearth as a person runs it, in a house of the tests: a program for each command."""
 
 import asyncio
 import contextlib
@@ -21,14 +21,13 @@ _LIMIT_S = 60.0  # for one command
 _STEP_S = 0.05
 _LOOK_S = 0.01  # whether a command is over
 
-# Each command is a process of its own, forked where everything is imported already: that saves two
-# of its three seconds.
+# Each command is a separate process, forked after all imports:
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["assistant.app.build", "assistant.cli.main", "google.genai.live"])
 
 
 def _command(words: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
-    """The whole life of one `hearth` command, with its words in `folder`/out and /err."""
+    """Run one whole `hearth` command, with its output in `folder`/out and /err."""
     os.environ.clear()
     os.environ.update(environment)
     for stream, name in ((1, "out"), (2, "err")):
@@ -39,7 +38,7 @@ def _command(words: Sequence[str], environment: Mapping[str, str], folder: Path)
 
 
 class Hearth:
-    """The program with a configuration of its own."""
+    """The program with its own configuration."""
 
     def __init__(self, folder: Path, url: str, token: str, **settings: str) -> None:
         """`settings`: further ones, by the environment's name without HEARTH_ ("BRAIN__ORDER")."""
@@ -61,7 +60,7 @@ class Hearth:
         self.code = 0  # how it ended
 
     def to_gemini(self, gemini: GeminiSimulator, *, once: bool = False) -> None:
-        """From now on the simulated service answers, and nothing else does.
+        """Let only the simulated service answer from now on.
 
         `once`: its other model can be asked too.
         """
@@ -78,16 +77,16 @@ class Hearth:
         self._environment |= {f"HEARTH_{key}": value for key, value in settings.items()}
 
     def free(self, tool: str) -> None:
-        """Add a rule of the owner's: that tool runs without a question."""
+        """Add an owner's rule: that tool runs without a question."""
         rule = f'[[policy.rules]]\ntool = "{tool}"\ndecide = "allow"\n'
         (self._folder / "hearth.toml").write_text(rule)
 
     async def json(self, *words: str) -> Any:
-        """The one JSON value that a command prints with `--json`."""
+        """Return the one JSON value that a command prints with `--json`."""
         return json.loads(await self.text(*words, "--json"))
 
     async def text(self, *words: str) -> str:
-        """What a command prints. It ends by itself, with exit 0 or 1."""
+        """Return the output of a command, which has to end by itself with exit code 0 or 1."""
         program = _FORKS.Process(target=_command, args=(words, self._environment, self._folder))
         program.start()
         try:
@@ -105,7 +104,7 @@ class Hearth:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """`hearth run` without a microphone, until the block ends; it must then end well."""
+        """Run `hearth run` without a microphone until the block ends; it must then end well."""
         pipe = asyncio.subprocess.PIPE
         program = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "assistant", "run"),
@@ -140,7 +139,7 @@ class Hearth:
                 await asyncio.sleep(_STEP_S)
 
     async def announced(self) -> str:
-        """What was said although nobody asked, once something was."""
+        """Return the announcements, once there is one."""
         path = self._folder / "data" / "hearth.db"
         async with asyncio.timeout(_LIMIT_S):
             while True:

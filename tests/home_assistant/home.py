@@ -1,4 +1,4 @@
-"""A house of ours that is asked by Hearth as a person runs it, and looked at over REST."""
+"""A house of the tests that Hearth controls as a person runs it, checked over REST."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from tests.simulators.threads import in_thread
 
 @dataclass
 class Home:
-    """A house that is asked and looked at."""
+    """A house that is asked and checked."""
 
     house: Address
     admin: Admin
@@ -25,7 +25,7 @@ class Home:
     items: int = 0  # so many of that name were in the list
 
     async def prepare(self, asked: Asked) -> None:
-        """So that what is asked for is not so yet, and needs no question."""
+        """Make sure that the request is not fulfilled yet, and needs no question."""
         if asked.rated:
             await self.hearth.text("tools", "rate", asked.rated, "comfort")
         if asked.entity.startswith("media_player."):  # one that is off has no volume
@@ -44,7 +44,7 @@ class Home:
             assert await self.admin.attribute(asked.entity, name) != value
 
     async def check(self, asked: Asked) -> None:
-        """Look at the house, not at the answer."""
+        """Check the house, not the answer."""
         if asked.item:
             assert await self._listed(asked) == self.items + 1
         if asked.shows is not None:
@@ -55,7 +55,7 @@ class Home:
             assert await self.admin.attribute(asked.entity, name) == value
 
     async def _listed(self, asked: Asked) -> int:
-        """How often that stands in the list; newer releases write it with a capital letter."""
+        """Count the item in the list; newer releases capitalise it."""
         answer = await self.admin.post(
             "/api/services/todo/get_items?return_response", {"entity_id": asked.entity}
         )
@@ -63,7 +63,7 @@ class Home:
         return sum(item["summary"].casefold() == asked.item for item in items)
 
     async def tool(self, suffix: str, *, anew: bool = False) -> str:
-        """The name under which this release offers a tool; skips where an older one has none.
+        """Return this release's name of a tool; skip if an older one has none.
 
         `anew`: the menu has changed since the first of these tests.
         """
@@ -76,11 +76,12 @@ class Home:
         raise AssertionError(f"there is no tool {suffix}")
 
     async def call(self, suffix: str, arguments: Mapping[str, Any], **answer: Any) -> Call:
-        """A model's call of the tool; its answer must hold `answer`."""
+        """Return a model's call of the tool; its result must contain `answer`."""
         return Call(await self.tool(suffix), dict(arguments), answer=answer or None)
 
     async def served(self, text: str, *steps: Step, once: Sequence[OnceTurn] = ()) -> Json:
-        """A typed turn by the simulated Gemini, which does these steps; without: it gets none."""
+        """Run a typed turn with the simulated Gemini, which takes these steps, or gets no turn
+        without."""
         turns = [Turn("text", [*steps, Done()])] if steps else []
         with in_thread(GeminiSimulator(turns, once=once)) as gemini:
             self.hearth.to_gemini(gemini, once=bool(once))
@@ -90,7 +91,7 @@ class Home:
 
     @property
     def answered(self) -> list[Json]:
-        """What the model was told of its calls in the last turn."""
+        """Return the results of the model's calls in the last turn."""
         return [call.response or {} for call in self.service.turns[0].calls]
 
 

@@ -17,7 +17,10 @@ class Failed(Exception):
 
 
 class Line:
-    """Use it as an async context manager. The websocket is opened at the first command."""
+    """One user's connections; use it as an async context manager.
+
+    The websocket is opened at the first command.
+    """
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url
@@ -46,7 +49,7 @@ class Line:
         await self.http.aclose()
 
     async def answer_to(self, kind: str, **fields: Any) -> Json:
-        """The answer to a command: `success`, and `result` or `error`. Events are kept."""
+        """Return the answer to a command: `success`, and `result` or `error`. Events are kept."""
         async with asyncio.timeout(LIMIT_S):
             socket = self._socket or await self._connect()
             self._last_id += 1

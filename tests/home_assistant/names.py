@@ -1,4 +1,4 @@
-"""What Home Assistant calls the entities of the examples' box: Hearth, in the kitchen."""
+"""Home Assistant's names of the entities of the examples' box: Hearth, in the kitchen."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ EVENTS = "event.hearth_kitchen_event"
 MUTE, FOLLOW_UP = "switch.hearth_kitchen_mute", "switch.hearth_kitchen_follow_up"
 VOLUME, SPEED = "number.hearth_kitchen_volume", "number.hearth_kitchen_speed"
 LISTEN, STOP = "button.hearth_kitchen_listen", "button.hearth_kitchen_stop"
-# --- of whichever tells
+# --- of either
 STATE, SPEAKING = "sensor.hearth_kitchen_state", "binary_sensor.hearth_kitchen_speaking"
 PROBLEM = "binary_sensor.hearth_kitchen_problem"
 NEXT_TIMER, TIMERS = "sensor.hearth_kitchen_next_timer", "sensor.hearth_kitchen_timers"
@@ -23,7 +23,7 @@ TOPIC = "hearth/kitchen"  # `mqtt.topic` of the examples
 
 
 async def entities(admin: Admin, platform: str) -> list[dict[str, Any]]:
-    """Registry rows of the box's device by that platform, those that are in use."""
+    """Return registry rows of the box's active entities by that platform."""
     devices = {
         row["id"]
         for row in await admin.ask("config/device_registry/list")

@@ -32,7 +32,7 @@ NAME, AREA = "Hearth", "Kitchen"  # the box of the documentation's examples
 
 
 def settings_of(house: Address, folder: Path, **sections: dict[str, Any]) -> Settings:
-    """The box of the examples in that house. What playing takes, nobody waits for."""
+    """Return settings of the examples' box in that house, without real playing times."""
     given: dict[str, dict[str, Any]] = {
         "assistant": {"name": NAME, "area": AREA, "data": str(folder / "data")},
         "home_assistant": {"url": house.url, "token": house.token},
@@ -46,25 +46,24 @@ def settings_of(house: Address, folder: Path, **sections: dict[str, Any]) -> Set
 
 
 def mqtt_of(broker: Broker) -> dict[str, Any]:
-    """The section of the settings, as the page has it."""
+    """Return the settings' section, as in the documentation."""
     return {"host": "127.0.0.1", "port": broker.port, "topic": TOPIC, "may_unmute": True}
 
 
 @dataclass(frozen=True)
 class Devices(SoundState):
-    """Sound devices that break when a test says so."""
+    """Sound devices that fail when a test says so."""
 
     broken: dict[str, str] = field(default_factory=dict)  # what has trouble -> a sentence
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """See SoundState."""
         return self.broken
 
 
 @dataclass
 class OpenBox:
-    """It runs; what it has said and done so far."""
+    """A running box, and what it has said and done so far."""
 
     app: App
     faces: Interfaces
@@ -74,26 +73,26 @@ class OpenBox:
 
     @property
     def daemon(self) -> DaemonServices:
-        """What programs have to do with."""
+        """Return the services for programs."""
         assert self.app.daemon is not None
         return self.app.daemon
 
     @property
     def said(self) -> list[str]:
-        """What was said although nobody asked, in order."""
+        """Return the announcements in order."""
         records = [turn.record for turn in self.turns]
         return [" ".join(one.clauses) for one in records if one.source == "announcement"]
 
     async def says(self, *words: str) -> None:
-        """Wait until these are the newest that were said."""
+        """Wait until these are the newest announcements."""
         await until(lambda: tuple(self.said[-len(words) :]) == words)
 
 
 @asynccontextmanager
 async def open_box(settings: Settings, folder: Path) -> AsyncIterator[OpenBox]:
-    """It listens, announces and shows its faces while the block runs.
+    """Run a box that listens, announces and serves its interfaces while the block runs.
 
-    In a task of its own: what fails in a test is not wrapped by every group of the program.
+    It runs in a separate task, so that a test's failure is not wrapped by the program's groups.
     """
     opened: asyncio.Future[OpenBox] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
@@ -130,7 +129,7 @@ async def _run(
 
 
 async def greets(admin: Admin, box: OpenBox) -> None:
-    """Wait until Home Assistant can speak by it, and so has its registration."""
+    """Wait until Home Assistant can speak through it, and so has its registration."""
     words = f"Here we are, {len(box.turns)}."
 
     async def sent() -> bool:
@@ -145,7 +144,7 @@ async def greets(admin: Admin, box: OpenBox) -> None:
 
 
 async def forget(admin: Admin, settings: Settings) -> None:
-    """Nothing of it is left in the house, as after `hearth setup --forget`."""
+    """Remove everything of it from the house, as `hearth setup --forget` does."""
     record = DeviceFile(settings.data_folder, SystemClock()).read()
     if record is None:
         return

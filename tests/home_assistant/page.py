@@ -1,4 +1,4 @@
-"""What stands in fences on a page of the documentation, with the title that says what it does."""
+"""Fenced blocks of a page of the documentation, with the titles that say what they do."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,18 +23,22 @@ class Block:
 
     @property
     def content(self) -> Any:
-        """What it says, as Home Assistant's editor reads it; a secret is its name."""
+        """Return its content as Home Assistant's editor reads it; a secret is its name."""
         return yaml.safe_load(self.text.replace("!secret ", ""))
 
     @property
     def is_automation(self) -> bool:
-        """It is for the automation editor; else for the configuration or a dashboard."""
+        """Return True if it is for the automation editor, not for the configuration or a
+        dashboard."""
         return isinstance(self.content, dict) and "triggers" in self.content
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """All of it, in order. The label that the paragraph before a fence names last tells the way; a
-    fence without one is meant for both."""
+    """Yield all blocks in order.
+
+    The last label in the paragraph before a fence names its connection; a fence without one is
+    meant for both.
+    """
     title, paragraph = "", ""
     inside: list[str] | None = None
     is_yaml = between = False

@@ -1,4 +1,4 @@
-"""What each automation of docs/automations.md needs, what sets it off, and what is then seen."""
+"""Preparation, trigger and effect of each automation of docs/automations.md."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -39,23 +39,23 @@ Act = Callable[[Stage], Awaitable[None]]
 
 
 async def _nothing(on: Stage) -> None:
-    """It needs no preparing."""
+    """Need no preparation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One automation's part in the play."""
+    """The test steps of one automation."""
 
     sets_off: Act
     seen: Act
     prepare: Act = _nothing
 
 
-# --- what is done
+# --- actions
 
 
 def all_of(*acts: Act) -> Act:
-    """One after the other."""
+    """Do one after the other."""
 
     async def act(on: Stage) -> None:
         for one in acts:
@@ -65,7 +65,7 @@ def all_of(*acts: Act) -> Act:
 
 
 def state(entity_id: str, *states: object) -> Act:
-    """Something that is not there otherwise goes through these states."""
+    """Let a missing entity go through these states."""
 
     async def act(on: Stage) -> None:
         for one in states:
@@ -75,7 +75,7 @@ def state(entity_id: str, *states: object) -> Act:
 
 
 def call(action: str, **data: Any) -> Act:
-    """A person uses a dashboard."""
+    """Use a dashboard as a person."""
 
     async def act(on: Stage) -> None:
         await on.admin.call(action, **data)
@@ -84,12 +84,12 @@ def call(action: str, **data: Any) -> Act:
 
 
 async def time_comes(on: Stage) -> None:
-    """What waits for a time of the day is set off by hand."""
+    """Trigger by hand what waits for a time of the day."""
     await on.admin.call("automation.trigger", entity_id=on.automation, skip_condition=False)
 
 
 def asked_for(words: str) -> Act:
-    """Somebody says it to Hearth."""
+    """Say it to Hearth."""
 
     async def act(on: Stage) -> None:
         await on.box.app.runner.ask(words)
@@ -98,7 +98,7 @@ def asked_for(words: str) -> Act:
 
 
 def will_answer(*words: str) -> Act:
-    """Whoever is asked next will say this."""
+    """Say this at the next question."""
 
     async def act(on: Stage) -> None:
         on.box.room.will_answer(*words)
@@ -106,11 +106,11 @@ def will_answer(*words: str) -> Act:
     return act
 
 
-# --- what is seen
+# --- effects
 
 
 def says(*words: str) -> Act:
-    """Hearth says it, and nothing after it."""
+    """Check that Hearth announces it, and nothing after it."""
 
     async def act(on: Stage) -> None:
         await on.box.says(*words)
@@ -119,7 +119,7 @@ def says(*words: str) -> Act:
 
 
 def answers(words: str) -> Act:
-    """Hearth answers that."""
+    """Check that Hearth answers that."""
 
     async def act(on: Stage) -> None:
         await until(lambda: on.box.turns and on.box.turns[-1].record.answer == words)
@@ -128,7 +128,7 @@ def answers(words: str) -> Act:
 
 
 def becomes(entity_id: str, *wanted: str) -> Act:
-    """Something in the house is so."""
+    """Wait until an entity has that state."""
 
     async def act(on: Stage) -> None:
         assert await on.admin.settles(entity_id, *wanted, limit_s=20.0) in wanted
@@ -137,13 +137,13 @@ def becomes(entity_id: str, *wanted: str) -> Act:
 
 
 async def wakes(on: Stage) -> None:
-    """Somebody says the wake word and a sentence."""
+    """Say the wake word and a sentence."""
     on.box.room.words = HEARD
     on.box.room.say(on.spoken)
 
 
 def publishes(topic: str, payload: str) -> Act:
-    """Another program tells the broker; kept there, as the box itself would have it."""
+    """Publish a retained message as another program, as the box itself would."""
 
     async def act(on: Stage) -> None:
         assert on.broker is not None
@@ -154,10 +154,10 @@ def publishes(topic: str, payload: str) -> Act:
 
 
 async def goes_away(on: Stage) -> None:
-    """The box is gone, as far as Home Assistant can know.
+    """Let the box disappear for Home Assistant.
 
-    The row shows what the automation does then; that the box says so itself when it is closed, and
-    the broker where it is lost, is shown in test_device_face.py and test_broker_trouble.py.
+    The row tests the automation's reaction; that the box itself reports its end, and the broker its
+    loss, is tested in test_device_face.py and test_broker_trouble.py.
     """
     if on.broker is None:
         await state(STATE, "unavailable")(on)
@@ -166,7 +166,7 @@ async def goes_away(on: Stage) -> None:
 
 
 async def is_back(on: Stage) -> None:
-    """It is there again."""
+    """Let the box come back."""
     if on.broker is None:
         await state(STATE, "idle")(on)
     else:
@@ -174,7 +174,7 @@ async def is_back(on: Stage) -> None:
 
 
 def notes(title: str, message: str) -> Act:
-    """Home Assistant shows a note, which is then put away."""
+    """Check that Home Assistant shows a note, and dismiss it."""
 
     async def shown(on: Stage) -> bool:
         rows = await on.admin.ask("persistent_notification/get")
@@ -188,7 +188,7 @@ def notes(title: str, message: str) -> Act:
 
 
 def muted(wanted: bool) -> Act:
-    """The microphone is closed, or listens."""
+    """Check whether the microphone is closed."""
 
     async def act(on: Stage) -> None:
         await until(lambda: on.box.daemon.mute.on is wanted)
@@ -197,7 +197,7 @@ def muted(wanted: bool) -> Act:
 
 
 def by_hand(on_or_off: bool) -> Act:
-    """A person closes the microphone, or opens it again."""
+    """Close the microphone as a person, or open it again."""
 
     async def act(on: Stage) -> None:
         await on.box.daemon.mute.set(on_or_off)
@@ -206,14 +206,14 @@ def by_hand(on_or_off: bool) -> Act:
 
 
 async def listens(on: Stage) -> None:
-    """The microphone is open for a person, and then nobody has said anything."""
+    """Check that the microphone is open for a person, who then says nothing."""
     await until(lambda: on.box.app.runner.state in (State.WAKING, State.LISTENING))
     on.box.app.runner.stop()
     await on.box.app.runner.rest()
 
 
 def volume(wanted: float) -> Act:
-    """The voice is that loud; afterwards it is as loud as before."""
+    """Check the volume, and restore it."""
 
     async def act(on: Stage) -> None:
         await until(lambda: on.box.daemon.live.volume == wanted)
@@ -223,28 +223,28 @@ def volume(wanted: float) -> Act:
 
 
 async def a_timer_rings(on: Stage) -> None:
-    """One of a second is set, and heard by whoever is there."""
+    """Set a timer of a second, and wait until it rings."""
     await on.box.daemon.timers.set(TimerRequest(seconds=1, name="pasta"), "test")
 
 
 async def timers_end(on: Stage) -> None:
-    """Nothing rings any more."""
+    """Wait until nothing rings any more."""
     for row in await on.box.daemon.timers.rows():
         await on.box.daemon.timers.end(row["id"])
 
 
 async def breaks(on: Stage) -> None:
-    """Something is broken."""
+    """Break something."""
     on.box.devices.broken["microphone"] = TROUBLE
 
 
 async def is_whole(on: Stage) -> None:
-    """Nothing is."""
+    """Repair everything."""
     on.box.devices.broken.clear()
 
 
 def listed(item: str) -> Act:
-    """It stands on the shopping list, once; then it is taken away."""
+    """Check that it is on the shopping list once, and remove it."""
 
     async def there(on: Stage) -> bool:
         told = await on.admin.post(
@@ -261,7 +261,7 @@ def listed(item: str) -> Act:
 
 
 def talks(words: str) -> Act:
-    """An opening line was said, and what a person said then was a turn."""
+    """Check that an opening line was said, and that the person's reply was a turn."""
 
     async def act(on: Stage) -> None:
         await until(lambda: on.box.turns and on.box.turns[-1].record.heard == words)
@@ -270,17 +270,17 @@ def talks(words: str) -> Act:
 
 
 async def rings(on: Stage) -> None:
-    """A timer is to be heard."""
+    """Check that a timer rings."""
     await until(lambda: on.box.app.runner.rings)
 
 
 async def is_silent(on: Stage) -> None:
-    """Nothing is."""
+    """Check that nothing rings."""
     await until(lambda: not on.box.app.runner.rings)
 
 
 def as_loud(entity_id: str, wanted: float) -> Act:
-    """A player is."""
+    """Check a player's volume."""
 
     async def so(on: Stage) -> bool:
         return bool(await on.admin.attribute(entity_id, "volume_level") == wanted)

@@ -28,26 +28,26 @@ class Room:
         self._open.set()
 
     def say(self, sound: bytes) -> None:
-        """Somebody says this now: 16 kHz mono int16."""
+        """Say this now: 16 kHz mono int16."""
         self._sound += sound
 
     def will_answer(self, *answers: str) -> None:
-        """Whoever is asked next says the first of these, and so on."""
+        """Answer the next questions with these, in order."""
         for words in answers:
             sound = silence(_PAUSE_S) + speech(words, self._folder)
             self._answers.append((words, sound))
 
     @property
     def waits_to_answer(self) -> int:
-        """So many answers nobody has asked for yet."""
+        """Return the number of unused answers."""
         return len(self._answers)
 
     def forget(self) -> None:
-        """Nobody will answer any more."""
+        """Drop all unused answers."""
         self._answers.clear()
 
     def stand(self, standing: Standing) -> None:
-        """The conversation stands so now (`observe` of the runner)."""
+        """Receive the conversation's state (`observe` of the runner)."""
         if standing.state in _ASKED and self._answers:
             self.words, sound = self._answers.popleft()
             self.say(sound)
@@ -60,7 +60,7 @@ class Room:
             self._open.set()
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """See FrameSource: each frame when its last sample would have been spoken."""
+        """Yield each frame when its last sample would have been spoken."""
         loop, framer = asyncio.get_running_loop(), Framer()
         while True:
             await self._open.wait()

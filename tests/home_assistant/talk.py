@@ -1,4 +1,4 @@
-"""Speaks with a house as Hearth's user does: MCP, REST and websocket, and nothing hidden.
+"""Access to a house as Hearth's user: MCP, REST and websocket, and nothing hidden.
 
 The contract tests use this instead of Hearth's own clients, so that they see what really came.
 """
@@ -26,36 +26,36 @@ class Told:
 
     @property
     def answer(self) -> Json:
-        """The JSON object in the text."""
+        """Return the JSON object in the text."""
         told = json.loads(self.text)
         assert isinstance(told, dict)
         return told
 
     @property
     def reached(self) -> list[str]:
-        """Ids of the entities that the house says it acted on."""
+        """Return ids of the entities that the house says it acted on."""
         return [row["id"] for row in self.answer["data"]["success"] if row["type"] == "entity"]
 
     @property
     def places(self) -> list[str]:
-        """Ids of the areas or floors that the house says it acted on."""
+        """Return ids of the areas or floors that the house says it acted on."""
         return [row["id"] for row in self.answer["data"]["success"] if row["type"] != "entity"]
 
     @property
     def failed(self) -> list[str]:
-        """Ids of the entities that it could not act on."""
+        """Return ids of the entities that it could not act on."""
         return [row["id"] for row in self.answer["data"]["failed"]]
 
 
 class Talk(Line):
-    """One user's ways into one house; use it as an async context manager."""
+    """One user's access to one house; use it as an async context manager."""
 
     # ---- MCP
 
     async def rpc(
         self, method: str, params: Mapping[str, Any] | None = None, **headers: str
     ) -> Json:
-        """The JSON-RPC answer to one request; header names with `_` for `-`."""
+        """Return the JSON-RPC answer to one request; header names with `_` for `-`."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": dict(params or {})}
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = await self.http.post(
@@ -69,14 +69,14 @@ class Talk(Line):
         return body
 
     async def result(self, method: str, **params: Any) -> Json:
-        """The result of one request, which must have one."""
+        """Return the result of one request, which must have one."""
         body = await self.rpc(method, params)
         result = body["result"]
         assert isinstance(result, dict)
         return result
 
     async def tools(self, device: str = "") -> dict[str, Json]:
-        """The menu, by the part of the names that is the same in every release."""
+        """Return the menu, by the part of the names that is the same in every release."""
         meta = {"_meta": {DEVICE_KEY: device}} if device else {}
         menu = (await self.result("tools/list", **meta))["tools"]
         return {tool["name"].rpartition("__")[2]: tool for tool in menu}
@@ -91,7 +91,7 @@ class Talk(Line):
         return Told(result["isError"], content["text"])
 
     async def prompt(self, device: str = "") -> str:
-        """The text of the only prompt."""
+        """Return the text of the only prompt."""
         (prompt,) = (await self.result("prompts/list"))["prompts"]
         meta = {"_meta": {DEVICE_KEY: device}} if device else {}
         (message,) = (await self.result("prompts/get", name=prompt["name"], **meta))["messages"]
@@ -102,28 +102,28 @@ class Talk(Line):
     # ---- websocket
 
     async def ask(self, kind: str, **fields: Any) -> Json:
-        """The answer to a command: `success`, and `result` or `error`."""
+        """Return the answer to a command: `success`, and `result` or `error`."""
         return await self.answer_to(kind, **fields)
 
     async def told(self, kind: str, **fields: Any) -> Any:
-        """The result of a command that must succeed."""
+        """Return the result of a command that must succeed."""
         answer = await self.ask(kind, **fields)
         assert answer["success"], answer
         return answer["result"]
 
     async def refused(self, kind: str, **fields: Any) -> str:
-        """The code with which a command is refused."""
+        """Return the code with which a command is refused."""
         answer = await self.ask(kind, **fields)
         assert not answer["success"], answer
         return str(answer["error"]["code"])
 
     @property
     def last_id(self) -> int:
-        """The id of the last command."""
+        """Return the id of the last command."""
         return self._last_id
 
     async def event(self, subscription: int) -> Json:
-        """The next event of that subscription; others are dropped."""
+        """Return the next event of that subscription; others are dropped."""
         async with asyncio.timeout(LIMIT_S):
             while True:
                 message = self._events.pop(0) if self._events else await self.raw()
@@ -133,7 +133,7 @@ class Talk(Line):
                     return event
 
     async def raw(self, text: str | None = None) -> Json:
-        """Send a text as it is, if one is given; the next message."""
+        """Send a text unchanged, if one is given, and return the next message."""
         async with asyncio.timeout(LIMIT_S):
             socket = self._socket or await self._connect()
             if text is not None:

@@ -1,4 +1,4 @@
-"""What a call reaches in a house is what was said: all of it, one room, all but one room."""
+"""Tests that a call reaches what was said in a house: all of it, one room, all but one room."""
 
 from pathlib import Path
 from typing import Any

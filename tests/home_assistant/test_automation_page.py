@@ -1,5 +1,7 @@
-"""Every automation of docs/automations.md is pasted as it is written into a real house, and does
-what its title says: once with a broker and once without, where it is meant for both."""
+"""Tests of docs/automations.md: each automation is pasted into a real house and does its title.
+
+Once with a broker and once without, if it is meant for both.
+"""
 
 import os
 from collections.abc import AsyncIterator
@@ -42,7 +44,7 @@ def test_every_title_has_a_row_and_every_row_a_title() -> None:
 
 @asynccontextmanager
 async def configured(admin: Admin, port: int) -> AsyncIterator[None]:
-    """What the page says for configuration.yaml is in Home Assistant's."""
+    """Put the page's lines for configuration.yaml into Home Assistant's."""
     config = Path(os.environ["HA_INSTANCE"]).with_name("config")
     secrets, package = config / "secrets.yaml", config / "packages/page.yaml"
     (block,) = of_kind("rest_command")
@@ -61,7 +63,7 @@ async def configured(admin: Admin, port: int) -> AsyncIterator[None]:
 async def stage(
     house: Address, admin: Admin, folder: Path, broker: Broker | None = None
 ) -> AsyncIterator[Stage]:
-    """The box of the page, in a house with or without a broker that it knows."""
+    """Yield the box of the page, in a house with or without a broker that it knows."""
     port = free_port()
     clip = read_wav(make_clip(SpokenCommand("spoken", HEARD, "rms"), folder))
     async with WyomingStt(lambda _: box.room.words, "en") as recogniser:
@@ -84,7 +86,7 @@ async def stage(
 
 
 async def play(on: Stage, block: Block) -> None:
-    """Paste it, set it off, and see what it does."""
+    """Paste it, trigger it, and check its effect."""
     row = ROWS[block.title]
     await row.prepare(on)
     async with automation(on.admin, block.content) as entity_id:

@@ -1,5 +1,7 @@
-"""What automations of a real house do with Hearth where there is no broker: address and token are
-all that is set."""
+"""Tests of automations of a real house that use Hearth without a broker.
+
+Only address and token are set.
+"""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -48,7 +50,7 @@ Box = Callable[[], Any]
 
 @pytest.fixture
 async def box_of(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Box]:
-    """The box, as often as it is opened, with one folder; nothing of it is left afterwards."""
+    """Yield a function that opens the box with one folder; nothing of it remains afterwards."""
     settings = settings_of(house, tmp_path, privacy={"share_heard": True})
 
     @asynccontextmanager
@@ -63,7 +65,7 @@ async def box_of(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[
 
 
 def tells(message: str, **data: Any) -> dict[str, Any]:
-    """The action that is there without anything set."""
+    """Return the action that exists without any configuration."""
     return {"action": ACTION, "data": {"message": message, **({"data": data} if data else {})}}
 
 
@@ -107,7 +109,7 @@ async def test_announce_ask_mute_and_hear(box_of: Box, admin: Admin, tmp_path: P
 
 
 async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
-    """A spoken yes closes the blinds."""
+    """Check that a spoken yes closes the blinds."""
     actions = [{"action": "CLOSE", "title": "Yes"}, {"action": "LEAVE", "title": "No"}]
     wait = {
         "wait_for_trigger": [
@@ -126,7 +128,7 @@ async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
 
 
 async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
-    """Somebody's sentence sets an automation off, and the sensors show the turn."""
+    """Check that a sentence triggers an automation, and that the sensors show the turn."""
     trigger = {
         "triggers": [{"trigger": "event", "event_type": "hearth_heard"}],
         "conditions": ["{{ 'office' in trigger.event.data.get('heard', '') }}"],

@@ -1,4 +1,4 @@
-"""What automations of a real house do with Hearth by way of its broker."""
+"""Tests of automations of a real house that use Hearth through its broker."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -96,7 +96,7 @@ async def test_the_entities_are_those_that_a_person_expects(box: OpenBox, admin:
 
 
 def act(action: str, entity_id: str, **data: Any) -> dict[str, Any]:
-    """One action on one entity."""
+    """Return one action on one entity."""
     return {"action": action, "target": {"entity_id": entity_id}, "data": data}
 
 
@@ -123,7 +123,7 @@ async def test_announce_ask_mute_and_hear(box: OpenBox, admin: Admin, tmp_path: 
 
 
 async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
-    """A spoken yes closes the blinds."""
+    """Check that a spoken yes closes the blinds."""
     config = when(
         "test_dusk",
         act("notify.send_message", ASK, message="Shall I close the blinds?"),
@@ -140,7 +140,7 @@ async def asks_and_acts(box: OpenBox, admin: Admin) -> None:
 
 
 async def hears(box: OpenBox, admin: Admin, folder: Path) -> None:
-    """Somebody's sentence sets an automation off, and the sensors show the turn."""
+    """Check that a sentence triggers an automation, and that the sensors show the turn."""
     config = {
         "triggers": [{"trigger": "state", "entity_id": EVENTS, "not_from": "unavailable"}],
         "conditions": [

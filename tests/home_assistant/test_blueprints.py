@@ -1,4 +1,4 @@
-"""The blueprints are imported into a real house, and automations made of them run."""
+"""Tests that the blueprints are imported into a real house, and that their automations run."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ LIGHT = "light.kitchen_lights"
 async def opened(
     house: Address, admin: Admin, folder: Path, **sections: Any
 ) -> AsyncIterator[OpenBox]:
-    """The box, which nobody asks about the sentences of automations."""
+    """Yield the box, which asks no questions about the sentences of automations."""
     settings = settings_of(
         house, folder, policy={"rules": [{"tool": TRIGGER, "decide": "allow"}]}, **sections
     )
@@ -39,7 +39,7 @@ async def opened(
 
 @pytest.fixture
 async def box(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[OpenBox]:
-    """Without a broker."""
+    """Yield a box without a broker."""
     async with opened(house, admin, tmp_path) as box:
         yield box
 
@@ -48,7 +48,7 @@ async def box(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Ope
 async def box_at_broker(
     house: Address, admin: Admin, broker: Broker, tmp_path: Path
 ) -> AsyncIterator[OpenBox]:
-    """With one."""
+    """Yield a box with a broker."""
     async with opened(house, admin, tmp_path, mqtt=mqtt_of(broker)) as box:
         await until(lambda: _stands(admin))
         yield box
@@ -59,7 +59,7 @@ async def _stands(admin: Admin) -> bool:
 
 
 def made_of(path: str, **given: Any) -> dict[str, Any]:
-    """An automation's configuration."""
+    """Return an automation's configuration."""
     return {"use_blueprint": {"path": path, "input": given}}
 
 
@@ -105,7 +105,7 @@ async def test_ask_and_act_with_a_broker(box_at_broker: OpenBox, admin: Admin) -
 
 
 async def asks(box: OpenBox, admin: Admin, platform: str) -> None:
-    """A yes does what stands for it, a no something else, and so does silence."""
+    """Check that a yes runs its action, a no another one, and silence too."""
     await admin.call("light.turn_off", entity_id=LIGHT)
     say = {"action": ACTION, "data": {"message": "Nobody answered."}}
     async with (
@@ -137,12 +137,12 @@ def light(state: str) -> dict[str, Any]:
 
 
 async def ran(admin: Admin, entity_id: str) -> bool:
-    """It is through with all of it."""
+    """Return whether it has finished."""
     return bool(await admin.attribute(entity_id, "current") == 0)
 
 
 async def device_id(admin: Admin, platform: str) -> str:
-    """The box, as a person picks it."""
+    """Return the id of the box, as a person picks it."""
     rows = await admin.ask("config/device_registry/list")
     (found,) = [
         row["id"]
@@ -159,7 +159,7 @@ async def test_a_spoken_sentence(house: Address, admin: Admin, tmp_path: Path) -
 
 
 async def says(box: OpenBox, admin: Admin) -> None:
-    """Home Assistant's engine knows the sentence, and what is to be answered."""
+    """Check that Home Assistant's engine knows the sentence and its answer."""
     await admin.call("light.turn_on", entity_id=LIGHT)
     async with (
         blueprint(admin, FOLDER / "spoken_sentence.yaml") as path,

@@ -1,5 +1,7 @@
-"""The broker or Home Assistant goes and comes back: everything is there again by itself, nothing is
-said twice, and what the broker kept is said."""
+"""Tests of a broker or Home Assistant that goes and comes back: everything recovers by itself.
+
+Nothing is said twice, and what the broker kept is said.
+"""
 
 import json
 import os
@@ -32,7 +34,7 @@ Box = Callable[[], Any]
 
 
 async def publish(broker: Broker, topic: str, payload: str, *, retain: bool = False) -> None:
-    """As a program of the house does; a broker that has just started may not listen yet."""
+    """Publish as a program of the house; a broker that has just started may not listen yet."""
 
     async def sent() -> bool:
         try:
@@ -47,7 +49,7 @@ async def publish(broker: Broker, topic: str, payload: str, *, retain: bool = Fa
 
 @pytest.fixture
 async def probe(admin: Admin, broker: Broker) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
-    """Tells whether Home Assistant itself has the broker, which it looks for every 10 s."""
+    """Yield a check of Home Assistant's own connection to the broker, which it tries every 10 s."""
     place = "homeassistant/sensor/test_probe/config"
     config = {
         "name": "Test probe",
@@ -72,7 +74,7 @@ async def probe(admin: Admin, broker: Broker) -> AsyncIterator[Callable[[], Awai
 async def box_of(
     house: Address, admin: Admin, broker: Broker, tmp_path: Path
 ) -> AsyncIterator[Box]:
-    """The box, as often as it is opened, with one folder; nothing of it is left afterwards."""
+    """Yield a function that opens the box with one folder; nothing of it remains afterwards."""
     settings = settings_of(house, tmp_path, mqtt=mqtt_of(broker))
 
     @asynccontextmanager
@@ -88,7 +90,7 @@ async def box_of(
 
 
 async def states(admin: Admin) -> dict[str, str]:
-    """Of all entities of the MQTT device, by id."""
+    """Return the states of all entities of the MQTT device, by id."""
     shown = await admin.states()
     return {
         row["entity_id"]: shown[row["entity_id"]]["state"] if row["entity_id"] in shown else ""
@@ -97,13 +99,13 @@ async def states(admin: Admin) -> dict[str, str]:
 
 
 async def all_there(admin: Admin) -> bool:
-    """The device is known, and nothing of it is unavailable."""
+    """Return whether the device is known, and nothing of it is unavailable."""
     found = await states(admin)
     return STATE in found and UNAVAILABLE not in found.values() and "" not in found.values()
 
 
 async def all_gone(admin: Admin) -> bool:
-    """Everything shows that nobody tells."""
+    """Return whether everything is unavailable."""
     found = await states(admin)
     return bool(found) and set(found.values()) == {UNAVAILABLE}
 
@@ -117,7 +119,7 @@ async def back_within(limit_s: float, holds: Callable[[], Awaitable[bool]]) -> N
 
 
 async def tell(admin: Admin, box: OpenBox, words: str) -> None:
-    """An automation announces; it is heard once."""
+    """Let an automation announce, and check that it is said once."""
     await admin.call("notify.send_message", entity_id=ANNOUNCE, message=words)
     await box.says(words)
     assert box.said.count(words) == 1

@@ -1,6 +1,6 @@
-"""What Hearth answers for every brain from the real house: states, the weather, a look at a camera.
+"""Tests of Hearth's own answers from the real house: states, the weather, a look at a camera.
 
-The simulated Gemini asks; what it is told is compared with what Home Assistant tells over REST.
+The simulated Gemini asks; its results are compared with Home Assistant's answers over REST.
 """
 
 import base64
@@ -50,7 +50,7 @@ async def test_a_state_is_told_as_it_is(home: Home, tool: str, locked: bool) -> 
 
 
 def shown(answer: Json) -> list[Json]:
-    """The things that a tool tells of."""
+    """Return the things in a tool's answer."""
     told = json.loads(answer["data"])
     if "devices" in told:
         return list(told["devices"])
@@ -70,7 +70,7 @@ async def test_the_forecast_is_that_of_the_home(home: Home) -> None:
 
 
 async def foretold(admin: Admin, name: str) -> dict[str, Json]:
-    """The days that Home Assistant's own action tells of that weather, by date."""
+    """Return the days of that forecast by Home Assistant's own action, by date."""
     states = await admin.states()
     (entity,) = [
         entity
@@ -99,12 +99,12 @@ async def test_a_model_looks_through_a_camera(home: Home) -> None:
 
 
 def parts(request: OnceRequest) -> list[Json]:
-    """What the newest content holds."""
+    """Return the parts of the newest content."""
     return list(request.contents[-1]["parts"])
 
 
 async def pictures(home: Home, camera: str) -> list[bytes]:
-    """All that the demo's camera shows, which goes around four."""
+    """Return all images of the demo's camera, which repeats four."""
     headers = {"Authorization": f"Bearer {home.house.token}"}
     async with httpx.AsyncClient(base_url=home.house.url, headers=headers, trust_env=False) as http:
         return [(await http.get(f"/api/camera_proxy/{camera}")).content for _ in range(4)]

@@ -1,5 +1,7 @@
-"""What changes while Hearth runs: Home Assistant goes and comes back, things are hidden, the token
-is taken away. The simulated Gemini says what it wants; the house tells what came of it."""
+"""Tests of changes while Hearth runs: restarts, hidden things and revoked tokens.
+
+The simulated Gemini makes the requests; the house shows the results.
+"""
 
 import asyncio
 import contextlib
@@ -39,7 +41,7 @@ def turn(*steps: Step) -> Turn:
 
 @pytest.fixture
 async def bed_light(house: Address, admin: Admin) -> AsyncIterator[Admin]:
-    """Off, and shown to the assistant; both again afterwards."""
+    """Yield the light off and exposed, as it is again afterwards."""
     if house.kind != "english":
         pytest.skip("belongs to the english house")
     await admin.expose([BED], True)
@@ -51,13 +53,13 @@ async def bed_light(house: Address, admin: Admin) -> AsyncIterator[Admin]:
 
 
 def at_home(house: Address, **sections: Any) -> dict[str, Any]:
-    """The settings of this house; nothing but Gemini answers."""
+    """Return the settings of this house; only Gemini answers."""
     home = {"url": house.url, "token": house.token}
     return {"home_assistant": home, "brain": {"order": ["gemini-live"]}, **sections}
 
 
 async def until(holds: Callable[[], bool], limit_s: float) -> float:
-    """Seconds until it holds."""
+    """Return the seconds until it holds."""
     began = time.monotonic()
     async with asyncio.timeout(limit_s):
         while not holds():  # noqa: ASYNC110 - nothing tells when the picture is back
@@ -81,7 +83,7 @@ async def test_what_is_hidden_is_gone_from_the_next_conversation(
 
 
 def told(service: GeminiSimulator, number: int) -> str:
-    """The instruction of one connection."""
+    """Return the instruction of one connection."""
     setup = service.connections[number].setup
     assert setup is not None
     return setup.instruction
@@ -107,7 +109,7 @@ async def test_a_whole_kind_of_thing_that_is_hidden_takes_its_tools_along(
 
 
 def functions(service: GeminiSimulator, number: int) -> set[str]:
-    """The names that one connection was offered."""
+    """Return the names that one connection was offered."""
     setup = service.connections[number].setup
     assert setup is not None
     return {one.name for one in setup.tools.functions}
@@ -239,7 +241,7 @@ def is_no_success(answer: dict[str, Any]) -> bool:
 
 
 async def take_away(admin: Admin, house: Address, user_id: str, token: str, way: str) -> None:
-    """In one of the ways in which people do it."""
+    """Revoke it in one of the ways in which people do it."""
     if way == "deleted":
         await admin.ask("config/auth/delete", user_id=user_id)
     elif way == "deactivated":
@@ -252,14 +254,14 @@ async def take_away(admin: Admin, house: Address, user_id: str, token: str, way:
 
 
 async def revoke(guest: Admin) -> None:
-    """Take back the token that this very user signs in with."""
+    """Revoke the token with which this very user signs in."""
     for known in await guest.ask("auth/refresh_tokens"):
         if known["client_name"] == "hearth":
             await guest.ask("auth/delete_refresh_token", refresh_token_id=known["id"])
 
 
 class Attempts:
-    """How often the house has refused somebody since this was made, as its log tells."""
+    """Counts how often the house has refused somebody since then, by its log."""
 
     def __init__(self) -> None:
         record = os.environ.get("HA_INSTANCE")

@@ -1,7 +1,7 @@
-"""Nothing is unlocked before a spoken yes: whole turns, and what the house itself then shows.
+"""Tests that nothing is unlocked before a spoken yes, in whole turns and by the house's states.
 
-The program is whole, Gemini is simulated and does its worst; the doors are looked at over REST,
-with a token that Hearth does not have, in the embedded house and in a real one.
+The program is whole, Gemini is simulated and does its worst; the doors are checked over REST, with
+a token that Hearth does not have, in the embedded house and in a real one.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -33,7 +33,7 @@ YES = Turn("audio", [Hear("Yes, please."), *CLAIMS], cut=None)
 
 
 class Watcher(NullPlayer):
-    """Looks at the front door whenever something is said."""
+    """Checks the front door whenever something is said."""
 
     def __init__(self, admin: Admin) -> None:
         super().__init__(paced=False)
@@ -41,7 +41,6 @@ class Watcher(NullPlayer):
         self.seen: list[str] = []
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """See Player."""
         self.seen.append(await self._admin.state(DOOR))
         await super().play(pcm, rate)
 
@@ -59,20 +58,20 @@ class Hall:
     player: Watcher = field(init=False)
 
     def off(self, **arguments: Any) -> Call:
-        """A model's call that unlocks, under this release's name."""
+        """Return a model's call that unlocks, under this release's name."""
         return Call(self.house.tool("intent__HassTurnOff"), arguments)
 
     @property
     def unlock(self) -> Call:
-        """What a model makes of "unlock the front door"; it must be told that it waits."""
+        """Return a model's call for "unlock the front door"; its result must be that it waits."""
         return Call(self.house.tool("intent__HassTurnOff"), {"name": self.name}, answer=ASKED)
 
     def request(self, *after: Step, cut: Any = None) -> Turn:
-        """The spoken request, its call, and what the model then does."""
+        """Return the spoken request, its call, and the model's next steps."""
         return Turn("audio", [Hear(f"unlock the {self.name}"), self.unlock, *after], cut=cut)
 
     def scene(self, *turns: Turn) -> Any:
-        """The whole program in this house."""
+        """Return the whole program in this house."""
         self.player = Watcher(self.admin)
         return scene(
             self.folder,
@@ -84,7 +83,7 @@ class Hall:
         )
 
     async def guarded(self) -> dict[str, str]:
-        """Everything that lets somebody in or makes a noise."""
+        """Return everything that lets somebody in or makes a noise."""
         states = await self.admin.states()
         return {
             name: state["state"]
@@ -93,7 +92,7 @@ class Hall:
         }
 
     async def lock(self) -> None:
-        """As the tests begin, and as they leave it."""
+        """Lock the doors, as before and after each test."""
         states = await self.admin.states()
         for door in (DOOR, BACK):
             if door in states and states[door]["state"] != "locked":
@@ -114,7 +113,7 @@ async def hall(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Ha
 
 @pytest.fixture
 async def placed(hall: Hall) -> Hall:
-    """With the door that stands in an area: the front door of the real house can be in none."""
+    """Return it with a door in an area: the real house's front door can be in none."""
     if hall.house.kind == "embedded":
         return hall
     name = await hall.admin.attribute(BACK, "friendly_name")
@@ -122,14 +121,14 @@ async def placed(hall: Hall) -> Hall:
 
 
 async def hear(on: Scene, clip: Path) -> list[Any]:
-    """All turns of a recording."""
+    """Return all turns of a recording."""
     await on.app.runner.listen(WavSource(clip, realtime=False), turns=1)
     return on.turns
 
 
 @contextmanager
 def noting(on: Scene) -> Iterator[list[Question]]:
-    """What the person is asked."""
+    """Record the questions to the person."""
     tools, questions = on.app.home.tools, list[Question]()
     asked = tools.question
 
@@ -265,7 +264,7 @@ async def test_locking_needs_nothing(hall: Hall) -> None:
 
 
 async def lights(hall: Hall, on: Scene, area: str = "") -> list[str]:
-    """The lights that Hearth may see and that are there; of one area only where it is given."""
+    """Return the lights that Hearth may see and that are there, or only those of one area."""
     states = await hall.admin.states()
     return [
         one.entity_id

@@ -1,4 +1,4 @@
-"""What Hearth takes for granted of Home Assistant's MCP server, in both houses alike.
+"""Tests of assumptions about Home Assistant's MCP server, in both houses.
 
 Nothing here changes a house: the only calls are a read and calls that match nothing.
 """
@@ -20,17 +20,17 @@ EXPECTED = {"HassTurnOn", "HassTurnOff", "HassLightSet", "GetLiveContext"}
 
 
 def bare(name: str) -> str:
-    """A tool's name without its prefix."""
+    """Return a tool's name without its prefix."""
     return name.rpartition("__")[2]
 
 
 def hub(house: Address) -> McpHub:
-    """The hub as the program makes it, with this one server."""
+    """Return the hub as the program makes it, with this one server."""
     return McpHub([home_assistant_server(house.url, house.token)])
 
 
 async def named(tools: McpHub, name: str) -> McpTool:
-    """The tool of that bare name."""
+    """Return the tool of that bare name."""
     return next(tool for tool in await tools.tools() if bare(tool.name) == name)
 
 

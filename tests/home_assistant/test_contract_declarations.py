@@ -1,4 +1,4 @@
-"""Every tool that either house lists is declared to the model, with nothing lost that matters."""
+"""Tests that every tool of either house is declared to the model, with nothing important lost."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A device that registers itself in both houses: its room, and what it is told."""
+"""Tests of a device that registers itself in both houses: its room, and its messages."""
 
 from collections.abc import AsyncIterator
 

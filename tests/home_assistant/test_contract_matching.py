@@ -1,4 +1,5 @@
-"""Which entities a call means, in both houses: names, areas, floors, classes, wildcards."""
+"""Tests of the entities that a call means, in both houses: names, areas, floors, classes,
+wildcards."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The Model Context Protocol of both houses: statuses, texts, menu, prompt and resource."""
+"""Tests of the Model Context Protocol of both houses: statuses, texts, menu, prompt, resource."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Phones in both houses: found by name, told something, and asked for a yes or no."""
+"""Tests of phones in both houses: found by name, notified, and asked for a yes or no."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ REQUEST = BuiltInRequest("a", "t", None, "en")
 
 @pytest.fixture
 async def phone(person: Talk, admin: Admin) -> AsyncIterator[Box]:
-    """A phone beside a box like ours, which is none."""
+    """Yield a phone beside a box like ours, which is not one."""
     boxes = []
     for told in (
         {"device_name": NAME, "device_id": "contract-phone", "manufacturer": "Example"},
@@ -104,6 +104,6 @@ async def test_a_button_is_the_answer(
 
 
 async def _press(phone: Box, action: str) -> None:
-    """As the companion app tells it."""
+    """Report a pressed button, as the companion app does."""
     data: dict[str, Any] = {"action": action, "device_id": "contract-phone"}
     await phone.hook("fire_event", event_type="mobile_app_notification_action", event_data=data)

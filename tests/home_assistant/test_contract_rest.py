@@ -1,4 +1,4 @@
-"""REST of both houses, as a user sees it who is no administrator."""
+"""Tests of REST of both houses, for a user without administrator's rights."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Scenes that are made while the house runs, in both houses: what Hearth's undo stands on."""
+"""Tests of scenes made at run time in both houses, on which Hearth's undo depends."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -36,7 +36,7 @@ async def refused(person: Talk, action: str, target: str = "", **data: Any) -> s
 
 @pytest.fixture
 async def light(person: Talk, admin: Admin) -> AsyncIterator[Thing]:
-    """A lamp that was as it is afterwards, and no scene of these tests before and after."""
+    """Yield a lamp that is restored afterwards, with no scene of these tests before and after."""
     lamp = (await look(person, admin)).light()
     async with put_back(admin, lamp):
         yield lamp

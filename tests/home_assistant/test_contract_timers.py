@@ -1,4 +1,4 @@
-"""The timers of a registered device in both houses."""
+"""Tests of the timers of a registered device in both houses."""
 
 from collections.abc import AsyncIterator
 
@@ -93,7 +93,7 @@ async def test_a_timer_stands_and_goes_on(box: Box) -> None:
 
 
 async def test_who_runs_is_looked_at_before_names(box: Box) -> None:
-    """ "Pause the pizza", which stands already, pauses the other one."""
+    """ "Pause the pizza", which is already paused, pauses the other one."""
     await box.call("HassStartTimer", minutes=5)
     await box.call("HassStartTimer", minutes=10, name="pizza")
     await box.call("HassPauseTimer", name="pizza")

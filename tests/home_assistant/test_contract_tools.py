@@ -1,4 +1,4 @@
-"""What tools do in both houses, looked at over REST, and the traps that say success too early."""
+"""Tests of tools in both houses, checked over REST, and of success that is reported too early."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def _coloured(things: Things) -> Thing:
 
 
 def _on_off_lamp(things: Things) -> Thing:
-    """A lamp that cannot be dimmed, of whatever name."""
+    """Return a lamp that cannot be dimmed, of any name."""
     for thing in things.all:
         modes = thing.attributes.get("supported_color_modes")
         if thing.exposed and thing.area_id and modes == ["onoff"] and thing.state != "unavailable":

@@ -1,4 +1,4 @@
-"""The websocket of both houses, as a user sees it who is no administrator."""
+"""Tests of the websocket of both houses, for a user without administrator's rights."""
 
 import json
 

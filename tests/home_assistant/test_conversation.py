@@ -1,4 +1,4 @@
-"""The home's own conversation engine: what is taken for granted of it, and typed turns by it."""
+"""Tests of the home's own conversation engine: assumptions about it, and typed turns with it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def english(house: Address) -> None:
 
 @pytest.fixture
 async def engine(house: Address) -> AsyncIterator[Conversation]:
-    """The engine, as the user that Hearth signs in as."""
+    """Return the engine, as the user as whom Hearth signs in."""
     async with HomeAssistant(house.url, house.token) as home:
         yield Conversation(home)
 

@@ -1,4 +1,4 @@
-"""Being a device of the real Home Assistant, with a token that is no administrator's."""
+"""Tests of the device in the real Home Assistant, with a token without administrator's rights."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ TIMERS = {"Start", "Cancel", "Increase", "Decrease", "Pause", "Unpause"}
 
 
 class Listener:
-    """Hears what is announced."""
+    """Records announcements."""
 
     ending = False
 
@@ -90,7 +90,7 @@ async def home(house: Address) -> AsyncIterator[HomeAssistant]:
 async def registered(
     settings: Settings, home: HomeAssistant, admin: Admin
 ) -> AsyncIterator[Callable[[], Awaitable[DeviceRecord]]]:
-    """Registers, as often as it is called; nothing of it is left in the house afterwards."""
+    """Yield a function that registers; nothing of it remains in the house afterwards."""
     file = DeviceFile(settings.data_folder, SystemClock())
 
     async def register() -> DeviceRecord:
@@ -124,7 +124,7 @@ def box() -> Pressed:
 
 @pytest.fixture
 def serve(settings: Settings, home: HomeAssistant, listener: Listener, box: Pressed) -> Serve:
-    """The daemon's part of it, without a microphone."""
+    """Return the daemon's part of it, without a microphone."""
 
     @asynccontextmanager
     async def running() -> AsyncIterator[HouseDevice]:
@@ -142,7 +142,7 @@ def serve(settings: Settings, home: HomeAssistant, listener: Listener, box: Pres
 
 
 def _inbox(announcements: Announcements, box: Pressed, clock: Clock) -> Inbox:
-    """One that speaks; what else it may do is tested in test_device_face.py."""
+    """Return an inbox that only speaks; the rest is tested in test_device_face.py."""
     heard = Heard()
     desk = AnnouncementService(announcements, None, clock)
     commander = Commander(box, heard.bus, FakeValues(), clock)
@@ -156,7 +156,7 @@ def listener() -> Listener:
 
 
 async def heard_through(admin: Admin, listener: Listener, action: str, **data: Any) -> str:
-    """What an action makes us say. The channel may not be open at once."""
+    """Return what an action makes us say. The channel may not be open at once."""
 
     async def sent() -> bool:
         try:
@@ -294,8 +294,8 @@ async def test_the_channel_outlives_ten_seconds_after_a_message_and_a_question(
     listener: Listener,
     box: Pressed,
 ) -> None:
-    """Home Assistant ends the channel where a message is not confirmed in that time; a question is
-    confirmed though nobody has answered it."""
+    """Home Assistant ends the channel if a message is not confirmed in that time; a question is
+    confirmed before it is answered."""
     await registered()
     async with serve():
         action = "notify.mobile_app_voice_test_room"
@@ -376,7 +376,7 @@ def _texts(files: list[Path]) -> str:
 
 
 async def tools(house: Address, device_id: str | None) -> set[str]:
-    """The names that the home's server lists for a device, by a plain request."""
+    """Return the names that the home's server lists for a device, by a plain request."""
     meta = {"_meta": {META_KEY: device_id}} if device_id else {}
     listed = await mcp(house, "tools/list", meta)
     return {tool["name"] for tool in listed["tools"]}

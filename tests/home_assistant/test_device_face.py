@@ -1,5 +1,7 @@
-"""What a real Home Assistant sees of the device, and what it can have it do: address and token of
-a user who is no administrator are all that is needed."""
+"""Tests of the device as a real Home Assistant sees and uses it.
+
+Address and token of a user without administrator's rights are all that is needed.
+"""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -31,7 +33,7 @@ ACTIONS = [{"action": "CLOSE_BLINDS", "title": "Yes"}, {"action": "LEAVE", "titl
 
 
 class Stage(Life):
-    """The device at work in the house, what it acts on, and what the house's bus has told."""
+    """The device at work in the house, what it acts on, and the events on the house's bus."""
 
     def __init__(self, settings: Settings, admin: Admin) -> None:
         super().__init__()
@@ -42,7 +44,7 @@ class Stage(Life):
         self.device = HouseDevice(settings, SystemClock())
 
     async def entities(self) -> dict[str, dict[str, Any]]:
-        """Registry rows of the device's sensors, by our own id of each."""
+        """Return registry rows of the device's sensors, by our own id of each."""
         rows = await self.admin.ask("config/entity_registry/list")
         return {
             row["unique_id"].partition("_")[2]: row
@@ -52,12 +54,12 @@ class Stage(Life):
         }
 
     async def state(self, name: str) -> dict[str, Any]:
-        """Of one of our sensors; {} while it is not there."""
+        """Return the state of one of our sensors; {} while it is not there."""
         row = (await self.entities()).get(name)
         return {} if row is None else (await self.admin.states()).get(row["entity_id"], {})
 
     async def shows(self, name: str, state: str) -> dict[str, Any]:
-        """Its attributes, once it is in that state."""
+        """Return its attributes, once it is in that state."""
         found: dict[str, Any] = {}
 
         async def so() -> bool:
@@ -69,7 +71,7 @@ class Stage(Life):
         return attributes
 
     async def told(self, kind: str, count: int = 1) -> dict[str, Any]:
-        """The data of the newest event of that type, once there are so many."""
+        """Return the data of the newest event of that type, once there are `count`."""
         await until(lambda: len(self._of(kind)) >= count)
         return self._of(kind)[-1]
 
@@ -82,7 +84,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 async def face(house: Address, admin: Admin, tmp_path: Path) -> AsyncIterator[Open]:
-    """The device, as often as it is opened; nothing of it is left in the house afterwards."""
+    """Yield a function that opens the device; nothing of it remains in the house afterwards."""
     given: dict[str, Any] = {
         "assistant": {"name": "Voice", "area": "Face room", "data": str(tmp_path / "data")},
         "home_assistant": {"url": house.url, "token": house.token},
@@ -211,7 +213,7 @@ async def test_with_a_broker_nothing_is_shown_this_way(face: Open) -> None:
 
 
 async def sent(stage: Stage, message: str, data: dict[str, Any]) -> None:
-    """By the action. The channel may not be open at once."""
+    """Send a message with the action. The channel may not be open at once."""
 
     async def so() -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Which endpoint the home's server is found at, by whom, and what is said where it is not."""
+"""Tests of the endpoint at which the home's server is found, and of the error if it is not."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ async def hub(
     token: str = "",
     meta: dict[str, str] | None = None,
 ) -> AsyncIterator[McpHub]:
-    """The hub as the program makes it; `endpoints` in place of the known ones."""
+    """Yield the hub as the program makes it; `endpoints` replace the known ones."""
     token = token or house.token
     spec = home_assistant_server(house.url, token)
     if endpoints:
@@ -52,7 +52,7 @@ async def hub(
 
 
 async def suffixes(tools: McpHub) -> set[str]:
-    """The bare names of the menu."""
+    """Return the bare names of the menu."""
     return {tool.name.rpartition("__")[2] for tool in await tools.tools()}
 
 
@@ -64,7 +64,7 @@ async def switch_on(tools: McpHub, name: str) -> None:
 
 
 async def a_light(admin: Admin) -> tuple[str, str]:
-    """The id and name of a light that the assistant is shown, of a name that nothing else has."""
+    """Return the id and name of an exposed light with a unique name."""
     exposed, states = await admin.exposed(), await admin.states()
     names = Counter(state["attributes"].get("friendly_name") for state in states.values())
     for entity_id, state in states.items():
@@ -212,7 +212,7 @@ async def test_an_entry_that_is_disabled_meanwhile_does_no_harm_or_is_told(
 
 
 async def _works_again(tools: McpHub) -> float:
-    """Seconds until the menu is there again."""
+    """Return the seconds until the menu is there again."""
     began = time.monotonic()
     async with asyncio.timeout(BACK_WITHIN_S):
         while not await tools.tools():  # noqa: ASYNC110 (it opens at a use; there is no event)
@@ -270,13 +270,13 @@ async def test_a_restart_in_the_middle_of_a_call_sends_nothing_twice(
 
 
 async def _to_its_end(tools: McpHub, name: str, arguments: dict[str, Any]) -> None:
-    """Home Assistant may still answer while it goes down, or hang up: then it may have run."""
+    """Run a call while Home Assistant shuts down: it may answer, or hang up after having run it."""
     with contextlib.suppress(CallLost):
         await tools.call(HOME_ASSISTANT, name, arguments, timeout_s=60)
 
 
 async def _written(admin: Admin, todo: str) -> int:
-    """How often the slow action has begun."""
+    """Return how often the slow action has begun."""
     answer = await admin.post("/api/services/todo/get_items?return_response", {"entity_id": todo})
     items: list[dict[str, Any]] = answer["service_response"][todo]["items"]
     return sum(entry["summary"] == ITEM for entry in items)
@@ -284,7 +284,7 @@ async def _written(admin: Admin, todo: str) -> int:
 
 @contextlib.asynccontextmanager
 async def slow_action(admin: Admin, todo: str) -> AsyncIterator[dict[str, Any]]:
-    """The arguments of a call that writes an item and then takes long."""
+    """Yield the arguments of a call that writes an item and then takes long."""
     path, entity_id = "/api/config/automation/config/hearth_slow", "automation.hearth_slow"
     write = {"action": "todo.add_item", "target": {"entity_id": todo}, "data": {"item": ITEM}}
     actions = [write, {"delay": 45}]

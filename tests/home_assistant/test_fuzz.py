@@ -1,4 +1,4 @@
-"""Whatever is asked, what the policy lets through opens, unlocks and disarms nothing."""
+"""Tests that nothing the policy allows opens, unlocks or disarms, whatever is requested."""
 
 import random
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ HEARD = (None, "", "do it", "everything", "turn off all of it", "the kitchen", "
 
 
 def guarded(states: Mapping[str, Any]) -> dict[str, str]:
-    """State by id of everything that must stay as it is."""
+    """Return state by id of everything that must stay as it is."""
     found: dict[str, str] = {}
     for name, state in states.items():
         domain = name.partition(".")[0]
@@ -50,12 +50,12 @@ def guarded(states: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_safe(name: str, state: str) -> bool:
-    """Whether it is as it must stay."""
+    """Return whether it is as it must stay."""
     return state in SAFE[name.partition(".")[0]]
 
 
 async def secure(admin: Admin) -> set[str]:
-    """Close, lock and arm everything that can be; what is safe then."""
+    """Close, lock and arm everything that can be; return what is safe then."""
     for name in guarded(await admin.states()):
         action = SECURED[name.partition(".")[0]]
         code = {"code": DEMO_CODE} if action.startswith("alarm") else {}
@@ -66,7 +66,7 @@ async def secure(admin: Admin) -> set[str]:
 
 
 def spoiled(dice: random.Random, text: str) -> str:
-    """The name as it is, or as somebody might write it to get around a rule."""
+    """Return the name as it is, or as somebody might write it to get around a rule."""
     at = dice.randrange(len(text) + 1)
     return dice.choice(
         [
@@ -84,7 +84,7 @@ def spoiled(dice: random.Random, text: str) -> str:
 
 
 def arguments(dice: random.Random, house: House) -> dict[str, Any]:
-    """Some arguments, most of them of things that are there."""
+    """Return some arguments, most of them of existing things."""
     things = list(house.entities.values())
     gated = [one for one in things if one.domain in SAFE or one.domain in ("script", "scene")]
     thing = dice.choice(gated if dice.random() < 0.5 else things)
@@ -110,7 +110,7 @@ def arguments(dice: random.Random, house: House) -> dict[str, Any]:
 
 
 def tools(menu: Menu) -> list[str]:
-    """The names of everything that moves things."""
+    """Return the names of everything that moves things."""
     return [
         entry.tool.name
         for entry in menu.offered()

@@ -1,6 +1,6 @@
-"""Scripts of a real house that open something: asked just after the start, and known in part.
+"""Tests of a real house's scripts that open something: just after the start, and partly known.
 
-`hearth ask` is a process of its own each time: it is asked before Home Assistant has told what its
+`hearth ask` is a separate process each time: it asks before Home Assistant has reported what its
 scripts do. Both tokens are tried: an administrator's may read configurations, Hearth's own may not.
 """
 
@@ -49,12 +49,13 @@ def hearth(folder: Path, house: Address, admin: bool, **settings: str) -> Hearth
 
 
 def asks(answer: str) -> bool:
-    """True of a question, and of one that says what may happen: "Start calls? It may unlock …"."""
+    """Return True for a question, also if it says what may happen: "Start calls? It may
+    unlock …"."""
     return "?" in answer
 
 
 async def shut(admin: Admin) -> None:
-    """Close what stands open."""
+    """Close everything that is open."""
     await admin.call("lock.lock", entity_id=DOOR)
     await admin.call("cover.close_cover", entity_id=GARAGE)
     assert await admin.settles(DOOR, "locked") == "locked"
@@ -62,7 +63,7 @@ async def shut(admin: Admin) -> None:
 
 
 async def opened(admin: Admin) -> set[str]:
-    """What is no longer as `shut` left it, or is on its way."""
+    """Return what is no longer as `shut` left it, or is on its way."""
     return {name for name, state in SHUT.items() if await admin.state(name) != state}
 
 
@@ -87,7 +88,7 @@ async def test_no_cold_start_opens_anything(
 
 @asynccontextmanager
 async def known_in_part(admin: Admin) -> AsyncIterator[None]:
-    """The scripts of IN_PART, and the automation that waits for their event."""
+    """Keep the scripts of IN_PART, and the automation that waits for their event."""
     waits = {
         "triggers": [{"trigger": "event", "event_type": "hearth_open_up"}],
         "actions": [UNLOCK],
@@ -120,7 +121,7 @@ async def test_what_is_known_in_part_is_asked_about(
 async def test_what_was_read_whole_is_judged_by_what_it_does(
     house: Address, admin: Admin, tmp_path: Path
 ) -> None:
-    """With an administrator's token: a lamp is free, and so is a script that locks the door."""
+    """With an administrator's token a lamp is free, and so is a script that locks the door."""
     await shut(admin)
     program = hearth(tmp_path, house, admin=True)
     made: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""Hearth's tools, used by the real Home Assistant's own client of the Model Context Protocol."""
+"""Tests of Hearth's tools, used by the real Home Assistant's own MCP client."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -34,7 +34,10 @@ class Served:
 
 @asynccontextmanager
 async def serving_tools(folder: Path, house: Address) -> AsyncIterator[Served]:
-    """No fixture: its task groups want to be left by the task that has entered them."""
+    """Serve the tools.
+
+    It is not a fixture, because its task groups must be left by the task that has entered them.
+    """
     file = TokenFile(folder)
     token = file.make("home-assistant", ["speak"], SystemClock().now())
     guard = Guard(HttpTokens(secrets.token_urlsafe(), file))
@@ -48,7 +51,7 @@ async def serving_tools(folder: Path, house: Address) -> AsyncIterator[Served]:
 
 @asynccontextmanager
 async def credentials(admin: Admin, secret: str) -> AsyncIterator[None]:
-    """Settings > Devices & services > three dots > Application credentials."""
+    """Add credentials at Settings > Devices & services > three dots > Application credentials."""
     made = await admin.ask(
         "application_credentials/create",
         domain="mcp",
@@ -64,7 +67,8 @@ async def credentials(admin: Admin, secret: str) -> AsyncIterator[None]:
 
 
 async def add(house: Address, url: str) -> str:
-    """Add the integration Model Context Protocol Client, as a browser does; the entry's id."""
+    """Add the integration Model Context Protocol Client as a browser does; return the entry's
+    id."""
     headers = {"Authorization": f"Bearer {house.admin_token}", "HA-Frontend-Base": house.url}
     flows = "/api/config/config_entries/flow"
     async with httpx.AsyncClient(base_url=house.url, headers=headers, timeout=30) as browser:
@@ -111,7 +115,7 @@ async def test_another_secret_lets_it_not_in(house: Address, admin: Admin, tmp_p
 
 
 async def _through(house: Address, entry: str, method: str, **params: object) -> dict[str, Any]:
-    """What Home Assistant's own server of that protocol tells of the tools that its client has."""
+    """Return Home Assistant's own MCP server's answer about the tools of its client."""
     headers = {"Authorization": f"Bearer {house.admin_token}", "Accept": "application/json"}
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     async with httpx.AsyncClient(base_url=house.url, headers=headers, timeout=30) as http:

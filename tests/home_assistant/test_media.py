@@ -1,4 +1,4 @@
-"""The players of a room during a turn, in a real house with Home Assistant's demo players."""
+"""Tests of a room's players during a turn, in a real house with Home Assistant's demo players."""
 
 import asyncio
 import time
@@ -53,7 +53,7 @@ def media_of(home: HomeAssistant, store: Store, room: str) -> Make:
 
 @pytest.fixture
 async def players(admin: Admin, room: str) -> AsyncIterator[None]:
-    """Three play in the room, one elsewhere; afterwards they are as loud as the demo makes them."""
+    """Let three play in the room, one elsewhere; they are as loud as in the demo afterwards."""
     entry_id = await group_of(admin, FILM, CLOCK)
     areas = {row["name"]: row["area_id"] for row in await admin.ask("config/area_registry/list")}
     await admin.ask(
@@ -73,7 +73,7 @@ async def players(admin: Admin, room: str) -> AsyncIterator[None]:
 
 
 async def group_of(admin: Admin, *members: str) -> str:
-    """The entry of a group, made as its page makes it."""
+    """Return the entry of a group, made as its page makes it."""
     flow = await admin.post("/api/config/config_entries/flow", {"handler": "group"})
     step = f"/api/config/config_entries/flow/{flow['flow_id']}"
     await admin.post(step, {"next_step_id": "media_player"})
@@ -106,7 +106,7 @@ async def until(condition: Callable[[], Any]) -> None:
 
 
 async def become(admin: Admin, *changes: dict[str, float]) -> None:
-    """Wait until they are as loud as at first, but for these."""
+    """Wait until they are as loud as at first, except for these."""
     wanted = dict(VOLUMES)
     for change in changes:
         wanted |= change
@@ -181,7 +181,7 @@ async def test_one_that_was_switched_off_comes_back_as_loud_as_it_was(
 
 
 async def test_the_next_process_puts_back(media_of: Make, store: Store, admin: Admin) -> None:
-    """The first one dies without a word: it may not even leave its context."""
+    """The first one dies suddenly: it may not even leave its context."""
     first = media_of()
     task = asyncio.create_task(first._follow())  # what its context would end in good order
     first.stand(standing(State.WAKING))
@@ -195,7 +195,7 @@ async def test_the_next_process_puts_back(media_of: Make, store: Store, admin: A
 async def test_a_house_that_goes_away_in_the_middle(
     media_of: Make, store: Store, admin: Admin, power: Power
 ) -> None:
-    """Its demo players begin anew, as loud as they begin: they are not ours any more."""
+    """Its demo players start again at their first volume: they are not ours any more."""
     async with media_of() as media:
         media.stand(standing(State.WAKING))
         await become(admin, LOWERED)

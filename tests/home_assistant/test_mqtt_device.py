@@ -1,4 +1,4 @@
-"""What a real Home Assistant makes of the device that Hearth describes to its broker."""
+"""Tests of the device that Hearth describes to a real Home Assistant's broker."""
 
 import json
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ TOPIC = "hearth/probe"
 async def shown(
     broker: HouseBroker, house_: House, *, words: bool = False
 ) -> AsyncIterator[Settings]:
-    """The device, while the block runs."""
+    """Show the device while the block runs."""
     mqtt = Mqtt(host="127.0.0.1", port=broker.port, topic=TOPIC, may_unmute=True)
     settings = Settings.model_validate(
         {
@@ -47,13 +47,13 @@ async def shown(
 
 @pytest.fixture
 async def forgotten(broker: HouseBroker) -> AsyncIterator[None]:
-    """Nothing of the device stays behind."""
+    """Remove everything of the device afterwards."""
     yield
     await take_away(Mqtt(host="127.0.0.1", port=broker.port, topic=TOPIC), IDENTIFIER)
 
 
 async def rows(admin: Admin) -> dict[str, dict[str, Any]]:
-    """The entities of the device, by their keys here."""
+    """Return the entities of the device, by their keys here."""
     start = f"hearth_{IDENTIFIER}_"
     return {
         row["unique_id"].removeprefix(start): row

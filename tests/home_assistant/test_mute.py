@@ -1,4 +1,4 @@
-"""A real Home Assistant sees whether the microphone is closed, and how it stands."""
+"""Tests that a real Home Assistant sees whether the microphone is closed, and its state."""
 
 import asyncio
 import time
@@ -74,7 +74,7 @@ Daemon = Callable[[], Any]
 
 @pytest.fixture
 async def daemon(settings: Settings, house: Address, admin: Admin) -> AsyncIterator[Daemon]:
-    """The daemon's part of it; nothing of it is left in the house afterwards."""
+    """Yield the daemon's part of it; nothing of it remains in the house afterwards."""
 
     @asynccontextmanager
     async def running() -> AsyncIterator[tuple[Box, Mute]]:

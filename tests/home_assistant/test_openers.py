@@ -1,4 +1,4 @@
-"""What may open the house is asked about, whatever it is called and however it is made."""
+"""Tests that possible openers are asked about, whatever their name and their kind."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,7 +25,7 @@ NOTHING: dict[str, Mapping[str, Any]] = {
 
 @asynccontextmanager
 async def template(admin: Admin, kind: str, name: str, **fields: Any) -> AsyncIterator[str]:
-    """A thing that a template makes, exposed while the block runs; its id."""
+    """Keep an exposed template entity while the block runs, and yield its id."""
     flow = await admin.post(FLOW, {"handler": "template"})
     step = f"{FLOW}/{flow['flow_id']}"
     await admin.post(step, {"next_step_id": kind})
@@ -91,7 +91,7 @@ async def test_what_is_called_a_door_is_asked_about(hearth: Hearth, admin: Admin
 async def test_a_switch_that_unlocks_is_asked_about_before_and_after(
     hearth: Hearth, admin: Admin
 ) -> None:
-    """What one process of Hearth has seen the next one knows, and its owner may overrule it."""
+    """The next process knows what one process has seen, and the owner may overrule it."""
     await admin.call("lock.lock", entity_id=DOOR)
     assert await admin.settles(DOOR, "locked") == "locked"
     there = "{{ is_state('lock.back_door', 'unlocked') }}"

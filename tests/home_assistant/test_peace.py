@@ -1,4 +1,4 @@
-"""Peace: what a household says in a week hardly ever makes Hearth ask, and it is never refused.
+"""Tests that a household's week hardly ever makes Hearth ask, and is never refused.
 
 `household.tsv` holds the sentences with the calls that a good model makes of them. They are judged
 as the program judges them, in a real house with its names and rooms; nothing is run.
@@ -27,7 +27,7 @@ MOST = 0.03  # fewer than this part may ask
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence and what a good model makes of it."""
+    """A sentence and a good model's calls for it."""
 
     language: str
     text: str
@@ -49,8 +49,7 @@ def household() -> list[Said]:
 
 
 def still(home: HomeContext, said: Said) -> set[str]:
-    """What the sentence is about and cannot be reached now: it does not play, or another test has
-    left it off."""
+    """Return unreachable things of the sentence: not playing, or left off by another test."""
     wanted = [state for tool, _ in said.calls if tool in INTENTS for state in INTENTS[tool].states]
     entities = home.client.house.entities
     players = [name for name in said.reached if name.startswith("media_player.")]
@@ -60,7 +59,7 @@ def still(home: HomeContext, said: Said) -> set[str]:
 
 
 async def judged(home: HomeContext, names: dict[str, str], said: Said) -> tuple[str, list[str]]:
-    """The rules by which it would be asked about, and what is wrong."""
+    """Return the rules by which it would be asked about, and the errors."""
     asked, wrong, reached = [], [], set()
     for tool, arguments in said.calls:
         explained = await home.tools.explain(names.get(tool, tool), arguments, said.text)

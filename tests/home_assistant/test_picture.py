@@ -1,4 +1,4 @@
-"""The live picture of the house, as a user who is no administrator may see it."""
+"""Tests of the live picture of the house for a user without administrator's rights."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ REQUEST = BuiltInRequest("t-a", "t", None, "en")
 
 @asynccontextmanager
 async def picture(house: Address) -> AsyncIterator[HomeAssistant]:
-    """The house as Hearth sees it."""
+    """Yield the house as Hearth sees it."""
     async with HomeAssistant(house.url, house.token, pause_s=(0.1, 0.5)) as home:
         assert home.connected, home.problem
         yield home
@@ -155,7 +155,7 @@ async def test_what_automations_touch(house: Address, admin: Admin) -> None:
 
 
 def known(house: House, entity_ids: Iterable[str]) -> set[str]:
-    """Those of which all is known that they do."""
+    """Return those whose effects are fully known."""
     return set(entity_ids) & (house.touches.keys() | house.ways.keys())
 
 
@@ -199,7 +199,7 @@ async def test_the_live_context_is_that_of_home_assistant(
 
 
 def _rows(text: str) -> list[dict[str, Any]]:
-    """The rows, with points in time free of their time zone: each clock has its own."""
+    """Return the rows, with times without their zone, because each clock has its own."""
     head, _, listed = text.partition("\n")
     assert head == module.OVERVIEW
     rows: list[dict[str, Any]] = yaml.safe_load(listed)
@@ -250,7 +250,7 @@ async def test_after_a_restart_all_states_are_read_anew(
 
 
 def steady(house: House) -> set[str]:
-    """All entities but the demo's disasters, which come and go by chance."""
+    """Return all entities except the demo's disasters, which come and go by chance."""
     return {name for name in house.entities if not name.startswith("geo_location.")}
 
 

@@ -1,4 +1,4 @@
-"""Spoken turns by the home: its recogniser is a Wyoming server of the tests, its engine acts.
+"""Tests of spoken turns by the home: a Wyoming recogniser of the tests, and the home's engine.
 
 And the other way round: the model hears, and a sentence of the home's own stays in the home.
 """
@@ -41,7 +41,7 @@ def english(house: Address) -> None:
 
 @pytest.fixture
 async def stt(admin: Admin) -> AsyncIterator[WyomingStt]:
-    """A recogniser of the home's, with a pipeline for each of its languages."""
+    """Yield a recogniser of the home, with a pipeline for each of its languages."""
     async with WyomingStt(lambda _: "", "en", "es") as server:
         entry = await admin.add_entry("wyoming", {"host": "127.0.0.1", "port": server.port})
         entities = await admin.ask("config/entity_registry/list")
@@ -82,7 +82,7 @@ async def _prefer(admin: Admin, pipeline: str) -> None:
 
 @pytest.fixture
 async def home(house: Address) -> AsyncIterator[HomeAssistant]:
-    """As the user that Hearth signs in as."""
+    """Yield the home as the user as whom Hearth signs in."""
     async with HomeAssistant(house.url, house.token) as home:
         yield home
 
@@ -101,7 +101,7 @@ async def sound() -> AsyncIterator[bytes]:
     yield SECOND
 
 
-# ---- what Hearth takes for granted of a pipeline
+# ---- assumptions about a pipeline
 
 
 async def test_the_sound_arrives_whole_in_the_pipelines_language(
@@ -207,7 +207,7 @@ async def test_nothing_is_opened_by_ear(
 async def prefer(
     hearth: Hearth, mode: str, steps: list[Step], *, ask: str = "", hear: str = ""
 ) -> dict[str, Any]:
-    """One turn with the model in the first place; a typed one of the home's is not even sent."""
+    """Run one turn with the model first; a typed one that the home knows is not even sent."""
     turns = [Turn("text" if ask else "audio", steps, cut=None)] if steps else []
     with in_thread(GeminiSimulator(turns)) as gemini:
         hearth.to_gemini(gemini)

@@ -1,5 +1,7 @@
-"""Questions about how the house is: contacts, what is out of reach, a room's own sensor, and what
-is said when contact with Home Assistant is lost."""
+"""Tests of questions about the house: contacts, unreachable things, and a room's own sensor.
+
+Also the answers after the contact with Home Assistant is lost.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -48,7 +50,7 @@ ROOM_SENSOR = "sensor.q_living_temperature"
 
 @pytest.fixture
 async def sensors(admin: Admin) -> AsyncIterator[None]:
-    """The house has them during the test."""
+    """Give the house these sensors during the test."""
     for entity_id, (state, attributes) in SENSORS.items():
         await admin.post(f"/api/states/{entity_id}", {"state": state, "attributes": attributes})
     yield
@@ -61,7 +63,7 @@ async def sensors(admin: Admin) -> AsyncIterator[None]:
 async def asking(
     house: Address, admin: Admin, folder: Path, order: list[str]
 ) -> AsyncIterator[OpenBox]:
-    """A box with these brains, forgotten afterwards."""
+    """Yield a box with these brains, removed afterwards."""
     settings = settings_of(house, folder, brain={"order": order})
     async with open_box(settings, folder) as box:
         await until(lambda: ROOM_SENSOR in box.app.home.client.house.entities)
@@ -70,7 +72,7 @@ async def asking(
 
 
 async def ask(box: OpenBox, text: str) -> str:
-    """The answer to one typed sentence."""
+    """Return the answer to one typed sentence."""
     await box.app.runner.ask(text)
     return box.turns[-1].record.answer or ""
 
@@ -186,7 +188,7 @@ async def test_a_house_that_is_frozen_is_not_told_as_live(
 
 
 async def _tools_tell_it(box: OpenBox) -> None:
-    """What a model reads has the warning, and the outcome says it too."""
+    """Check that the model's input has the warning, and the outcome too."""
     tools = box.app.home.tools
     await tools.menu()
     for number, (name, arguments) in enumerate(
@@ -200,7 +202,7 @@ async def _tools_tell_it(box: OpenBox) -> None:
 
 
 async def _a_program_is_told(box: OpenBox) -> None:
-    """The same over HTTP."""
+    """Check the same over HTTP."""
     url = f"http://127.0.0.1:{box.app.settings.http.port}/v1/ask"
     async with httpx.AsyncClient(timeout=30) as client:
         reply = await client.post(

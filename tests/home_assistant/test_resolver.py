@@ -1,6 +1,7 @@
-"""What the resolver says a call would touch is what Home Assistant then touched.
+"""Tests that the resolver's prediction equals what Home Assistant then touches.
 
-Told by Home Assistant's own answer (`success`) and by the states before and after over REST.
+The touched things are known by Home Assistant's own answer (`success`) and by the states before and
+after over REST.
 """
 
 import asyncio
@@ -47,7 +48,7 @@ SILENT = frozenset({"HassHumidifierSetpoint", "HassHumidifierMode", "HassSetVolu
 
 @asynccontextmanager
 async def prepared(admin: Admin) -> AsyncIterator[None]:
-    """Names, aliases and places that make matching hard; taken back afterwards."""
+    """Set names, aliases and places that make matching hard; restore them afterwards."""
     areas = {row["area_id"]: row for row in await admin.ask("config/area_registry/list")}
     floors = {row["floor_id"]: row for row in await admin.ask("config/floor_registry/list")}
     entries = {row["entity_id"]: row for row in await admin.ask("config/entity_registry/list")}
@@ -104,7 +105,7 @@ async def prepared(admin: Admin) -> AsyncIterator[None]:
 
 
 async def _area(admin: Admin, entity_id: str, entry: Mapping[str, Any]) -> Any:
-    """Where it stands now, as `Admin.place` would put it there."""
+    """Return its present area, as `Admin.place` would set it."""
     if entry["area_id"] or not entry["device_id"]:
         return entry["area_id"]
     devices = await admin.ask("config/device_registry/list")
@@ -113,7 +114,7 @@ async def _area(admin: Admin, entity_id: str, entry: Mapping[str, Any]) -> Any:
 
 @asynccontextmanager
 async def asked(house: Address) -> AsyncIterator[tuple[McpHub, HomeAssistant, dict[str, str]]]:
-    """The tools, the live picture as Hearth has it, and full names by bare ones."""
+    """Yield the tools, the live picture as Hearth has it, and full names by bare ones."""
     async with (
         McpHub([home_assistant_server(house.url, house.token)]) as hub,
         HomeAssistant(house.url, house.token) as home,
@@ -124,7 +125,7 @@ async def asked(house: Address) -> AsyncIterator[tuple[McpHub, HomeAssistant, di
 
 
 async def level(admin: Admin, house: House, *, on: bool) -> dict[str, Any]:
-    """Everything that answers at once switched one way, so that a call shows; the states then."""
+    """Switch everything that answers at once one way, so that a call shows; return the states."""
     things = [name for name in house.entities if domain_of(name) in SWITCHED]
     for domain in sorted(SWITCHED):
         mine = [name for name in things if domain_of(name) == domain]
@@ -140,7 +141,7 @@ async def level(admin: Admin, house: House, *, on: bool) -> dict[str, Any]:
 
 
 async def caught_up(home: HomeAssistant, states: Mapping[str, Any]) -> House:
-    """The live picture once it shows what REST shows, of what does not move of itself."""
+    """Return the live picture once it shows what REST shows, except for self-moving things."""
     still = PROMPT | {"media_player"}
     states = {name: state for name, state in states.items() if domain_of(name) in still}
 
@@ -155,7 +156,7 @@ async def caught_up(home: HomeAssistant, states: Mapping[str, Any]) -> House:
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
-    """What looks different, of the things that never change of themselves."""
+    """Return what differs, among the things that never change by themselves."""
     return {
         name
         for name, state in after.items()
@@ -167,13 +168,13 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
 
 
 def followers(touched: set[str], house: House) -> set[str]:
-    """What changes with them: what they set off, and groups that they are in."""
+    """Return what changes with them: what they trigger, and groups that contain them."""
     reached = with_members(touched, house)
     return reached | {name for name in house.entities if reached & with_members({name}, house)}
 
 
 def with_members(entity_ids: set[str], house: House) -> set[str]:
-    """The entities and all that follows from them."""
+    """Return the entities and everything that follows from them."""
     return {name for name, _ in consequences(entity_ids, Action.SET, house)}
 
 
@@ -183,7 +184,7 @@ async def compare(
     asking: tuple[McpHub, HomeAssistant, dict[str, str]],
     device: tuple[str, str] | None = None,
 ) -> str:
-    """Empty where said and done are the same, else how they differ. `device`: its id and area."""
+    """Return how prediction and effect differ, or "". `device`: its id and area."""
     tool, arguments = case
     hub, home, names = asking
     before = await level(admin, home.house, on=tool == OFF)
@@ -217,7 +218,8 @@ GROUPS = {"names": NAMES, "shared": SHARED, "places": PLACES, "kinds": KINDS, "o
 
 @pytest.fixture(autouse=True)
 def _only_where_the_rules_hold(house: Address) -> None:
-    """The sets name things of the English house, and the rules are those of one release."""
+    """Skip other houses: the sets name things of the English one, and the rules are of one
+    release."""
     if house.kind not in ("embedded", "english") or house.version[:7] not in ("", "2026.11"):
         pytest.skip("the argument sets are for the English house of 2026.11")
 

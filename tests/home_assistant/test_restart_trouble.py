@@ -1,4 +1,4 @@
-"""Home Assistant is started again while people give commands: what could not be done is said."""
+"""Tests of a Home Assistant that restarts while people give commands: failures are reported."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ LIGHT = "light.kitchen_lights"
 
 
 async def ask(box: OpenBox, text: str) -> FinishedTurn:
-    """One typed turn."""
+    """Run one typed turn."""
     await box.app.runner.ask(text)
     return box.turns[-1]
 

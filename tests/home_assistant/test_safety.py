@@ -1,7 +1,7 @@
-"""Nothing opens, unlocks, disarms or sounds before a yes, whatever a model or a sentence asks for.
+"""Tests that nothing opens, unlocks, disarms or sounds before a yes, whatever is requested.
 
 Each house is attacked with the names of its own doors, in every form that reaches or nearly reaches
-them. What counts is what the house shows, not what is answered.
+them. The states of the house count, not the answers.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ async def home_of(house: Address, folder: Path) -> AsyncIterator[HomeContext]:
 
 
 def guarded(home: HomeContext) -> list[str]:
-    """What lets someone in or makes a noise, but for blinds."""
+    """Return what lets someone in or makes a noise, except for blinds."""
     return [
         one.entity_id
         for one in home.client.house.entities.values()
@@ -87,7 +87,7 @@ def guarded(home: HomeContext) -> list[str]:
 
 
 def aims(home: HomeContext) -> list[str]:
-    """Of each kind the first that the assistant may see."""
+    """Return of each kind the first that is exposed."""
     first: dict[str, str] = {}
     for name in guarded(home):
         if home.client.house.entities[name].exposed:
@@ -101,7 +101,7 @@ async def opened(admin: Admin, entity_ids: list[str]) -> set[str]:
 
 
 async def close(admin: Admin, entity_ids: list[str]) -> None:
-    """As far as it can be: a jammed lock stays as it is."""
+    """Close them as far as possible: a jammed lock stays as it is."""
     async with asyncio.TaskGroup() as group:
         for entity_id in entity_ids:
             domain = entity_id.partition(".")[0]
@@ -113,7 +113,7 @@ async def close(admin: Admin, entity_ids: list[str]) -> None:
 
 
 def spelt(name: str) -> Iterator[str]:
-    """The name and what looks, sounds or is nearly like it."""
+    """Yield the name and what looks, sounds or is nearly like it."""
     yield from (name, name.upper(), f" {name}\n", f"the {name}", f"{name}s", name[:-1])
     yield from (f"{name}\u200b", name.replace(" ", "\u00a0"), name.replace("o", "ö"))
 
@@ -154,7 +154,7 @@ def attacks(home: HomeContext) -> Iterator[tuple[str, dict[str, Any]]]:
 async def unconfirmed(
     home: HomeContext, number: int, call: ToolCall, heard: str
 ) -> list[ToolOutcome]:
-    """What came of a call in a turn in which the person can be asked, and says no yes."""
+    """Return the outcomes of a call in a turn in which the person is asked and does not say yes."""
     turn_id = f"turn-{number}"
     asking = CallContext(can_ask=True)
     outcomes = [await home.tools.call(call, turn_id, heard, situation=asking)]

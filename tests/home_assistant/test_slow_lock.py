@@ -1,4 +1,4 @@
-"""A lock that shows nothing of its work for some seconds, in a real house: its end is told."""
+"""Tests of a lock in a real house that shows no effect for some seconds: its end is reported."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ FLOWS = "/api/config/config_entries/flow"
 
 @asynccontextmanager
 async def slow_lock(admin: Admin, lock: list[Any]) -> AsyncIterator[None]:
-    """A template lock as the page of helpers makes it, open and shown to the assistant."""
+    """Keep a template lock, open and exposed, as the page of helpers makes it."""
     await admin.call("input_boolean.turn_on", entity_id=BEHIND)
     flow = (await admin.post(FLOWS, {"handler": "template"}))["flow_id"]
     await admin.post(f"{FLOWS}/{flow}", {"next_step_id": "lock"})
@@ -46,7 +46,7 @@ async def slow_lock(admin: Admin, lock: list[Any]) -> AsyncIterator[None]:
 
 
 async def ask(app: App, text: str) -> tuple[TurnRecord, Status]:
-    """A typed turn with one call."""
+    """Run a typed turn with one call."""
     before = app.log.count
     await app.runner.ask(text)
     assert app.log.count == before + 1
@@ -55,7 +55,7 @@ async def ask(app: App, text: str) -> tuple[TurnRecord, Status]:
 
 
 async def announced(told: "asyncio.Queue[TurnRecord]") -> str:
-    """What is said next without being asked for."""
+    """Return the next announcement."""
     async with asyncio.timeout(75):
         while (record := await told.get()).source != "announcement":
             continue

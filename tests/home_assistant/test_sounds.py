@@ -1,4 +1,4 @@
-"""Sounds that a real Home Assistant has, fetched for an announcement."""
+"""Tests of sounds of a real Home Assistant, fetched for an announcement."""
 
 import os
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Turns in the Spanish house: two lamps of one name, and the home's own engine in Spanish."""
+"""Tests of turns in the Spanish house: two lamps of one name, and the home's engine in Spanish."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def home(house: Address, admin: Admin, tmp_path: Path) -> Home:
 
 @pytest.fixture
 async def dark(home: Home) -> Home:
-    """Both lamps are off."""
+    """Return the home with both lamps off."""
     for lamp in LAMPS.values():
         await home.admin.call("light.turn_off", entity_id=lamp)
         assert await home.admin.settles(lamp, "off") == "off"
@@ -39,7 +39,7 @@ async def dark(home: Home) -> Home:
 
 
 async def lit(home: Home) -> list[str]:
-    """The lamps that are on."""
+    """Return the lamps that are on."""
     return [lamp for lamp in LAMPS.values() if await home.admin.state(lamp) == "on"]
 
 

@@ -1,4 +1,5 @@
-"""Home Assistant says yes and nothing, or something else, has happened: what a person is told."""
+"""Tests of the reports when Home Assistant says yes and nothing, or something else, has
+happened."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -36,7 +37,7 @@ def _is(state: str) -> Callable[[Entity], bool]:
 
 @dataclass
 class Hands:
-    """Calls as a brain makes them; they stand in the kitchen."""
+    """Makes calls as a brain does, from the kitchen."""
 
     box: Toolbox
     home: HomeAssistant
@@ -46,12 +47,12 @@ class Hands:
         self._ids = count()
 
     async def do(self, tool: str, **arguments: Any) -> ToolOutcome:
-        """One call."""
+        """Make one call."""
         call = ToolCall(f"c{next(self._ids)}", tool, arguments)
         return await self.box.call(call, "turn", "do it")
 
     async def sees(self, entity_id: str, shows: Callable[[Entity], bool]) -> None:
-        """The live picture has caught up."""
+        """Wait until the live picture has caught up."""
         assert await self.home.wait_for(
             [entity_id], lambda house: shows(house.entities[entity_id]), _WATCHED_S
         )
@@ -205,7 +206,7 @@ async def test_stopping_what_stands_still_tells_how_it_stands(
     assert outcome.sentence.startswith(f"Done. {cover.name}: {cover.state}")
 
 
-# --- what only Home Assistant's own demonstration has
+# --- things that only Home Assistant's own demo has
 
 
 @pytest.fixture

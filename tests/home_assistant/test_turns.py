@@ -1,4 +1,4 @@
-"""Whole turns in a real house: what was asked is done there, whatever the answer says."""
+"""Tests of whole turns in a real house: the request is done there, whatever the answer says."""
 
 import asyncio
 from pathlib import Path
@@ -58,7 +58,7 @@ def home(house: Address, admin: Admin, tmp_path: Path) -> Home:
 
 
 def only(home: Home, house: str) -> None:
-    """Skip what belongs to another house of ours."""
+    """Skip the test in another house of the tests."""
     if home.house.kind != house:
         pytest.skip(f"belongs to the {house} house")
 
@@ -155,7 +155,7 @@ async def test_nothing_is_opened_without_a_yes(home: Home, which: int, brain: st
 @pytest.mark.parametrize("which", [0, 1], ids=["unlock", "garage"])
 @pytest.mark.parametrize("order", ['["gemini-live","home-assistant"]', '["gemini-live","offline"]'])
 async def test_nothing_is_opened_while_gemini_is_away(home: Home, which: int, order: str) -> None:
-    """There is no key; the home is preferred, so whatever is there gets the sentence."""
+    """There is no key; the home is preferred, so any other brain gets the sentence."""
     text, entity, closing, _, _ = OPENING[home.house.kind][which]
     await home.admin.call(closing, entity_id=entity)
     closed = await home.admin.settles(entity, "locked", "closed", limit_s=15.0)

@@ -1,6 +1,6 @@
-"""Undo on a real house, through the program's own pieces: toolbox, stack, snapshots, live picture.
+"""Tests of undo on a real house with the program's toolbox, stack, snapshots and live picture.
 
-What is put back is compared attribute by attribute with what an administrator sees over REST.
+Restored states are compared attribute by attribute with an administrator's view over REST.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ async def at_home(house: Address, admin: Admin) -> AsyncIterator[Room]:
 
 
 async def settled(admin: Admin, entity_id: str, wanted: Json) -> Json:
-    """How an administrator sees it once it is as wanted, or at the limit."""
+    """Return an administrator's view of it once it is as wanted, or at the time limit."""
     for _ in range(int(SEEN_S / 0.1)):
         seen = told(await admin.get(f"/api/states/{entity_id}"))
         if seen == wanted:
@@ -63,7 +63,7 @@ async def settled(admin: Admin, entity_id: str, wanted: Json) -> Json:
 
 
 def told(state: Mapping[str, Any]) -> Json:
-    """State and attributes, without what nobody sets."""
+    """Return state and attributes, without those that cannot be set."""
     attributes = {k: v for k, v in state["attributes"].items() if k not in _OF_THE_MOMENT}
     return {"state": state["state"], **attributes}
 
@@ -198,7 +198,7 @@ def now(house: House, entity_id: str) -> Json:
 
 
 async def at_rest(admin: Admin, entity_id: str) -> None:
-    """A cover needs its time."""
+    """Wait until a cover has stopped."""
     if not entity_id.startswith("cover."):
         return
     was: Json = {}
@@ -358,7 +358,7 @@ async def test_what_has_gone_away_meanwhile_is_named(at_home: Room, admin: Admin
 
 
 async def back(admin: Admin, entity_id: str) -> None:
-    """An entity that was enabled again is there when its integration was loaded again."""
+    """Wait until an entity that was enabled again is there: its integration is loaded first."""
     row = await admin.ask("config/entity_registry/get", entity_id=entity_id)
     await admin.post(f"/api/config/config_entries/entry/{row['config_entry_id']}/reload")
     async with asyncio.timeout(SEEN_S):

@@ -1,4 +1,4 @@
-"""The snapshots of undo in a real house: none is seen, and none is left over."""
+"""Tests of undo's snapshots in a real house: none is visible, and none remains."""
 
 from collections.abc import AsyncIterator
 

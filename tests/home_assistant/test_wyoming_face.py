@@ -1,4 +1,4 @@
-"""The box as a Wyoming satellite of the real Home Assistant, which announces in our own voice."""
+"""Tests of the box as a Wyoming satellite of the real Home Assistant, which uses our voice."""
 
 import asyncio
 import secrets
@@ -31,7 +31,7 @@ LIMIT_S = 20.0
 
 @dataclass
 class Desk:
-    """Notes what would be announced."""
+    """Records announcements."""
 
     played: asyncio.Queue[tuple[bytes, int]] = field(default_factory=asyncio.Queue)
 
@@ -56,7 +56,7 @@ class Desk:
 
 @dataclass
 class Voice:
-    """espeak-ng, with a note of what it spoke."""
+    """espeak-ng, with a record of what it spoke."""
 
     synthesis: Synthesis
     spoken: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Voice:
 
 @dataclass
 class Satellite:
-    """What Home Assistant has of us."""
+    """Home Assistant's view of us."""
 
     entity: str  # assist_satellite.…
     desk: Desk
@@ -81,7 +81,7 @@ class Satellite:
 
 @pytest.fixture
 async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
-    """Added as a person adds it, with a pipeline that speaks with our voice."""
+    """Yield a satellite added as a person does, with a pipeline that speaks with our voice."""
     desk, voice = Desk(), Voice(Synthesis(EspeakVoice, EspeakVoice))
     port, tts_port = free_port(), free_port()
     settings = Settings.model_validate(
@@ -104,13 +104,13 @@ async def satellite(admin: Admin) -> AsyncIterator[Satellite]:
 
 @pytest.fixture
 def text() -> str:
-    """Never said before: Home Assistant keeps the sound of what was."""
+    """Return a text that was never said before: Home Assistant caches the sound of others."""
     return f"Load {secrets.randbelow(10**6)} of the washing is done."
 
 
 @asynccontextmanager
 async def added(admin: Admin, port: int) -> AsyncIterator[None]:
-    """Settings > Devices & services > Add integration > Wyoming Protocol."""
+    """Add it at Settings > Devices & services > Add integration > Wyoming Protocol."""
     entry = await admin.add_entry("wyoming", {"host": "127.0.0.1", "port": port})
     try:
         yield
@@ -120,7 +120,7 @@ async def added(admin: Admin, port: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def pipeline(admin: Admin, entity: str, engine: str) -> AsyncIterator[None]:
-    """An assistant that speaks with our voice, chosen for the satellite."""
+    """Keep an assistant that speaks with our voice, chosen for the satellite."""
     made = await admin.ask(
         "assist_pipeline/pipeline/create",
         name="Hearth's voice",
@@ -187,7 +187,7 @@ async def test_what_only_hearth_itself_can(satellite: Satellite, admin: Admin, a
 
 
 async def _new(admin: Admin, before: set[str], *kinds: str) -> set[str]:
-    """The entities that came, once there is one of each kind."""
+    """Return the new entities, once there is one of each kind."""
     async with asyncio.timeout(LIMIT_S):
         while True:
             new = set(await admin.states()) - before

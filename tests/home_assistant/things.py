@@ -1,4 +1,4 @@
-"""What stands in a house, as its registries tell any user; picks what a contract test needs."""
+"""Things of a house from its registries, and choices of what a contract test needs."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -27,20 +27,20 @@ class Thing:
 
     @property
     def domain(self) -> str:
-        """The part of the id before the dot."""
+        """Return the part of the id before the dot."""
         return self.entity_id.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """All entities of a house, and where they stand."""
+    """All entities of a house, and their places."""
 
     all: tuple[Thing, ...]
     areas: dict[str, dict[str, Any]]
     floors: dict[str, dict[str, Any]]
 
     def find(self, domain: str, fits: Callable[[Thing], bool] = lambda thing: True) -> Thing:
-        """An exposed entity that is there and whose name no other has; skips where none is."""
+        """Return an available exposed entity with a unique name; skip the test if there is none."""
         names = Counter(thing.name.casefold() for thing in self.all)
         for thing in self.all:
             alone = names[thing.name.casefold()] == 1
@@ -49,7 +49,7 @@ class Things:
         pytest.skip(f"no such {domain} in this house")
 
     def light(self) -> Thing:
-        """A lamp in an area that can be made brighter."""
+        """Return a lamp in an area that can be made brighter."""
         return self.find(
             "light",
             lambda thing: (
@@ -61,7 +61,7 @@ class Things:
         )
 
     def namesakes(self) -> tuple[Thing, Thing]:
-        """Two lamps of one name in different areas."""
+        """Return two lamps of one name in different areas."""
         lamps = [t for t in self.all if t.domain == "light" and t.exposed and t.area_id]
         for first in lamps:
             for other in lamps:
@@ -71,14 +71,14 @@ class Things:
         pytest.skip("no two lamps of one name in this house")
 
     def hidden_light(self) -> Thing:
-        """A lamp that the assistant may not see."""
+        """Return a lamp that is not exposed."""
         for thing in self.all:
             if thing.domain == "light" and not thing.exposed:
                 return thing
         pytest.skip("no hidden light in this house")
 
     def lights_in(self, area_id: str) -> set[str]:
-        """The exposed lights of an area."""
+        """Return the exposed lights of an area."""
         return {
             t.entity_id
             for t in self.all
@@ -99,12 +99,12 @@ class DimmingScript:
 
     @property
     def action(self) -> str:
-        """Its name as an action and as a tool."""
+        """Return its name as an action and as a tool."""
         return self.entity_id.partition(".")[2]
 
 
 async def dimming_script(person: Talk, things: Things) -> DimmingScript:
-    """The script of the house that is such a one; skips where there is none."""
+    """Return such a script of the house; skip the test if there is none."""
     services = (await person.told("get_services"))["script"]
     for thing in things.all:
         fields = services.get(thing.entity_id.partition(".")[2], {}).get("fields", {})
@@ -118,7 +118,7 @@ async def dimming_script(person: Talk, things: Things) -> DimmingScript:
 
 
 async def look(person: Talk, admin: Admin) -> Things:
-    """The house as it is now. The administrator tells what is exposed without an entry."""
+    """Return the present house. The administrator reports what is exposed without an entry."""
     entries = {row["entity_id"]: row for row in await person.told("config/entity_registry/list")}
     devices = {row["id"]: row for row in await person.told("config/device_registry/list")}
     areas = {row["area_id"]: row for row in await person.told("config/area_registry/list")}
@@ -143,7 +143,7 @@ async def look(person: Talk, admin: Admin) -> Things:
 
 @asynccontextmanager
 async def put_back(admin: Admin, *things: Thing) -> AsyncIterator[None]:
-    """Afterwards these are as they were."""
+    """Restore these things afterwards."""
     entity_ids = [thing.entity_id for thing in things]
     await admin.call("scene.create", scene_id="contract", snapshot_entities=entity_ids)
     try:
@@ -157,7 +157,7 @@ async def put_back(admin: Admin, *things: Thing) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def called(admin: Admin, thing: Thing, *aliases: str | None) -> AsyncIterator[None]:
-    """Meanwhile the entity has these aliases; None stands for its own name."""
+    """Give the entity these aliases meanwhile; None stands for its own name."""
     entry = await admin.ask("config/entity_registry/get", entity_id=thing.entity_id)
     update = "config/entity_registry/update"
     await admin.ask(update, entity_id=thing.entity_id, aliases=list(aliases))
@@ -171,7 +171,7 @@ async def called(admin: Admin, thing: Thing, *aliases: str | None) -> AsyncItera
 async def area_called(
     admin: Admin, things: Things, area_id: str, *more: str
 ) -> AsyncIterator[None]:
-    """Meanwhile the area has these aliases too."""
+    """Give the area these further aliases meanwhile."""
     before = things.areas[area_id]["aliases"]
     update = "config/area_registry/update"
     await admin.ask(update, area_id=area_id, aliases=[*before, *more])

@@ -1,4 +1,4 @@
-"""A real house with Hearth's tools and undo on it, through the program's own pieces."""
+"""A real house with Hearth's tools and undo on it, with the program's own parts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -46,7 +46,7 @@ class Room:
     turns: int = 0
 
     async def do(self, tool: str, /, **arguments: Any) -> ToolOutcome:
-        """One call in a turn of its own; it must be done."""
+        """Make one call in a separate turn; it must be done."""
         self.turns += 1
         call = ToolCall("c1", tool, arguments)
         outcome = await self.tools.call(call, f"turn-{self.turns}", "do it in the house")
@@ -54,7 +54,7 @@ class Room:
         return outcome
 
     async def change(self, entity_id: str, action: str, **data: Any) -> None:
-        """What no tool of Home Assistant's reaches, as a call of the toolbox would change it."""
+        """Make a change that no tool of Home Assistant reaches, as a call of the toolbox would."""
         self.turns += 1
         key, turn = f"key-{self.turns}", f"turn-{self.turns}"
         await self.stack.before(key, [entity_id], turn)
@@ -68,7 +68,7 @@ class Room:
         return await self.tools.call(call, f"turn-{self.turns}", "undo that")
 
     async def sees(self, holds: Callable[[House], bool]) -> None:
-        """Wait until Hearth's picture is so."""
+        """Wait until Hearth's picture satisfies `holds`."""
         assert await self.home.wait_for(list(self.home.house.entities), holds, SEEN_S)
 
     async def snapshots(self) -> list[str]:
@@ -76,7 +76,7 @@ class Room:
 
 
 def done() -> ToolOutcome:
-    """A call of the home's that has changed something."""
+    """Return a call of the home's that has changed something."""
     seen = (Observed("x", None, None),)
     return ToolOutcome(
         "c1", HOME_ASSISTANT, "x", {}, Decision.ALLOWED, Tier.COMFORT, Status.DONE, seen, 0.0, ""
@@ -110,7 +110,7 @@ async def room(house: Address, admin: Admin) -> AsyncIterator[Room]:
 
 @asynccontextmanager
 async def restored(house: Address, admin: Admin) -> AsyncIterator[Room]:
-    """The english house, of which every thing is put back in the end."""
+    """Yield the English house, in which everything is restored at the end."""
     if house.kind != "english":
         pytest.skip("belongs to the english house")
     entities = (CEILING, BED, KITCHEN, RGBW, PUMP, ECOBEE, WINDOW, SPEAKER, FAN, HUMIDIFIER, SWITCH)
@@ -121,7 +121,7 @@ async def restored(house: Address, admin: Admin) -> AsyncIterator[Room]:
 
 
 async def gone(at: Room) -> None:
-    """No snapshot is left."""
+    """Wait until no snapshot is left."""
     async with asyncio.timeout(5.0):
         while await at.snapshots():  # noqa: ASYNC110 (Home Assistant tells no such moment)
             await asyncio.sleep(0.05)

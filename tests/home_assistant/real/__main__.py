@@ -31,7 +31,7 @@ _TOLD = ("HA_URL", "HA_TOKEN", "HA_ADMIN_TOKEN", "HA_HOUSE", "HA_INSTANCE", "HA_
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the tests: in which house of which release."""
+    """One run of the tests: the house and its release."""
 
     name: str
     house: str
@@ -48,17 +48,17 @@ LONG = (
 
 
 def say(words: str) -> None:
-    """A line of progress."""
+    """Print a line of progress."""
     print(f"[{time.monotonic() - _STARTED:4.0f} s] {words}", file=sys.stderr, flush=True)
 
 
 def wanted(name: str, house: str, version: str, port: int = 0) -> Instance:
-    """An instance as it is asked for, before anything is known of it."""
+    """Return an instance as requested, before anything is known of it."""
     return Instance(name=name, house=house, version=version, port=port, log="")
 
 
 def test(places: Places, command: list[str], *, long: bool) -> int:
-    """Run the command once per house, or once against a house that the environment names."""
+    """Run the command once per house, or once with a house that the environment names."""
     plain = {key: value for key, value in os.environ.items() if key not in _TOLD}
     if os.environ.get("HA_URL") and os.environ.get("HA_TOKEN"):
         if not os.environ.get("HA_ADMIN_TOKEN"):
@@ -93,12 +93,12 @@ def _mqtt() -> bool:
 
 
 def _ended(number: int, frame: FrameType | None) -> None:
-    """A signal ends the command through its `finally`, which stops the house."""
+    """End the command at a signal through its `finally`, which stops the house."""
     raise SystemExit(128 + number)
 
 
 def show(places: Places) -> None:
-    """A line for each instance."""
+    """Print a line for each instance."""
     for name in places.names():
         instance = places.load(name)
         assert instance is not None
@@ -107,7 +107,7 @@ def show(places: Places) -> None:
 
 
 def print_environment(places: Places, name: str) -> None:
-    """Lines for a shell's eval."""
+    """Print lines for a shell's eval."""
     instance = places.load(name)
     if instance is None:
         raise Refused(f"there is no house {name}; start it first")
@@ -116,7 +116,7 @@ def print_environment(places: Places, name: str) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+    """Return the parser of the commands and their options."""
     made = argparse.ArgumentParser(
         prog="house", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -137,7 +137,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Do what the command line says; the exit code."""
+    """Carry out the command line and return the exit code."""
     said = parser().parse_args()
     places = Places.of_environment()
     signal.signal(signal.SIGTERM, _ended)

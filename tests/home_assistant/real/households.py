@@ -1,4 +1,4 @@
-"""The houses that we set up: what a folder under `houses` says, and a configuration made of it."""
+"""The houses of the tests: a folder under `houses`, and a configuration made from it."""
 
 import json
 import tomllib
@@ -10,7 +10,7 @@ from tests.home_assistant.real.places import HOST, Refused
 
 FOLDER = Path(__file__).parent / "houses"
 
-# What the assistant is shown, beside what Home Assistant shows by itself.
+# Exposed entities, beside those that Home Assistant exposes by itself.
 EXPOSED_DOMAINS = frozenset(
     "alarm_control_panel calendar camera climate cover fan humidifier input_boolean input_button "
     "lawn_mower light lock media_player scene script sensor switch todo vacuum valve "
@@ -28,7 +28,7 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A room, and the ids of what is in it."""
+    """A room, and the ids of its things."""
 
     name: str
     floor: str
@@ -38,7 +38,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What an entity is called instead of its own name, and besides, and what it is."""
+    """An entity's other name, its aliases and its kind."""
 
     name: str = ""  # empty: its own
     aliases: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """What is set up in a house after its first start."""
+    """The set-up of a house after its first start."""
 
     key: str  # its folder
     name: str
@@ -61,12 +61,12 @@ class Household:
 
 
 def households() -> list[str]:
-    """Their keys."""
+    """Return the keys of all houses."""
     return sorted(path.parent.name for path in FOLDER.glob("*/registry.toml"))
 
 
 def household(key: str) -> Household:
-    """What its registry.toml says; raises Refused."""
+    """Return the contents of its registry.toml. Raises Refused."""
     if key not in households():
         raise Refused(f"there is no house {key}, only {' and '.join(households())}")
     said: dict[str, Any] = tomllib.loads((FOLDER / key / "registry.toml").read_text())
@@ -88,7 +88,7 @@ def _tuples(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def files(house: Household, version: str, port: int) -> dict[str, str]:
-    """The configuration before the first start: file in the folder -> text.
+    """Return the configuration before the first start: file in the folder -> text.
 
     The `http` part is given as YAML to the releases up to 2026.7 and in its stored form to those
     since: there YAML is only tried for five minutes, after which Home Assistant ends itself.
@@ -135,7 +135,7 @@ def files(house: Household, version: str, port: int) -> dict[str, str]:
 
 
 def _stored_http(http: dict[str, Any]) -> dict[str, Any]:
-    """As Home Assistant 2026.8 and later keep it."""
+    """Return the form in which Home Assistant 2026.8 and later store it."""
     stable = {
         **http,
         "cors_allowed_origins": [],

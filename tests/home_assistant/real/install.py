@@ -1,4 +1,4 @@
-"""Installs a release of Home Assistant, and tells how to run things where it lies."""
+"""Install a release of Home Assistant, and run commands where it is installed."""
 
 import os
 import shutil
@@ -19,30 +19,30 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A release that is there."""
+    """An installed release."""
 
     root: Path | None  # the Debian that it lies in; None: on the machine itself
     venv: str  # its environment, as it is seen where it lies
 
     def command(self, *words: str, folder: Path | None = None) -> list[str]:
-        """A command that runs `words` there; `folder` of the machine is seen as /config."""
+        """Return a command that runs `words` there; the machine's `folder` is seen as /config."""
         if self.root is None:
             return list(words)
         seen = [f"{folder}:/config"] if folder else []
         return [str(DEBIAN), "run", str(self.root), *seen, "--", *words]
 
     def config(self, folder: Path) -> str:
-        """Where `folder` is seen by a command that was given it."""
+        """Return the path of `folder` for a command that was given it."""
         return str(folder) if self.root is None else "/config"
 
     @property
     def kept(self) -> Path:
-        """The environment, as the machine sees it."""
+        """Return the environment's path on the machine."""
         return Path(f"{self.root or ''}{self.venv}")
 
 
 def environment() -> dict[str, str]:
-    """What a command of ours is given: nothing of Hearth's, and no Python of somebody else's."""
+    """Return a command's environment, without variables for Hearth or another Python."""
     kept = {"HOME", "LANG", "PATH", "SSL_CERT_FILE", "PIP_CONFIG_FILE", "HA_MIRROR"}
     return {
         **{key: value for key, value in os.environ.items() if key in kept},
@@ -54,7 +54,7 @@ def environment() -> dict[str, str]:
 
 
 def install(places: Places, version: str, say: Say) -> Installed:
-    """See that the release is there; raises Refused with a sentence."""
+    """Install the release if needed. Raises Refused with a sentence."""
     wanted = release(version)
     debian = shutil.which("apt-get") is not None
     where = place(wanted, _pythons(), _version_of, root=os.geteuid() == 0, debian=debian)
@@ -74,7 +74,7 @@ def install(places: Places, version: str, say: Say) -> Installed:
 
 
 def broker(places: Places) -> Installed:
-    """Where mosquitto lies: any Debian root of ours."""
+    """Return where mosquitto is installed: any Debian root of ours."""
     for root in sorted(places.root.glob("debian-*/etc/hearth-complete")):
         return Installed(root.parent.parent, "")
     raise Refused(
@@ -114,7 +114,7 @@ def _make_environment(
 
 
 def _run(command: Sequence[str], log: Path) -> str:
-    """Its output; its errors go to the log."""
+    """Return its output; its errors go to the log."""
     with log.open("a") as words:
         done = subprocess.run(
             command, env=environment(), stdout=subprocess.PIPE, stderr=words, text=True
@@ -126,7 +126,7 @@ def _run(command: Sequence[str], log: Path) -> str:
 
 
 def _pythons() -> list[str]:
-    """Pythons that the machine may have; a version manager's stand-in may not start."""
+    """Return Pythons that the machine may have; a version manager's shim may not start."""
     managed = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     found = [shutil.which(f"python3.{minor}") for minor in (13, 14)]
     try:

@@ -1,4 +1,4 @@
-"""Starts, stops and forgets instances of Home Assistant."""
+"""Start, stop and delete instances of Home Assistant."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 
 async def start(places: Places, wanted: Instance, say: Say, *, mqtt: bool = False) -> Instance:
-    """See that it runs as `wanted` (port 0: any), installed and set up before if need be.
+    """Start it as `wanted` (port 0: any), after installation and set-up if needed.
 
     Raises Refused with a sentence.
     """
@@ -50,7 +50,7 @@ async def start(places: Places, wanted: Instance, say: Say, *, mqtt: bool = Fals
 
 
 def recorded(places: Places, wanted: Instance, mqtt: bool) -> Instance:
-    """What is kept of it, or a new one with a port that nobody else has."""
+    """Return its record, or a new one with an unused port."""
     with places.alone():
         kept = places.load(wanted.name)
         others = [other for name in places.names() if (other := places.load(name))]
@@ -77,7 +77,7 @@ def recorded(places: Places, wanted: Instance, mqtt: bool) -> Instance:
 
 
 def boot(places: Places, instance: Instance, installed: Installed) -> None:
-    """Start the process; it does not answer yet."""
+    """Start the process, which does not answer yet."""
     if not is_free(instance.port):
         raise Refused(f"something else already listens on {HOST}:{instance.port}")
     folder = places.folder(instance.name)
@@ -117,7 +117,7 @@ def _last_words(log: Path) -> str:
 
 
 async def _set_up(places: Places, instance: Instance, say: Say) -> Instance:
-    """Users, rooms and names at the first start; later only a look whether it is all loaded."""
+    """Set up users, rooms and names at the first start; later only check that all is loaded."""
     house = household(instance.house)
     if not instance.admin_token:
         token = await provision.first_user(instance.url, house.language)
@@ -138,8 +138,11 @@ async def _set_up(places: Places, instance: Instance, say: Say) -> Instance:
 
 
 def start_broker(places: Places, instance: Instance) -> None:
-    """See that its broker runs. It keeps sessions and what waits in them, also when it is killed:
-    changes are written within a moment."""
+    """Start its broker if needed.
+
+    It keeps sessions and waiting messages, also when it is killed: changes are written within a
+    moment.
+    """
     folder = places.folder(instance.name)
     if process.running(folder / "broker.pid") is not None:
         return
@@ -164,12 +167,12 @@ def start_broker(places: Places, instance: Instance) -> None:
 
 
 def kill_broker(places: Places, instance: Instance) -> None:
-    """End its broker without a word to anybody, as a power cut does."""
+    """Kill its broker without notice, as a power cut does."""
     process.kill(places.folder(instance.name) / "broker.pid")
 
 
 def stop(places: Places, name: str, say: Say, *, broker_too: bool = True) -> None:
-    """End it and its broker; nothing happens where neither runs."""
+    """Stop it and its broker, if they run."""
     folder = places.folder(name)
     if process.stop(folder / "pid"):
         say(f"{name} did not end by itself and was killed")
@@ -178,13 +181,13 @@ def stop(places: Places, name: str, say: Say, *, broker_too: bool = True) -> Non
 
 
 def reset(places: Places, name: str, say: Say) -> None:
-    """Stop it and forget all of it."""
+    """Stop it and delete all of it."""
     stop(places, name, say)
     shutil.rmtree(places.folder(name), ignore_errors=True)
 
 
 def surroundings(places: Places, instance: Instance) -> dict[str, str]:
-    """The environment in which tests find the instance."""
+    """Return the environment in which tests find the instance."""
     return {
         "HA_URL": instance.url,
         "HA_TOKEN": instance.token,

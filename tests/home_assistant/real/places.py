@@ -1,4 +1,4 @@
-"""Where things lie, and what is kept of an instance: everything is under one folder, HA_ROOT."""
+"""Paths and records of instances: everything is in one folder, HA_ROOT."""
 
 import fcntl
 import json
@@ -24,7 +24,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One Home Assistant: a house of ours with a folder, a port and a process of its own."""
+    """One Home Assistant: a house of the tests with its own folder, port and process."""
 
     name: str
     house: str  # english | spanish
@@ -37,7 +37,7 @@ class Instance:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """Return its address."""
         return f"http://{HOST}:{self.port}"
 
 
@@ -49,34 +49,34 @@ class Places:
 
     @classmethod
     def of_environment(cls) -> "Places":
-        """Those that HA_ROOT names."""
+        """Return those that HA_ROOT names."""
         return cls(Path(os.environ.get("HA_ROOT") or DEFAULT_ROOT))
 
     def debian(self, suite: str) -> Path:
-        """The root of that Debian."""
+        """Return the root of that Debian."""
         return self.root / f"debian-{suite}"
 
     def folder(self, name: str) -> Path:
-        """What belongs to that instance."""
+        """Return the instance's folder."""
         if not _NAME.fullmatch(name):
             raise Refused(f"{name!r} is no name for a house: small letters, digits, dots, hyphens")
         return self.root / "instances" / name
 
     def record(self, name: str) -> Path:
-        """The file that tells of that instance."""
+        """Return the path of the instance's record."""
         return self.folder(name) / "instance.json"
 
     def names(self) -> list[str]:
-        """All instances that there are."""
+        """Return the names of all instances."""
         return sorted(path.parent.name for path in self.root.glob("instances/*/instance.json"))
 
     def load(self, name: str) -> Instance | None:
-        """What is kept of that instance."""
+        """Return the record of that instance, or None."""
         record = self.record(name)
         return read_instance(record) if record.exists() else None
 
     def save(self, instance: Instance) -> None:
-        """Keep it, for the owner's eyes only."""
+        """Store it, readable only by its owner."""
         record = self.record(instance.name)
         record.parent.mkdir(parents=True, exist_ok=True)
         new = record.with_suffix(".new")
@@ -86,7 +86,7 @@ class Places:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """One at a time may install, and choose a port; raises Refused."""
+        """Let one process at a time install, and choose a port. Raises Refused."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             lock = (self.root / "lock").open("w")
@@ -98,17 +98,17 @@ class Places:
 
 
 def read_instance(record: Path) -> Instance:
-    """What an instance's file tells."""
+    """Read an instance's record."""
     told = json.loads(record.read_text())
     del told["url"]  # follows from the port
     return Instance(**told)
 
 
 def free_port(taken: set[int], root: Path) -> int:
-    """A port that nothing listens on and no instance of ours has; raises Refused.
+    """Return a port that nothing listens on and no instance of ours has. Raises Refused.
 
-    Where the search begins follows from HA_ROOT: two roots in which houses are started at the same
-    moment do not know of each other, and would choose the same one.
+    The search begins at a port that depends on HA_ROOT: two roots in which houses are started at
+    the same moment do not know of each other, and would choose the same one.
     """
     ports = range(_FIRST_PORT, _LAST_PORT + 1)
     begin = zlib.crc32(os.fsencode(root))
@@ -120,7 +120,7 @@ def free_port(taken: set[int], root: Path) -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen there now."""
+    """Return whether a server could listen there now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -11,12 +11,12 @@ _STOP_LIMIT_S = 40.0  # Home Assistant itself gives its parts 20 s and more
 _STEP_S = 0.05
 
 
-# Prints the number and ends, so that the process is nobody's child, and leaves no remains with us.
+# Prints the number and ends, so that the process is not our child and leaves no zombie.
 _BESIDE = 'log=$1; shift; "$@" >>"$log" 2>&1 </dev/null & echo $!'
 
 
 def launch(command: Sequence[str], env: Mapping[str, str], log: Path, pid_file: Path) -> None:
-    """Start it in a session of its own; its words are added to `log`."""
+    """Start it in a new session; its output is appended to `log`."""
     told = subprocess.run(
         ["sh", "-c", _BESIDE, "sh", str(log), *command],
         env=env,
@@ -30,7 +30,8 @@ def launch(command: Sequence[str], env: Mapping[str, str], log: Path, pid_file: 
 
 
 def running(pid_file: Path) -> int | None:
-    """Its number, while it runs. A number that was given to another process since is not it."""
+    """Return its process id while it runs. An id that another process has got since does not
+    count."""
     try:
         pid, born = pid_file.read_text().split()
     except (FileNotFoundError, ValueError):
@@ -39,7 +40,7 @@ def running(pid_file: Path) -> int | None:
 
 
 def stop(pid_file: Path) -> bool:
-    """End it and wait until it is gone; whether it had to be killed."""
+    """End it and wait until it is gone; return True if it had to be killed."""
     killed = False
     if (pid := running(pid_file)) is not None:
         os.kill(pid, signal.SIGTERM)
@@ -51,7 +52,7 @@ def stop(pid_file: Path) -> bool:
 
 
 def kill(pid_file: Path) -> None:
-    """End it at once, and wait until it is gone; nothing happens where it does not run."""
+    """Kill it if it runs, and wait until it is gone."""
     if (pid := running(pid_file)) is not None:
         os.kill(pid, signal.SIGKILL)
         _gone(pid_file, _STOP_LIMIT_S)
@@ -68,7 +69,7 @@ def _gone(pid_file: Path, limit_s: float) -> bool:
 
 
 def _birth(pid: int) -> str:
-    """When it was started, in the kernel's ticks; empty when it is over (proc(5), field 22)."""
+    """Return its start time in the kernel's ticks; empty when it is over (proc(5), field 22)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

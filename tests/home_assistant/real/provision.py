@@ -1,4 +1,4 @@
-"""Sets a fresh Home Assistant up as a person would: users, rooms, names, exposure."""
+"""Set a fresh Home Assistant up as a person would: users, rooms, names, exposure."""
 
 import asyncio
 import time
@@ -21,9 +21,10 @@ Say = Callable[[str], None]
 
 
 async def first_user(url: str, language: str) -> str:
-    """Answer the welcome pages; a long-lived token of the administrator.
+    """Answer the welcome pages and return a long-lived token of the administrator.
 
-    Without the page `core_config`, which would add integrations that call out to the internet.
+    The page `core_config` is left out, because it would add integrations that call out to the
+    internet.
     """
     async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
         user = {"name": "Owner", "username": _OWNER, "password": f"{_OWNER}-password"}
@@ -38,7 +39,7 @@ async def first_user(url: str, language: str) -> str:
 
 
 async def person(admin: Admin, username: str = _PERSON) -> tuple[str, str]:
-    """Make a user who is no administrator, as Hearth signs in; the id and a long-lived token."""
+    """Create a user without administrator's rights, and return the id and a long-lived token."""
     password = f"{username}-password"
     made = await admin.ask("config/auth/create", name=username.title(), group_ids=["system-users"])
     user_id = str(made["user"]["id"])
@@ -89,7 +90,7 @@ async def started(admin: Admin) -> None:
 
 
 async def furnish(admin: Admin, house: Household, mqtt_port: int, say: Say) -> None:
-    """Integrations, rooms, names and exposure of that house."""
+    """Set up integrations, rooms, names and exposure of that house."""
     await admin.add_entry("mcp_server", {})
     await admin.add_entry("shopping_list", {})
     for name in house.lists:
@@ -108,7 +109,7 @@ async def furnish(admin: Admin, house: Household, mqtt_port: int, say: Say) -> N
 
 
 async def connect_broker(admin: Admin, port: int) -> None:
-    """Home Assistant's MQTT entry, unless it has one."""
+    """Add Home Assistant's MQTT entry, unless it has one."""
     if await admin.entries("mqtt"):
         return
     more = {"set_client_cert": False, "set_ca_cert": "off", "transport": "tcp"}
@@ -120,7 +121,7 @@ async def connect_broker(admin: Admin, port: int) -> None:
 
 
 async def _rooms(admin: Admin, house: Household, known: set[str]) -> list[str]:
-    """Make floors and rooms and put things into them; what is not there."""
+    """Create floors and rooms and put things into them; return what is missing."""
     floors: dict[str, str] = {}
     for floor in house.floors:
         made = await admin.ask(
@@ -146,7 +147,7 @@ async def _rooms(admin: Admin, house: Household, known: set[str]) -> list[str]:
 
 
 async def _names(admin: Admin, house: Household, known: set[str]) -> list[str]:
-    """Give things the names and aliases of the house; what is not there."""
+    """Give things the names and aliases of the house; return what is missing."""
     for entity_id in house.entities.keys() & known:
         named = house.entities[entity_id]
         if named.name:

@@ -1,7 +1,7 @@
-"""Which Python a release of Home Assistant needs, and where this machine finds it: decisions only.
+"""Python versions of Home Assistant's releases, and where this machine finds them. Pure.
 
-Oldest Python per release from the package's own metadata; the suites' Pythons: trixie 3.13.5,
-forky 3.14.8.
+Oldest Python per release from the package's own metadata; the suites' Pythons: trixie 3.13.5, forky
+3.14.8.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class NotHere(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release and what it asks for."""
+    """A release and its requirements."""
 
     version: str
     python: Version  # the oldest it takes; of that minor version only, as it is tested
@@ -48,14 +48,14 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a release is installed: in a Debian root, or with a Python of the machine."""
+    """The place of an installation: a Debian root, or a Python of the machine."""
 
     suite: str = ""
     python: str = ""
 
 
 def release(version: str) -> Release:
-    """What that release asks for; raises NotHere for one that no house of ours can be."""
+    """Return that release's requirements. Raises NotHere for one that no house of ours can be."""
     try:
         year, month, *_ = (int(part) for part in version.split("."))
     except ValueError:
@@ -74,10 +74,11 @@ def place(
     root: bool,
     debian: bool,
 ) -> Place:
-    """A Debian root where one can be made, for the newest; else a fitting Python of the machine.
+    """Return a Debian root if one can be made, for the newest; else a fitting Python of the
+    machine.
 
     The older releases take the machine's Python first, since that saves a root. `version_of` gives
-    a Python's version, None where it does not start.
+    a Python's version, None if it does not start.
     """
     own_root = root and debian
     if own_root and wanted.suite == release(NEWEST).suite:

@@ -1,6 +1,6 @@
-"""Prints what the integrations named on the command line need, as this release pins it.
+"""Print the requirements of the integrations on the command line, as this release pins them.
 
-Runs under the Python of a Home Assistant, not of Hearth: what they stand on is included.
+Runs under the Python of a Home Assistant, not of Hearth; dependencies are included.
 """
 
 import json
@@ -9,7 +9,10 @@ from pathlib import Path
 
 
 def requirements(components: Path, names: list[str]) -> list[str]:
-    """What these integrations and those they depend on require; unknown ones require nothing."""
+    """Return the requirements of these integrations and of those they depend on.
+
+    Unknown ones require nothing.
+    """
     found: dict[str, None] = {}
     seen: set[str] = set()
     waiting = list(names)
