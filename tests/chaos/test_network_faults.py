@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 NAME = "house.test"
 GEMINI = "gemini.test"
 BY_ITSELF = "I can't reach Gemini, so I'll answer on my own for now."
-HOUSE_AWAY = "I cannot reach Home Assistant at the moment."
+HOUSE_AWAY = "I can't reach Home Assistant right now. Please try again in a moment."
 DONE = "Turned on the lights in the office."
 STOPS_S = 5.0
 

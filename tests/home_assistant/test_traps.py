@@ -266,4 +266,4 @@ async def test_what_cannot_be_reached_is_named(hands: Hands, admin: Admin, engli
         await admin.call("scene.delete", entity_id="scene.traps")
     assert mixed.status is Status.NOT_OBSERVED
     assert mixed.sentence.endswith(late)
-    assert "Bed Light: on" in mixed.sentence
+    assert "bed light is on" in mixed.sentence

@@ -35,7 +35,9 @@ LIVE, ONCE, OFFLINE = "gemini-live", "gemini-once", "offline"
 OFFICE = {"area": "Office", "domain": ["light"]}  # two lights, both off at first
 KITCHEN = {"area": "Kitchen", "domain": ["light"]}  # one, off at first
 TURN_ON = "intent__HassTurnOn"
-OFFICE_ON = "Done. Office light: on one hundred percent; Desk lamp: on."  # our words for it
+OFFICE_ON = (
+    "Done. The office light is on at one hundred percent; the desk lamp is on."  # our words for it
+)
 _HURRY_S, _HURRIED_S = 0.25, 0.002  # so much time passes on a hurried clock in so much real time
 _TURN_S = 60.0  # in which any turn here is over, on a busy machine, too
 

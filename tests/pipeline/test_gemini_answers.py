@@ -93,7 +93,7 @@ async def test_a_call_that_comes_twice_is_asked_about_once(tmp_path: Path) -> No
     ]
     async with scene(tmp_path, GeminiSimulator(turns), hears=True) as on:
         turn = await on.hear(dialogue(tmp_path, "yes please"))
-        assert said(turn) == "Unlock the front door? Done. Front door: unlocking."
+        assert said(turn) == "Unlock the front door? OK, unlocking it."
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_a_model_that_waits_for_the_answer_in_silence_is_not_asked_again(
 
         clip = spoken(tmp_path, 3.0, "yes please")
         await on.app.runner.listen(Hesitates(clip, asked + 2.0, silent), turns=1)
-        assert said(on.turns[-1]) == "Unlock the front door? Done. Front door: unlocking."
+        assert said(on.turns[-1]) == "Unlock the front door? OK, unlocking it."
         assert [outcome.decision for outcome in on.turns[-1].outcomes] == [Decision.CONFIRMED]
         assert len(on.service.turns) == 2
 

@@ -125,7 +125,7 @@ async def test_after_a_yes_what_was_seen_is_heard(tmp_path: Path, brain: str, vo
         voice={"engine": voice},
     ) as on:
         turn = await on.ask(TEXT)
-        assert said(turn) == f"{QUESTION} Done. Front door: unlocking."
+        assert said(turn) == f"{QUESTION} OK, unlocking it."
         assert MODEL_HZ not in player.rates
 
 
@@ -199,7 +199,9 @@ async def test_a_light_beside_the_door_is_told(tmp_path: Path) -> None:
     light = Call("intent__HassTurnOn", {"name": "Kitchen light"})
     async with scene(tmp_path, service(LIVE, [light, UNLOCK, *CLAIMS]), prompter=Types("no")) as on:
         turn = await on.ask("kitchen light on and unlock the front door")
-        assert said(turn) == f"{QUESTION} Done. Kitchen light: on one hundred percent. {LEFT}"
+        assert (
+            said(turn) == f"{QUESTION} Done. The kitchen light is on at one hundred percent. {LEFT}"
+        )
 
 
 @pytest.mark.parametrize("brain", [LIVE, ONCE])
@@ -223,7 +225,7 @@ async def test_what_was_read_after_a_yes_is_told(tmp_path: Path, brain: str) -> 
         policy={"rules": [{"tool": "GetLiveContext", "decide": "confirm"}]},
     ) as on:
         turn = await on.ask("how is the office?")
-        assert said(turn).startswith("Shall I do that")
+        assert said(turn).startswith("Should I do that")
         assert said(turn).endswith(f"? {told}")
         assert CLAIM not in said(turn)
         assert [one.decision for one in turn.outcomes] == [Decision.CONFIRMED]

@@ -36,7 +36,7 @@ TURN_OFF, DIM = "intent__HassTurnOff", "light__HassLightSet"
 HEAT, LOUDER = "climate__HassClimateSetTemperature", "media_player__HassSetVolumeRelative"
 ASKED = "turn on the office lights"
 ENOUGH = "I kept trying and got nowhere, so I stopped."
-ON = "Office light: on"
+ON = "office light is on"
 CLAIMS = [Say("I have done everything."), Done()]
 OFTEN = 100  # more than any limit allows
 SOON_S = 10.0  # a person waits no longer for a turn that goes round in circles
@@ -246,7 +246,9 @@ async def test_what_is_still_under_way_is_told_too(tmp_path: Path) -> None:
             await on.until(lambda: bool(calls) and len(calls[0].calls) > 6)
             hold.go_on.set()
         assert ended(turn.result()) == (LIVE, "endless")
-        assert said(turn.result()) == f"Done. Office light: on one hundred percent. {ENOUGH}"
+        assert (
+            said(turn.result()) == f"Done. The office light is on at one hundred percent. {ENOUGH}"
+        )
         await given_up(on)
 
 
@@ -256,7 +258,7 @@ async def test_of_what_was_switched_to_and_fro_the_end_is_told(tmp_path: Path) -
     async with scene(tmp_path, once_or_live(LIVE, [*calls, *CLAIMS]), limits=limits) as on:
         on.repeats = True
         turn = await asked(on)
-        assert said(turn) == f"Done. Office light: on one hundred percent. {ENOUGH}"
+        assert said(turn) == f"Done. The office light is on at one hundred percent. {ENOUGH}"
         await given_up(on)
 
 

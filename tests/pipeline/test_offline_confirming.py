@@ -53,7 +53,7 @@ async def test_a_yes_opens(tmp_path: Path, answer: str, voice: str) -> None:
         [call] = turn.outcomes
         assert (call.decision, call.status) == (Decision.CONFIRMED, Status.DONE)
         assert (call.rule, call.confirmed_by) == ("unlock", "voice")
-        assert turn.record.clauses == (QUESTION, "Done. Front door: unlocking.")
+        assert turn.record.clauses == (QUESTION, "OK, unlocking it.")
         [row] = [row for row in await app.home.store.audited() if row.confirmed_by]
         assert (row.heard, row.entities) == (UNLOCK, (DOOR,))
 

@@ -17,7 +17,7 @@ from tests.pipeline.terminal import Terminal, at_a_terminal
 
 QUESTION = "Unlock the front door?"
 LEFT = "OK, I left the front door locked."
-DONE = "Done. Front door: unlocking."
+DONE = "OK, unlocking it."
 PIN = {"HEARTH_POLICY__SECURE": "pin", "HEARTH_POLICY__PIN": "70718293"}
 
 
