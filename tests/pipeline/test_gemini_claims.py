@@ -190,7 +190,7 @@ async def test_a_second_door_is_asked_about_after_the_first(tmp_path: Path) -> N
         assert door(on) == "locked"
         decisions = [one.decision for one in turn.outcomes]
         assert decisions == [Decision.DENIED, Decision.CONFIRMED]
-        assert said(turn).startswith(f"{QUESTION} {LEFT} Open the garage door? Done.")
+        assert said(turn).startswith(f"{QUESTION} {LEFT} Open the garage door? OK, opening it.")
         assert turn.record.confirmation is not None
         assert turn.record.confirmation.asked == "Open the garage door?"
 
@@ -225,7 +225,7 @@ async def test_what_was_read_after_a_yes_is_told(tmp_path: Path, brain: str) -> 
         policy={"rules": [{"tool": "GetLiveContext", "decide": "confirm"}]},
     ) as on:
         turn = await on.ask("how is the office?")
-        assert said(turn).startswith("Should I do that")
+        assert said(turn).startswith("Should I do this")
         assert said(turn).endswith(f"? {told}")
         assert CLAIM not in said(turn)
         assert [one.decision for one in turn.outcomes] == [Decision.CONFIRMED]
