@@ -161,7 +161,9 @@ async def rate(
     """Rate one thing (`chosen` is its name and a tier) or all; with neither, show what can be
     rated."""
     if not home.client.connected:
-        raise Failed("The house is away, so that it is not known what there is to rate")
+        raise Failed(
+            "Home Assistant is unreachable, so there is nothing to rate yet. Run `hearth doctor`."
+        )
     if len(chosen) not in (0, 2) or (chosen and every is not None):
         raise Failed("rate takes a name and a tier, or --all and a tier, or nothing", 2)
     ratings = Ratings(home.store)

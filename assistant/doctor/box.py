@@ -303,7 +303,7 @@ def judge_clock(now: datetime, state: int, keeper: str) -> Found:
     if not _FIRST_YEAR <= now.year < _LAST_YEAR:
         return bad(f"{told} cannot be right, so nothing by TLS works", mend)
     if not 0 <= state < 5:
-        return odd(f"{told}; nobody keeps it right", mend)
+        return odd(f"{told}; not synchronised", mend)
     leap = _LEAPS.get(state)
     return good(f"{told}, kept right" + (f"; {leap}" if leap else ""))
 

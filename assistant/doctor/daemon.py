@@ -78,10 +78,10 @@ def _why(error: Exception, url: str) -> str:
     """Return why it could not be asked. The error's own text may contain an address with
     secrets."""
     if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return f"nobody answers at {url} in time"
+        return f"no answer from {url} in time"
     if isinstance(error, OSError):
         return f"http.tls_cert cannot be read ({error.strerror or type(error).__name__})"
-    return f"nobody answers at {url} ({type(error).__name__})"
+    return f"no answer from {url} ({type(error).__name__})"
 
 
 async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:

@@ -36,7 +36,7 @@ _CLIPPED = 16  # clipped samples per second: 1 ms
 # A delay typical of Bluetooth and network speakers, by which every answer begins later. A sound
 # server alone was seen to take 300 to 500 ms.
 _LATE_MS = 600.0
-_HELD = "the Hearth that runs holds the devices"
+_HELD = "`hearth run` is using the devices"
 
 
 async def _microphone(scene: Scene) -> Found:
@@ -223,7 +223,7 @@ def judge_again(now: EchoPath, known: EchoPath) -> Found:
         return judge_path(now, "measured now")
     return odd(
         f"measured now: {now.kind}; Hearth goes by {known.kind}, measured earlier",
-        "where devices were moved, measure anew when it is quiet: hearth devices --measure",
+        "if you moved a device, measure again when it is quiet: hearth devices --measure",
     )
 
 

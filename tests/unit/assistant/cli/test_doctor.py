@@ -157,7 +157,7 @@ async def test_the_mend_is_beside_or_below(
 ) -> None:
     async def examine(settings: Settings, may: May, watch: Watch, config: Path) -> list[Group]:
         well = Finding("journal", "ok", "it opens", "")
-        odd = Finding("clock", "warn", "nobody keeps it right", "set it [now]")
+        odd = Finding("clock", "warn", "not synchronised", "set it [now]")
         return [Group("Box", [well, odd, Finding("disk", "fail", "full", "make room")])]
 
     monkeypatch.setattr(command, "examine_groups", examine)
@@ -166,5 +166,5 @@ async def test_the_mend_is_beside_or_below(
     assert await asyncio.to_thread(main, ["doctor", "--config", str(file)]) == 1
     lines = capsys.readouterr().out.splitlines()
     mend = next(line for line in lines if "→ set it [now]" in line)
-    assert ("nobody keeps it right" in mend) == (columns == 140)
+    assert ("not synchronised" in mend) == (columns == 140)
     assert lines[-1] == "1 to fix, 1 to check, of 4 checks"

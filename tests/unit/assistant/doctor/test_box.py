@@ -174,8 +174,8 @@ def test_the_processors_own_sensor_counts(tmp_path: Path) -> None:
     [
         (2026, 0, "ok", "kept right"),
         (2026, 1, "ok", "leap second"),
-        (2026, 5, "warn", "nobody keeps it right"),
-        (2026, -1, "warn", "nobody keeps it right"),
+        (2026, 5, "warn", "not synchronised"),
+        (2026, -1, "warn", "not synchronised"),
         (1970, 0, "fail", "cannot be right"),
     ],
 )

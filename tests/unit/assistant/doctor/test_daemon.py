@@ -107,7 +107,7 @@ async def test_nobody_answers(tmp_path: Path) -> None:
     assert await visit(given, held=False) is None
     found = await visit(given, held=True)
     assert found is not None
-    assert "nobody answers" in found.problem
+    assert "no answer from http://127.0.0.1:" in found.problem
     assert TOKEN not in found.problem
 
 
@@ -148,7 +148,7 @@ def test_where_it_is_reached(tmp_path: Path, host: str, url: str) -> None:
         (None, "ok", "none runs"),
         (RUNS, "ok", "ok, version 1, idle"),
         (replace(RUNS, memory_bytes=2**20 * 99.0), "ok", "99 MB"),
-        (Daemon("u", problem="nobody answers at u"), "fail", "nobody answers"),
+        (Daemon("u", problem="no answer from u"), "fail", "no answer from u"),
         (replace(RUNS, health="dead"), "fail", "nothing goes on"),
         (replace(RUNS, state={"troubles": {"mqtt": "No broker."}}), "warn", "ok, version"),
         (

@@ -150,7 +150,7 @@ def test_exposure(given: dict[str, Any], status: Status, words: str) -> None:
         (replace(RUNS, console=False), "fail", "gives no page"),
         (Daemon("u", "ok", "it uses another data folder"), "warn", "another data folder"),
         (replace(RUNS, state=None, problem="it does not take this token"), "warn", "this token"),
-        (Daemon("u", problem="nobody answers at u"), "fail", "nobody answers"),
+        (Daemon("u", problem="no answer from u"), "fail", "no answer from u"),
     ],
 )
 def test_console(daemon: Daemon | None, status: Status, words: str) -> None:

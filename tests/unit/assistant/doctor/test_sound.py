@@ -132,7 +132,7 @@ async def test_the_level_is_listened_to_only_where_it_may_be(
     monkeypatch.setattr(sound, "_listen", listen)
     assert (await found("microphone level", devices, May())).detail == "not listened to"
     held = await found("microphone level", devices, SITS_THERE, RUNS)
-    assert "holds the devices" in held.detail
+    assert "`hearth run` is using the devices" in held.detail
     told = replace(RUNS, level={**QUIET, "rms_db": -44.0})
     assert "-44 dB" in (await found("microphone level", devices, SITS_THERE, told)).detail
     shut = replace(told, state={"muted": True})
@@ -189,7 +189,7 @@ async def test_the_chirp_is_played_only_where_it_may_be(
     silent = await found("round trip", devices, May(listen=True))
     assert silent.detail == "not measured: nothing is to be played"
     held = await found("round trip", devices, SITS_THERE, RUNS)
-    assert "holds the devices" in held.detail
+    assert "`hearth run` is using the devices" in held.detail
     assert played == []
     one = await found("round trip", devices, SITS_THERE)
     assert (one.status, len(played)) == ("ok", 1)
