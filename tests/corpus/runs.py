@@ -41,7 +41,7 @@ _ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(slots=True)
 class Turn:
-    """What came of one sentence."""
+    """The result of one sentence."""
 
     heard: str = ""
     calls: list[ToolCall] = field(default_factory=list)

@@ -42,7 +42,8 @@ def can_speak(voice: str) -> bool:
 
 
 def cache_folder() -> Path:
-    """Where made speech is kept between runs; HEARTH_SPEECH_CACHE names another place."""
+    """Return the folder that keeps synthetic speech between runs; HEARTH_SPEECH_CACHE names
+    another."""
     named = os.environ.get("HEARTH_SPEECH_CACHE")
     folder = Path(named) if named else Path(tempfile.gettempdir()) / "hearth-made-speech"
     folder.mkdir(parents=True, exist_ok=True)

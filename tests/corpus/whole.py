@@ -1,4 +1,4 @@
-"""How the whole of Hearth does on made speech that nothing was tuned on.
+"""Measure the whole of Hearth on synthetic speech that nothing was tuned on.
 
 python -m tests.corpus.whole [--json] [voice ...]
 

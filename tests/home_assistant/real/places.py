@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,30}")
 
 
 class Refused(Exception):
-    """What was asked cannot be done; the message is one sentence."""
+    """The request cannot be fulfilled; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)

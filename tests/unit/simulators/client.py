@@ -110,7 +110,7 @@ async def reply(session: AsyncSession) -> list[types.LiveServerMessage]:
 
 
 def transcript(messages: list[types.LiveServerMessage]) -> str:
-    """What the model has said."""
+    """Return the text that the model has said."""
     contents = [message.server_content for message in messages if message.server_content]
     spoken = [content.output_transcription for content in contents if content.output_transcription]
     return "".join(piece.text or "" for piece in spoken)

@@ -1,4 +1,4 @@
-"""What the simulated Live API refuses: each mistake with its close code, and nothing else."""
+"""Tests of the simulated Live API's refusals: each mistake with its close code, nothing else."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `hearth` answers without loading a command, and each command's help."""
+"""Tests of what `hearth` answers without loading a command, and of each command's help."""
 
 import subprocess
 import sys

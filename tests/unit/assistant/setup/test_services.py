@@ -1,4 +1,4 @@
-"""What setup asks of the world outside."""
+"""Tests of setup's requests to other services."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -140,7 +140,7 @@ async def test_what_cannot_be_played_is_over_too(
 
 
 async def test_no_sound_ever_leaves_it(room: FakeRoom) -> None:
-    """Whatever a satellite is asked to begin, this one only answers."""
+    """A satellite may be asked to begin anything; this one only answers."""
     wished = (
         *("run-satellite", "detect", "detection", "transcribe", "voice-started", "run-pipeline"),
         *("trigger", "audio-settings", "satellite-connected", "pause-satellite", "transcript"),

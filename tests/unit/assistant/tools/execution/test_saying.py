@@ -296,7 +296,7 @@ async def test_a_reply_is_one_clean_line(house: House) -> None:
 
 
 async def test_a_model_cannot_reach_the_engine(house: House) -> None:
-    """Whatever a model calls, by any name and arguments, is a tool of the menu or nothing."""
+    """Any call of a model, by any name and arguments, is a tool of the menu or nothing."""
     arguments = {"text": UNLOCK.text, "sentence": {"text": UNLOCK.text, "source": "trigger"}}
     reading = EventReader(native_voice=False, timeouts=LiveTimeouts())
     asked = reading.take(FunctionCalls((FunctionCall("1", PROCESS, arguments),)), 0.0)

@@ -173,7 +173,7 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("known", [True, False])
 def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool) -> None:
-    """One that locks or closes is free, if the states that it sets are known."""
+    """A scene that locks or closes is free, if the states that it sets are known."""
     shuts, opens, rule = DOORS[door]
     things = [
         Entity(door, "Front", "x", device_class="garage"),
