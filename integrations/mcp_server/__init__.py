@@ -1,0 +1,1 @@
+"""Hearth as a Model Context Protocol server: `server` serves `/mcp`, `sign_in` signs clients in."""

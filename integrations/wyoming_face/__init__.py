@@ -1,0 +1,1 @@
+"""Wyoming: `server` accepts connections, `session` is one, as a satellite or speech service."""
