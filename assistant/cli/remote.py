@@ -1,4 +1,4 @@
-"""Run a command in the `hearth run` that is running already: the side of the terminal.
+"""Run a command in the running `hearth run`: the terminal's side.
 
 It imports next to nothing, so that an answer takes a fraction of the time that a process of its own
 would. `control` is the other side. One JSON value per line, in both directions:

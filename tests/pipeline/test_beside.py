@@ -180,7 +180,7 @@ def test_ctrl_c_at_a_question_leaves_the_door_and_the_daemon(tmp_path: Path) -> 
 
 
 def test_other_settings_run_on_their_own(house: dict[str, str]) -> None:
-    """What the terminal's own surroundings change would not hold in the daemon."""
+    """Settings of the terminal's environment would not apply in the daemon."""
     run(house, "ask", "turn on the desk lamp")
     other = {**house, "HEARTH_ASSISTANT__NAME": "Other"}
     assert "desk lamp" not in run(other, "ask", "which lights are on").stdout.lower()

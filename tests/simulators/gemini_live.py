@@ -184,7 +184,7 @@ class GeminiSimulator:
 
     @property
     def failures(self) -> list[str]:
-        """What happened without being scripted."""
+        """Events that were not scripted."""
         return self._book.failures
 
     @property
