@@ -33,6 +33,8 @@ from assistant.tools.policy.words import HeardWords, read
 from integrations.home_assistant.effects import SEARCHED
 from integrations.home_assistant.house import Entity, House
 
+_BLINDS = frozenset({"blind", "shade", "shutter"})  # classes that "blinds" names
+
 
 # Scripts behind tools of Home Assistant, and the things named in their fields.
 def script_behind(entry: MenuEntry, house: House) -> str | None:
@@ -210,7 +212,8 @@ def _none_in(place: str, arguments: Mapping[str, Any]) -> PolicyDecision:
 def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
     """Return the same denial with the kind named: "There are no fans in the kitchen"."""
     domains = listed(verdict.arguments.get("domain"))
-    if verdict.key != "policy.none_here" or verdict.arguments.get("device_class"):
+    classes = listed(verdict.arguments.get("device_class"))
+    if verdict.key != "policy.none_here" or not _BLINDS.issuperset(classes):
         return verdict
     named = len(domains) == 1 and domains[0] in NAMED_KINDS
     return replace(verdict, key=f"policy.none_here_{domains[0]}") if named else verdict

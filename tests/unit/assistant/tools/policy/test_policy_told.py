@@ -206,6 +206,19 @@ def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
     assert verdict.arguments == {"domain": ["fan", "climate"], "area": "Hall"}
 
 
+@pytest.mark.parametrize(
+    ("classes", "sentence"),
+    [
+        (["blind"], "There are no blinds in the bedroom."),
+        (["garage"], "I can't find anything like that in the bedroom."),
+    ],
+)
+def test_the_kind_is_named_that_is_not_there(classes: list[str], sentence: str) -> None:
+    wanted = {"area": "Bedroom", "domain": ["cover"], "device_class": classes}
+    verdict = judge(entry(OFF), wanted, HOUSE, "x", "")
+    assert said(verdict)[0] == sentence
+
+
 def test_what_was_mended_is_told_of_a_refusal_too() -> None:
     verdict = judge(entry(OFF), {"area": "Bedrom", "domain": ["lock"]}, HOUSE, "x", "")
     assert (verdict.decision, verdict.rule) == (NO, "none_here")
