@@ -177,22 +177,22 @@ _STATE_COLOURS = {
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    deeds = parser.add_subparsers(dest="deed", metavar="ACTION", required=True)
-    listed = deeds.add_parser("list", help="list the models, and which of them are installed")
-    fetched = deeds.add_parser("download", help="download models into the data folder")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listed = actions.add_parser("list", help="list the models, and which of them are installed")
+    fetched = actions.add_parser("download", help="download models into the data folder")
     fetched.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
         help="the models to download (default: those that the settings need)",
     )
-    looked = deeds.add_parser("check", help="check every byte of the installed models")
-    for deed in (listed, fetched, looked):
+    looked = actions.add_parser("check", help="check every byte of the installed models")
+    for action in (listed, fetched, looked):
         # The common arguments are accepted after these words too.
-        deed.add_argument("--config", type=Path, default=SUPPRESS, help=SUPPRESS)
-        deed.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
-        deed.add_argument("--json", action="store_true", help="print one JSON value")
-        deed.add_argument(
+        action.add_argument("--config", type=Path, default=SUPPRESS, help=SUPPRESS)
+        action.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
+        action.add_argument("--json", action="store_true", help="print one JSON value")
+        action.add_argument(
             "--manifest",
             type=Path,
             metavar="FILE",
@@ -202,10 +202,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     known = read_manifest(arguments.manifest)
-    if arguments.deed == "download":
+    if arguments.action == "download":
         return await download(arguments.names, settings, known, arguments.json)
     shelf = shelve(settings, known)
-    if arguments.deed == "list":
+    if arguments.action == "list":
         _show(shelf, arguments.json)
         return 0
     return await _check(shelf, settings, arguments.json)

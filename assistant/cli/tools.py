@@ -38,9 +38,9 @@ _LINE = 100  # characters of a description, even on wider terminals
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     add_alone(parser)
-    deeds = parser.add_subparsers(dest="deed", metavar="ACTION", required=False)
-    add_approve_parser(deeds)
-    add_rate_parser(deeds)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=False)
+    add_approve_parser(actions)
+    add_rate_parser(actions)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--explain",
@@ -61,11 +61,11 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     calls = _calls(arguments.explain) if arguments.explain else []
     _check_profile(arguments.prompt, settings)
     clock = SystemClock()
-    if arguments.deed == "approve":
+    if arguments.action == "approve":
         async with open_home(settings, clock) as home:
             await home.hub.tools(PATIENCE_S)
             return await approve(home, arguments.chosen, arguments.json)
-    if arguments.deed == "rate":
+    if arguments.action == "rate":
         async with open_home(settings, clock) as home:
             await home.hub.tools(PATIENCE_S)
             chosen, every = arguments.chosen, arguments.every

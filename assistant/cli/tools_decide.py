@@ -77,9 +77,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--debug", action="store_true", default=given, help="as above")
 
 
-def add_approve_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the arguments of `hearth tools approve`."""
-    parser = deeds.add_parser(
+    parser = actions.add_parser(
         "approve",
         help="look at tools of untrusted servers that have changed, and approve them",
         epilog="Example: hearth tools approve notes/add_note",
@@ -180,9 +180,9 @@ async def rate(
     return 0
 
 
-def add_rate_parser(deeds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the arguments of `hearth tools rate`."""
-    parser = deeds.add_parser(
+    parser = actions.add_parser(
         "rate",
         help="say what things count as: scripts of unknown effect, and what may open a door",
         epilog='Example: hearth tools rate "Movie night" comfort',
