@@ -46,7 +46,7 @@ def downloading_into(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Misconfigured(
-                f"Another download into {folder} is under way: wait until it is done."
+                f"Another download into {folder} is running: wait until it has finished."
             ) from None
         except OSError as error:  # a file system without locks
             raise disk_trouble(error, folder / _LOCK) from error
@@ -118,8 +118,9 @@ def check_room(path: Path, more: int) -> None:
     free = shutil.disk_usage(path.parent).free
     if more and free < more + ROOM:
         raise Misconfigured(
-            f"{path.name} needs {megabytes(more)} more in {path.parent}, where {megabytes(free)} "
-            "are free: make room, or set assistant.data to another disk."
+            f"{path.name} needs another {megabytes(more)} in {path.parent}, but only "
+            f"{megabytes(free)} are free: free some space, or set assistant.data to another "
+            "disk."
         )
 
 
@@ -129,13 +130,14 @@ def disk_trouble(error: OSError, path: Path) -> Misconfigured:
     if error.errno in _FULL:
         forget(path)
         return Misconfigured(
-            f"There is no room left for {path.name} in {path.parent}; what had come was removed: "
-            "make room, or set assistant.data to another disk."
+            f"The disk filled up while {path.name} was being downloaded to {path.parent}, "
+            "and the part already there was deleted: free some space, or set assistant.data "
+            "to another disk."
         )
     reason = error.strerror or type(error).__name__
     return Misconfigured(
-        f"{path.name} cannot be written into {path.parent} ({reason}): make that folder yours to "
-        "write, or set assistant.data to another."
+        f"{path.name} cannot be written to {path.parent} ({reason}): make that folder "
+        "writable, or set assistant.data to another one."
     )
 
 
@@ -244,8 +246,9 @@ async def _fetch(
             return
         forget(download.path)
     raise Refused(
-        f"{download.path.name} is not what it should be (its {download.algorithm} differs from the "
-        "manifest's): it was thrown away; try again, and if it stays so do not use that source."
+        f"{download.path.name} was downloaded incorrectly (its {download.algorithm} differs "
+        "from the manifest's) and has been deleted. Try again; if it happens again, do not "
+        "use that source."
     )
 
 
@@ -274,10 +277,14 @@ async def _fill(
 
 def _gave_up(download: Download, reason: str, done: int) -> str:
     host = httpx.URL(download.url).host
-    kept = f"; {done:,} of {download.size:,} bytes are kept for the next time" if done else ""
+    kept = (
+        f"; the first {done:,} of {download.size:,} bytes are kept for the next attempt"
+        if done
+        else ""
+    )
     return (
-        f"{download.path.name} could not be fetched from {host} ({reason}): check the network"
-        f"{kept}."
+        f"{download.path.name} could not be downloaded from {host} ({reason}): check the "
+        f"network{kept}."
     )
 
 
@@ -297,14 +304,14 @@ async def _request(download: Download, client: httpx.AsyncClient, progress: Prog
                 return await _take(download, response, done, progress)
     except httpx.TransportError as error:
         raise _Dropped(_in_words(error)) from error
-    raise Refused(f"{download.url} leads in circles: look for another source of it.")
+    raise Refused(f"{download.url} redirects in a loop: find another source for it.")
 
 
 def _in_words(error: httpx.TransportError) -> str:
     if isinstance(error, httpx.TimeoutException):
-        return "no answer in time"
+        return "it did not answer in time"
     if isinstance(error, httpx.ProxyError):
-        return f"the proxy refuses: {error}"
+        return f"the proxy refused the connection: {error}"
     if isinstance(error, httpx.ConnectError):
         return "it cannot be reached"
     return "the connection was dropped"
@@ -332,7 +339,7 @@ async def _take(
         file.flush()
         os.fsync(file.fileno())
     if have < download.size:
-        raise _Dropped("the server ended it early")
+        raise _Dropped("the server closed the connection early")
 
 
 def _start(download: Download, response: httpx.Response, done: int) -> int:
@@ -343,29 +350,29 @@ def _start(download: Download, response: httpx.Response, done: int) -> int:
             return done
         forget(download.path)
         begin(download.path, download.size)
-        raise _Dropped("the server sent another part than the one asked for")
+        raise _Dropped("the server sent a different part of the file from the one requested")
     if status == httpx.codes.OK:
         told = response.headers.get("Content-Length", "")
         if told.isdigit() and int(told) != download.size:
             if done:  # A page from a proxy or login portal; keep what was downloaded.
-                raise _Dropped("the server sent something else")
+                raise _Dropped("the server sent a different file")
             raise _wrong_size(download, told)
         return 0
     if status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
         forget(download.path)
         begin(download.path, download.size)
-        raise _Dropped("the server has less than what was begun")
+        raise _Dropped("the file on the server is shorter than the part already downloaded")
     if status in (408, 425, 429) or status >= 500:
-        raise _Dropped(f"the server answers {status}")
+        raise _Dropped(f"the server answered with status {status}")
     raise Refused(
-        f"{download.path.name} is not to be had from {response.url.host} (it answers {status}): "
-        "look whether there is a newer release, or put the file into the models folder yourself."
+        f"{response.url.host} does not have {download.path.name} (status {status}): check "
+        "for a newer release, or put the file into the models folder yourself."
     )
 
 
 def _wrong_size(download: Download, told: str) -> IntegrationError:
     forget(download.path)
     return Refused(
-        f"{download.path.name} has {told} bytes at its source and not the {download.size} of the "
-        "manifest: it was thrown away; do not use that source."
+        f"{download.path.name} has {told} bytes at its source, but the manifest says "
+        f"{download.size}. It was deleted; do not use that source."
     )

@@ -166,7 +166,7 @@ class _Server(uvicorn.Server):
                 except ConnectionError:  # it has been closed again
                     continue
                 except OSError as error:
-                    _log.warning("No connection can be taken: %s", error.strerror)
+                    _log.warning("Connections cannot be accepted: %s", error.strerror)
                     await asyncio.sleep(_ACCEPT_AGAIN_S)
                     continue
                 place = place_of(str(address[0]))
@@ -190,9 +190,9 @@ class _Server(uvicorn.Server):
                 ssl_shutdown_timeout=within_s if tls else None,
             )
         except OSError as error:  # including a failed handshake
-            _log.debug("A connection came to nothing: %s", error)
+            _log.debug("A connection failed: %s", error)
         except Exception:  # any error affects only this connection
-            _log.exception("A connection could not be let in")
+            _log.exception("A connection could not be accepted")
         finally:
             del self._greeted[connection]
 
@@ -305,12 +305,10 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise Misconfigured(
-                f"Port {port} on {host} is in use: choose another http.port, "
-                "or end the program that has it"
+                f"Port {port} on {host} is in use: choose another http.port, or stop the "
+                "program that is using it"
             ) from error
-        raise Misconfigured(
-            f"{host} port {port} cannot be listened on: {error.strerror}"
-        ) from error
+        raise Misconfigured(f"Cannot listen on {host} port {port}: {error.strerror}") from error
     # Accepted connections inherit it. asyncio sets it only on sockets that name their protocol, and
     # Nagle's algorithm would delay each response by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -16,7 +16,9 @@ def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
     try:
         url = current.join(location)
     except httpx.InvalidURL:
-        raise Refused(f"{first} leads nowhere: look for another source of it.") from None
+        raise Refused(
+            f"{first} redirects to an invalid address: find another source for it."
+        ) from None
     address_allowed(str(url), first)
     return url
 
@@ -28,8 +30,9 @@ def address_allowed(url: str, first: str) -> None:
     if target.scheme == "https" or (plain and is_loopback(httpx.URL(first).host)):
         return
     raise Refused(
-        f"The download from {httpx.URL(first).host} leads to {target.scheme}://{target.host}, "
-        "which is not encrypted: it was not followed; look for another source of it."
+        f"The download from {httpx.URL(first).host} redirects to "
+        f"{target.scheme}://{target.host}, which is not encrypted, so it was stopped: find "
+        "another source for it."
     )
 
 
@@ -54,7 +57,7 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
             cafile=str(Path(ca_file).expanduser()) if ca_file else None
         )
     except OSError as error:  # including ssl.SSLError, for a file that is not PEM
-        reason = error.strerror or "it holds no certificate"
+        reason = error.strerror or "it contains no certificate"
         raise Misconfigured(
             f"{setting or 'ca_file'} = {ca_file!r} cannot be used as a certificate file: {reason}."
         ) from None
@@ -83,7 +86,7 @@ def server_context(cert_file: str, key_file: str) -> ssl.SSLContext:
             password=lambda: "",  # or OpenSSL would ask for a key's password on stdin
         )
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        reason = "they are no certificate and its key without a password, as PEM"
+        reason = "they must be a PEM certificate and its key, without a password"
         if isinstance(error, OSError) and not isinstance(error, ssl.SSLError):
             reason = error.strerror or reason
         raise Misconfigured(

@@ -29,7 +29,7 @@ def parse_address(address: str) -> tuple[str, int]:
         host = port = None
     if not host or parts.scheme not in ("tcp", "wyoming"):
         raise Misconfigured(
-            f'"{address}" is no address of a Wyoming server; write it as "tcp://host:10300".'
+            f'"{address}" is not the address of a Wyoming server; write it as "tcp://host:10300".'
         )
     return host, port or DEFAULT_PORT
 
@@ -70,7 +70,7 @@ class WyomingRecognizer:
             if Error.is_type(event.type):
                 reason = str(event.data.get("text", "no reason given"))[:200]
                 raise Refused(f"{self._name} could not transcribe: {reason}")
-        raise Unavailable(f"{self._name} hung up without a transcript.")
+        raise Unavailable(f"{self._name} closed the connection without a transcript.")
 
     @property
     def _name(self) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport
 
 KEY_PAGE = "https://aistudio.google.com/apikey"
-NO_KEY = f"Gemini needs a key: make one at {KEY_PAGE} and set it as gemini.api_key."
+NO_KEY = f"Gemini needs an API key: create one at {KEY_PAGE} and set it as gemini.api_key."
 
 _BASE_URL = "https://generativelanguage.googleapis.com"
 _MAX_FRAME_BYTES = 16 * 1024 * 1024  # native audio comes faster than it plays, in large frames
@@ -131,7 +131,9 @@ def _usable_key(given: str) -> str:
         raise SignInAgain(NO_KEY)
     if not key.isascii() or not key.isprintable() or " " in key:
         raise SignInAgain(
-            "gemini.api_key holds a character that no key has: copy it again from " + KEY_PAGE + "."
+            ("gemini.api_key contains a character that is never part of a key: copy it again from ")
+            + KEY_PAGE
+            + "."
         )
     return key
 
@@ -148,7 +150,7 @@ def _usable_address(given: str) -> str:
         usable = False
     if not usable:
         raise Misconfigured(
-            "gemini.base_url is no address: leave it empty for Google's own, "
-            "or give one like https://host:8443."
+            "gemini.base_url is not a valid address: leave it empty to use Google's own, or "
+            "set one such as https://host:8443."
         )
     return (given or _BASE_URL).rstrip("/")

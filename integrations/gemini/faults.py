@@ -29,10 +29,10 @@ _READ = 4_000  # characters of a reason that are read
 _QUOTED = 160  # characters that are quoted
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
-_SIGN_IN = f"Gemini does not accept gemini.api_key: make a new key at {KEY_PAGE} and set it."
+_SIGN_IN = f"Gemini rejected gemini.api_key: create a new key at {KEY_PAGE} and set it."
 _EXHAUSTED = (
-    "The quota of gemini.api_key is used up: it comes back by itself, "
-    "or raise the limit at https://aistudio.google.com."
+    "The quota of gemini.api_key is used up: wait until it resets, or raise the limit at "
+    "https://aistudio.google.com."
 )
 
 # Parts of the service's text (lower case) and their meaning; the first match counts.
@@ -159,29 +159,30 @@ def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
             return Exhausted(_EXHAUSTED)
         case "location":
             return Misconfigured(
-                "Gemini is not offered where this device is: take gemini-live and gemini-once "
-                "out of brain.order."
+                "Gemini is not available in this country: remove gemini-live and gemini-once "
+                "from brain.order."
             )
         case "retired":
             return Retired(_gone(names))
         case "address":
             return Misconfigured(
-                f"The address of Gemini answers with status {told.code}: "
-                "check gemini.base_url and gemini.api_version."
+                f"The Gemini server answered with status {told.code}: check gemini.base_url "
+                "and gemini.api_version."
             )
         case "stale":
-            return Stale("Gemini no longer knows this session: a fresh one is needed.")
+            return Stale("The Gemini session has expired: start a new one.")
         case "blocked":
-            return Blocked("Gemini declines to answer this.")
+            return Blocked("Gemini declined to answer this.")
         case "refused":
             return Refused(
-                f"Gemini refuses the request ({told.code}{_quoted(told.text, names.secret)}): "
-                f'check {names.setting} = "{names.model}" and gemini.api_version.'
+                "Gemini rejected the request "
+                f"({told.code}{_quoted(told.text, names.secret)}): check {names.setting} = "
+                f'"{names.model}" and gemini.api_version.'
             )
         case _:
             return Unavailable(
-                f"Gemini broke off ({told.code}{_quoted(told.text, names.secret)}): "
-                "it may work again in a moment."
+                f"Gemini reported an error ({told.code}{_quoted(told.text, names.secret)}): "
+                "try again in a moment."
             )
 
 
@@ -191,8 +192,8 @@ def _gone(names: _Names) -> str:
     if successor:
         mend = f'set {names.setting} = "{successor}"'
     else:
-        mend = f"set another {names.setting} from https://ai.google.dev/gemini-api/docs/models"
-    return f'Gemini has no model "{names.model}" (any more): {mend}.'
+        mend = f"choose another {names.setting} from https://ai.google.dev/gemini-api/docs/models"
+    return f'Gemini has no model called "{names.model}" (any more): {mend}.'
 
 
 def _quoted(text: str, secret: str) -> str:
@@ -211,25 +212,31 @@ def _without_words(error: BaseException) -> IntegrationError:
     doubts = [each for each in _causes(error) if isinstance(each, ssl.SSLCertVerificationError)]
     if any(getattr(doubt, "verify_code", 0) in _WRONG_TIME for doubt in doubts):
         return Unavailable(
-            "The certificate of Gemini's address is not valid at this device's date and time: "
-            "check them; without a network clock a Raspberry Pi starts in the past."
+            "The Gemini server's certificate is not valid on this device's date: check the "
+            "date and time. Without a network clock, a Raspberry Pi starts with a date in "
+            "the past."
         )
     if doubts:
         return Misconfigured(
-            "The certificate of Gemini's address is not trusted: "
-            "set gemini.ca_file to its authority, or leave gemini.base_url empty."
+            "The Gemini server's certificate is not trusted: set gemini.ca_file to the file "
+            "of its certificate authority, or leave gemini.base_url empty."
         )
     if isinstance(error, (InvalidURI, InvalidURL)):
-        return Misconfigured("gemini.base_url is no address: leave it empty for Google's own.")
+        return Misconfigured(
+            "gemini.base_url is not a valid address: leave it empty to use Google's own."
+        )
     if isinstance(error, TimeoutException):
         return Unavailable(_LATE)
     # InvalidMessage: an incomplete answer
     if isinstance(error, (OSError, TransportError, InvalidMessage)):
         return Unavailable(_DOWN)
     if isinstance(error, InvalidHandshake):
-        return Misconfigured("Gemini's address speaks another protocol: check gemini.base_url.")
+        return Misconfigured(
+            "The server at gemini.base_url does not speak the expected protocol: check "
+            "gemini.base_url."
+        )
     return Unavailable(
-        f"Gemini answered in a form that Hearth does not know ({type(error).__name__})."
+        f"Gemini sent an answer that Hearth does not understand ({type(error).__name__})."
     )
 
 

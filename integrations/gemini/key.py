@@ -20,14 +20,14 @@ def impossible(key: str) -> str:
     """Return why this cannot be a key, as a sentence, or "" if it can."""
     if _POSSIBLE.fullmatch(key):
         return ""
-    return f"A key is one word of at least 20 letters. Copy yours again from {KEY_PAGE}."
+    return f"A key is one word of at least 20 characters. Copy yours again from {KEY_PAGE}."
 
 
 def doubtful(key: str) -> str:
     """Return a doubt, as a sentence, if this does not look like one of Google's keys, or ""."""
     if _KNOWN.fullmatch(key):
         return ""
-    return "It does not look like a key from Google: those begin with AIza or AQ."
+    return "This does not look like a Google key: those begin with AIza or AQ."
 
 
 async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:

@@ -116,7 +116,7 @@ class LiveSession:
         it."""
         row = self._setup.row
         if not row.context_update:
-            raise Refused(f"{row.name} takes no changes in a session: a fresh one is needed.")
+            raise Refused(f"{row.name} cannot be changed during a session: start a new one.")
         tools: list[Any] | None = None  # None: unchanged
         if declarations is not None:
             tools = list(tools_of(row, declarations, google_search=self._setup.google_search))
@@ -250,7 +250,7 @@ class LiveClient:
             live = client.aio.live.connect(model=setup.row.name, config=live_config(setup))
             async with live as wire:
                 if wire.setup_complete is None:
-                    raise Unavailable("Gemini opened no session: it may work again in a moment.")
+                    raise Unavailable("Gemini did not open a session: try again in a moment.")
                 session = self._session(wire, setup)
                 opening.set_result(session)
                 try:
@@ -300,5 +300,5 @@ async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMes
             strange += 1
             if strange > MAX_STRANGE_FRAMES:
                 raise
-            log.log(level, "A message of Gemini cannot be read (%s).", type(error).__name__)
+            log.log(level, "A message from Gemini cannot be read (%s).", type(error).__name__)
             level = logging.DEBUG  # one warning per connection is enough

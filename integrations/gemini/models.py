@@ -203,7 +203,7 @@ _SAFEST = ModelRow(
     name="",
     kind="live",
     status=Status.UNKNOWN,
-    source="not in the table: nothing optional is sent, the dearest price is assumed",
+    source="not in the table: no optional fields are sent, and the highest price is assumed",
     prices=(_DEAREST,),
 )
 

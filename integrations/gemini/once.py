@@ -256,7 +256,9 @@ async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
     except TimeoutError:
         pass  # expected
     except Exception as error:
-        _log.debug("an answer that nobody wanted any more broke off: %s", type(error).__name__)
+        _log.debug(
+            "an answer that was no longer needed ended with an error: %s", type(error).__name__
+        )
 
 
 def wav_of(pcm: bytes) -> bytes:
@@ -294,4 +296,4 @@ def _raise_if_declined(chunk: "types.GenerateContentResponse") -> None:
         raise Blocked(f"Gemini declined the request ({feedback.block_reason.value}).")
     reason = _reason(chunk)
     if reason in _DECLINED:
-        raise Blocked(f"Gemini broke its answer off ({reason}).")
+        raise Blocked(f"Gemini stopped in the middle of its answer ({reason}).")

@@ -84,7 +84,7 @@ class _Reader:
         for step in steps:
             self._steps += 1
             if self._steps > MAX_STEPS or depth > MAX_DEPTH:
-                return self._doubt("it is too long to be read")
+                return self._doubt("it is too long to analyse")
             if isinstance(step, Mapping):
                 if step.get("enabled") is not False:
                     self._step(step, depth)
@@ -119,7 +119,7 @@ class _Reader:
         """Read a call of a Home Assistant action (formerly service)."""
         if not isinstance(action, str) or is_template(action):
             self._touch(self._targets(step, ""), "either")
-            return self._doubt("a template names an action")
+            return self._doubt("a template chooses the action")
         action = action.strip().lower()
         domain = action.partition(".")[0]
         if action in QUIET:
@@ -151,7 +151,7 @@ class _Reader:
         for holder in (step, step.get("target"), *_datas(step)):
             if isinstance(holder, str):
                 if not self._is_field(holder):
-                    self._doubt("a template names what it acts on")
+                    self._doubt("a template chooses its target")
                 continue
             for key in _TARGETS:
                 value = mapping(holder).get(key)
@@ -206,7 +206,7 @@ class _Reader:
             elif not is_template(one):
                 found.append(one)
             elif not self._is_field(one):
-                self._doubt("a template names what it acts on")
+                self._doubt("a template chooses its target")
         return found
 
     def _is_field(self, text: str) -> bool:
@@ -229,7 +229,7 @@ class _Reader:
         """Record everything that the arguments for another script name."""
         for text in _all_texts(given):
             if is_template(text):
-                self._doubt("it passes a template on to a script")
+                self._doubt("it passes a template to a script")
             elif text.strip().lower() == "all":
                 self._touch(set(self._places.entity_ids), "either")
             else:
@@ -240,7 +240,7 @@ class _Reader:
         """Record the entities of `scene.apply`."""
         entities = data.get("entities")
         if not isinstance(entities, Mapping):
-            return self._doubt("a template names what it acts on")
+            return self._doubt("a template chooses its target")
         return self._touch(self._entities(list(entities), ""), "either")
 
     def _touch(self, entity_ids: set[str], way: Way) -> None:

@@ -100,7 +100,9 @@ class Conversation:
             results = answer["results"]
             found = [_recognized(text, row) for text, row in zip(texts, results, strict=True)]
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise Unavailable("Home Assistant tells of a sentence in an unknown form.") from None
+            raise Unavailable(
+                "Home Assistant described a sentence in a form that Hearth does not understand."
+            ) from None
         return next((one for one in found if one is not None), None)
 
     async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
@@ -239,7 +241,9 @@ async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
             if row.get("stt_engine")
         )
     except (AttributeError, KeyError, TypeError):
-        raise Unavailable("Home Assistant lists its pipelines in an unknown form.") from None
+        raise Unavailable(
+            "Home Assistant listed its pipelines in a form that Hearth does not understand."
+        ) from None
 
 
 def fitting(
@@ -317,7 +321,7 @@ async def _transcript(stream: Stream) -> str:
             raise Refused(f"Home Assistant could not recognise the speech: {message}.")
         if event.get("type") == "run-end":
             break
-    raise Refused("Home Assistant ended its speech recognition without a text.")
+    raise Refused("Home Assistant's speech recognition ended without a result.")
 
 
 def _plain(code: str) -> str:

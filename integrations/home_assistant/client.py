@@ -105,7 +105,10 @@ class HomeAssistant:
             async with asyncio.timeout(FIRST_PICTURE_S):
                 await self._settled.wait()
         except TimeoutError:
-            log.warning("Home Assistant has not answered within %.0f s; going on.", FIRST_PICTURE_S)
+            log.warning(
+                "Home Assistant has not answered within %.0f s; starting without it.",
+                FIRST_PICTURE_S,
+            )
         except BaseException:  # cancelled: `__aexit__` will not be called
             await self.__aexit__(*sys.exc_info())
             raise
@@ -318,7 +321,7 @@ class HomeAssistant:
                 partial(self._on_registry, event), "subscribe_events", event_type=event
             )
         except Refused as error:
-            log.info("Changes of names and rooms are seen after minutes only: %s", error)
+            log.info("Changed names and rooms will be noticed only after a few minutes: %s", error)
             return False
         return True
 

@@ -79,7 +79,7 @@ def find_list(text: str) -> Listing:
 def read_context(text: str) -> list[Shown]:
     """Return the rows of the list in order, without those that cannot be read."""
     if len(text) > MAX_TEXT:
-        log.warning("The home's prompt is too long to be read: %d characters.", len(text))
+        log.warning("The home's prompt is too long to read: %d characters.", len(text))
         return []
     rows = (read_row(row) for row in find_list(text).rows)
     return [row for row in rows if row is not None]

@@ -61,24 +61,29 @@ class HomeSounds:
             async with asyncio.timeout(TOTAL_S):
                 return await self._get(await self._path_of(media))
         except TimeoutError:
-            raise Unavailable("The sound did not come from Home Assistant in time.") from None
+            raise Unavailable("Home Assistant did not send the sound in time.") from None
 
     async def _path_of(self, media: str) -> str:
         """Return the path and query at which the file can be read without a token."""
         parts = _parts(media)
         if parts.scheme in _PORTS:
             if not await self._is_home(parts):
-                raise Refused("Sounds are fetched from Home Assistant alone, and this is not it.")
+                raise Refused(
+                    "That address is not on Home Assistant, the only server that sounds are "
+                    "fetched from."
+                )
             parts = parts._replace(scheme="", netloc="")
         if parts.scheme == SCHEME:
             return await self._resolved(media)
         if parts.scheme or parts.netloc or ".." in unquote(parts.path).split("/"):
-            raise Refused("That is no address of a sound in Home Assistant.")
+            raise Refused("That is not the address of a sound in Home Assistant.")
         if parts.path.startswith(_MEDIA):
             inside = unquote(parts.path.removeprefix(_MEDIA))
             return await self._resolved(f"{SCHEME}://media_source/{inside}")
         if not parts.path.startswith(_OPEN):
-            raise Refused("Of Home Assistant only /local/…, /media/… and media-source://… serve.")
+            raise Refused(
+                "From Home Assistant, only /local/…, /media/… and media-source://… can be played."
+            )
         return parts._replace(fragment="").geturl()
 
     async def _resolved(self, media: str) -> str:
@@ -86,9 +91,12 @@ class HomeSounds:
         url = answer.get("url") if isinstance(answer, Mapping) else None
         parts = _parts(str(url or ""))
         if parts.netloc and not await self._is_home(parts):
-            raise Refused("Home Assistant has that sound from elsewhere; it is not fetched there.")
+            raise Refused(
+                "Home Assistant redirected the sound to another server, and sounds are fetched "
+                "only from Home Assistant."
+            )
         if not parts.path.startswith("/"):
-            raise Misconfigured("Home Assistant does not tell where that sound is.")
+            raise Misconfigured("Home Assistant redirected the sound without saying where to.")
         return parts._replace(scheme="", netloc="", fragment="").geturl()
 
     async def _is_home(self, parts: SplitResult) -> bool:
@@ -116,7 +124,7 @@ class HomeSounds:
                 name = unquote(urlsplit(path).path).rpartition("/")[2]
                 return SoundFile(one_line(name, 100) or "sound", await _body(answer))
         except httpx.InvalidURL:
-            raise Refused("That is no address of a sound in Home Assistant.") from None
+            raise Refused("That is not the address of a sound in Home Assistant.") from None
         except httpx.HTTPError as error:
             # The error's message would show the signed address.
             raise reasons.network(self._url, error) from None
@@ -125,11 +133,11 @@ class HomeSounds:
 async def _body(answer: httpx.Response) -> bytes:
     if answer.status_code != 200:
         raise Refused(
-            f"Home Assistant has no such sound (status {answer.status_code}): look at its "
-            "name, and restart it once where its folder www is new."
+            f"Home Assistant has no such sound (status {answer.status_code}): check its "
+            "name, and if you have just created the www folder, restart Home Assistant."
         )
     if answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise Refused("The sound comes packed, though that was not asked for.")
+        raise Refused("Home Assistant sent the sound compressed, although that was not requested.")
     data = bytearray()
     async for piece in answer.aiter_raw():
         data += piece
@@ -143,7 +151,7 @@ def _parts(url: str) -> SplitResult:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (reading it checks it)
     except ValueError:
-        raise Refused("That is no address of a sound.") from None
+        raise Refused("That is not the address of a sound.") from None
     return parts
 
 
@@ -198,15 +206,17 @@ class Cameras:
 
 async def _read(answer: httpx.Response, entity_id: str) -> Snapshot:
     if answer.status_code in (401, 403):
-        raise SignInAgain("Home Assistant does not accept home_assistant.token for its cameras.")
+        raise SignInAgain("Home Assistant rejected home_assistant.token for its cameras.")
     mime_type = answer.headers.get("content-type", "").partition(";")[0].strip()
     if answer.status_code != 200 or not mime_type.startswith("image/"):
-        raise Refused(f"The camera {entity_id} gives no picture (status {answer.status_code}).")
+        raise Refused(
+            f"The camera {entity_id} did not send a picture (status {answer.status_code})."
+        )
     data = b""
     async for part in answer.aiter_bytes():
         data += part
         if len(data) > MAX_PICTURE_BYTES:
             raise Refused(
-                f"The picture of {entity_id} is larger than {MAX_PICTURE_BYTES >> 20} MB."
+                f"The picture from {entity_id} is larger than {MAX_PICTURE_BYTES >> 20} MB."
             )
     return Snapshot(data, _TRUE_NAMES.get(mime_type, mime_type))

@@ -39,11 +39,11 @@ MANUFACTURER = "Hearth"  # the manufacturer of every Hearth device
 UNAVAILABLE = "unavailable"  # a sensor's state
 LONGEST_STATE = 255  # characters of a sensor's state, Home Assistant's limit
 NOT_OFFERED = (
-    "This Home Assistant does not take devices like this one: add `mobile_app:` (or "
+    "This Home Assistant does not accept devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
 )
 
-_NOBODY = "Home Assistant does not know this device any more."
+_NOBODY = "Home Assistant no longer knows this device."
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ async def remove_entry(address: Address, entry_id: str) -> None:
     """Delete a configuration entry and its device. Raises Refused unless an administrator asks."""
     answer = await _request(address, "DELETE", f"/api/config/config_entries/entry/{entry_id}")
     if answer.status_code not in (200, 404):
-        raise Refused(f"Home Assistant kept the entry (HTTP {answer.status_code}).")
+        raise Refused(f"Home Assistant did not delete the entry (HTTP {answer.status_code}).")
 
 
 def _told(appearance: Appearance) -> dict[str, Any]:
@@ -304,7 +304,7 @@ async def _webhook(
     except (KeyError, TypeError, ValueError):
         raise Unavailable(UNKNOWN_FORM) from None
     if status not in (200, 201) or not isinstance(told, dict):
-        raise Refused(f"Home Assistant refused {kind} of the device (HTTP {status}).")
+        raise Refused(f"Home Assistant rejected {kind} for the device (HTTP {status}).")
     return told
 
 
@@ -316,11 +316,11 @@ async def _request(
     async with rest_client(*reach) as client:
         answer = await client.request(method, path, json=body)
         if answer.status_code in (401, 403) and method == "DELETE":
-            raise Refused("Only an administrator of Home Assistant may remove the device.")
+            raise Refused("Only a Home Assistant administrator can remove the device.")
         if answer.status_code in (401, 403) or answer.status_code >= 500:
             # raises the reason for which the token is refused
             await read_instance(client, address.url)
-            raise Unavailable("Home Assistant failed to answer; try again.")
+            raise Unavailable("Home Assistant did not answer properly; try again.")
     return answer
 
 

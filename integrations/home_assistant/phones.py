@@ -50,8 +50,9 @@ class AnswersHidden(Misconfigured):
 
     def __init__(self) -> None:
         super().__init__(
-            "Home Assistant tells what is pressed on a phone to administrators only: give Hearth "
-            'an administrator\'s token, or choose "confirm" or "pin" instead of "phone" in policy.'
+            "Home Assistant reports taps on a phone to administrators only: give Hearth an "
+            'administrator\'s token, or choose "confirm" or "pin" instead of "phone" in '
+            "policy."
         )
 
 
@@ -149,7 +150,7 @@ class Phones:
             except TimeoutError:
                 return None
             except Unavailable as error:
-                _log.info("the answer of a phone cannot be heard any more: %s", error)
+                _log.info("answers from a phone can no longer be received: %s", error)
                 return None
 
     async def _answers(self, stack: AsyncExitStack) -> Events:
@@ -177,7 +178,7 @@ class Phones:
                 await self._notify(phone, CLEAR, "", {"tag": tag})
         except (IntegrationError, TimeoutError) as error:
             why = str(error) or "no answer in time"
-            _log.info("a notification stays on the phone %s: %s", phone.name, why)
+            _log.info("a notification could not be removed from the phone %s: %s", phone.name, why)
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:

@@ -293,8 +293,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 20  # items requested in parallel; one takes Home Assistant a few milliseconds
 REST_S = 0.5  # between two rounds, because an edit causes dozens of changes
-UNTOLD = Effects({}, ("Home Assistant does not tell",), told=False)
-HELD = Effects({}, ("the states that it sets are not known",))  # the scene lists its members
+UNTOLD = Effects({}, ("Home Assistant does not report it",), told=False)
+HELD = Effects({}, ("the states it sets are not known",))  # the scene lists its members
 NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
@@ -333,7 +333,7 @@ class Search:
         related = await self._related(item_id)
         if read is None or related is None:
             return related or read or (HELD if self._is_held(item_id) else UNTOLD)
-        log.debug("What %s does is known in part: %s", item_id, "; ".join(read.reasons))
+        log.debug("What %s does is known only in part: %s", item_id, "; ".join(read.reasons))
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
     async def _read(self, item_id: str, places: Places) -> Effects | None:

@@ -54,21 +54,24 @@ _NOT_YET, _EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS
 def wrong_token() -> SignInAgain:
     """Return the error for status 401, or the websocket's auth_invalid."""
     return SignInAgain(
-        "Home Assistant does not accept home_assistant.token: "
-        "make a new long-lived token on your profile page, under Security."
+        "Home Assistant rejected home_assistant.token: create a new long-lived token on your "
+        "profile page, under Security."
     )
 
 
 def unsendable_token() -> SignInAgain:
     """Return the error for a token with characters that no header, and no valid token, contains."""
-    return SignInAgain("home_assistant.token is no token: it holds a character beyond plain ASCII.")
+    return SignInAgain(
+        "home_assistant.token is not a valid token: it contains a character that is not plain "
+        "ASCII."
+    )
 
 
 def no_address(url: str) -> Misconfigured:
     """Return the error for a configured URL that is not valid."""
     return Misconfigured(
-        f"home_assistant.url = {shown(url)!r} is no address; "
-        "it looks like http://homeassistant.local:8123."
+        f"home_assistant.url = {shown(url)!r} is not a valid address; it should look like "
+        "http://homeassistant.local:8123."
     )
 
 
@@ -92,32 +95,35 @@ def network(url: str, error: BaseException) -> IntegrationError:
         if isinstance(cause, ssl.SSLCertVerificationError):
             if cause.verify_code in _OTHER_NAME:
                 return Misconfigured(
-                    f"The certificate of {shown(url)} is for another name: write the name that it "
-                    "is for into home_assistant.url, or set home_assistant.verify_tls to false."
+                    f"The certificate of {shown(url)} is for another name: set "
+                    "home_assistant.url to the name in the certificate, or "
+                    "home_assistant.verify_tls to false."
                 )
             if cause.verify_code == _EXPIRED:
                 return Misconfigured(
-                    f"The certificate of {shown(url)} has expired: renew it in Home Assistant, or "
-                    "set this device's date if that is wrong."
+                    f"The certificate of {shown(url)} has expired: renew it in Home "
+                    "Assistant, or correct this device's date if that is wrong."
                 )
             if cause.verify_code == _NOT_YET:
                 return Unavailable(
-                    f"The certificate of {shown(url)} is not valid yet at this device's date: set "
-                    "the date; without a network clock a Raspberry Pi starts in the past."
+                    f"The certificate of {shown(url)} is not valid yet on this device's "
+                    "date: set the date. Without a network clock, a Raspberry Pi starts with "
+                    "a date in the past."
                 )
             return Misconfigured(
-                f"The certificate of {shown(url)} is not trusted: set home_assistant.ca_file to "
-                "its authority, or home_assistant.verify_tls to false."
+                f"The certificate of {shown(url)} is not trusted: set home_assistant.ca_file "
+                "to the file of its certificate authority, or home_assistant.verify_tls to "
+                "false."
             )
         if isinstance(cause, ssl.SSLError):
             return Misconfigured(
-                f"{shown(url)} does not speak TLS: if Home Assistant is served without it, "
-                "home_assistant.url begins with http://."
+                f"{shown(url)} does not use TLS: if Home Assistant is served without TLS, "
+                "start home_assistant.url with http://."
             )
         if isinstance(cause, socket.gaierror):
             return Unavailable(
-                f"There is no host named {host_of(url)!r} in this network now: check "
-                "home_assistant.url, or write the host's IP address there."
+                f"No host named {host_of(url)!r} was found on this network: check "
+                "home_assistant.url, or use the host's IP address there."
             )
     return silent(url)
 
@@ -125,8 +131,8 @@ def network(url: str, error: BaseException) -> IntegrationError:
 def no_name_server(url: str) -> Unavailable:
     """Return the error for a name server that does not answer."""
     return Unavailable(
-        f"No name server tells where {host_of(url)!r} is: check the network's DNS, or write the "
-        "host's IP address into home_assistant.url."
+        f"The name {host_of(url)!r} could not be looked up because no name server answered: "
+        "check the network's DNS, or use the host's IP address in home_assistant.url."
     )
 
 
@@ -152,22 +158,21 @@ def hung_up(url: str) -> Unavailable:
     A restart does that, and so does a port that expects TLS.
     """
     return Unavailable(
-        f"{shown(url)} hangs up without an answer: it may be restarting; if Home Assistant is "
-        "served with TLS, home_assistant.url begins with https://."
+        f"{shown(url)} closes the connection without answering: it may be restarting; If "
+        "Home Assistant is served with TLS, start home_assistant.url with https://."
     )
 
 
 def wants_tls(url: str) -> Misconfigured:
     """Return the error for status 400 of a web server whose port expects TLS."""
-    return Misconfigured(
-        f"{shown(url)} is served with TLS: let home_assistant.url begin with https://."
-    )
+    return Misconfigured(f"{shown(url)} requires TLS: start home_assistant.url with https://.")
 
 
 def something_else(url: str) -> Misconfigured:
     """Return the error for an answer that does not come from Home Assistant."""
     return Misconfigured(
-        f"{shown(url)} answers, but not as Home Assistant does: check home_assistant.url."
+        f"{shown(url)} answers, but it does not seem to be Home Assistant: check "
+        "home_assistant.url."
     )
 
 
@@ -181,7 +186,7 @@ def moved(url: str, location: str) -> Misconfigured:
     parts = urlsplit(location)
     host = parts.netloc.rpartition("@")[2]
     return Misconfigured(
-        f"{shown(url)} sends Hearth on to {parts.scheme}://{host}: set home_assistant.url to the "
+        f"{shown(url)} redirects to {parts.scheme}://{host}: set home_assistant.url to the "
         "address at which Home Assistant itself answers."
     )
 
@@ -192,8 +197,8 @@ def behind_proxy(url: str, status: int) -> Unavailable:
     Home Assistant is starting, or a proxy's upstream is down.
     """
     return Unavailable(
-        f"Home Assistant at {shown(url)} answers with status {status}: it may still be starting, "
-        "so try again in a minute."
+        f"Home Assistant at {shown(url)} answered with status {status}: it may still be "
+        "starting, so try again in a minute."
     )
 
 
@@ -210,7 +215,7 @@ def not_ready(url: str, state: str) -> Unavailable:
 def recovery_mode(url: str) -> Misconfigured:
     """Return the error for recovery mode, which a broken configuration causes."""
     return Misconfigured(
-        f"Home Assistant at {shown(url)} runs in recovery mode: mend its configuration (see "
+        f"Home Assistant at {shown(url)} is in recovery mode: fix its configuration (see "
         "Settings > System > Logs) and restart it."
     )
 
@@ -221,8 +226,9 @@ def banned(url: str) -> Misconfigured:
     Home Assistant has banned the address (components/http/ban.py).
     """
     return Misconfigured(
-        f"{shown(url)} forbids every request of this machine: if Home Assistant has banned its "
-        "address after wrong tokens, remove it from ip_bans.yaml and restart Home Assistant."
+        f"{shown(url)} rejects every request from this device: if Home Assistant has banned "
+        "its address after wrong tokens, remove it from ip_bans.yaml and restart Home "
+        "Assistant."
     )
 
 
@@ -232,16 +238,17 @@ def untrusted_proxy(url: str) -> Misconfigured:
     Home Assistant does not trust the proxy in front of it (components/http/forwarded.py).
     """
     return Misconfigured(
-        f"{shown(url)} refuses what comes through its proxy: add the proxy to trusted_proxies of "
-        "Home Assistant's HTTP settings, or set home_assistant.url to its address at home."
+        f"{shown(url)} rejects requests from its proxy: add the proxy to trusted_proxies in "
+        "Home Assistant's HTTP settings, or set home_assistant.url to its address on the "
+        "local network."
     )
 
 
 def not_admin() -> SignInAgain:
     """Return the error for status 403 of `/api/mcp` if there is no `/api/mcp/assist`."""
     return SignInAgain(
-        "Home Assistant lets only an administrator's token use its MCP server: update it to 2026.8 "
-        "or later, or give home_assistant.token of an administrator."
+        "Home Assistant allows only an administrator's token to use its MCP server: update "
+        "it to 2026.8 or later, or set home_assistant.token to an administrator's token."
     )
 
 

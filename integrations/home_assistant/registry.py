@@ -319,7 +319,7 @@ async def _label_names(connection: Connection) -> dict[str, str]:
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:
-        log.info("The names of labels are not known: %s", error)
+        log.info("The names of labels cannot be read: %s", error)
         return {}
 
 
@@ -332,7 +332,7 @@ async def _extended(
             "config/entity_registry/get_entries", entity_ids=list(entity_ids)
         )
     except Refused as error:
-        log.info("Aliases are not known: %s", error)
+        log.info("Aliases cannot be read: %s", error)
         return None
     return {name: entry for name, entry in found.items() if entry and isinstance(entry, Mapping)}
 

@@ -86,7 +86,7 @@ async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
         return list(_weather_read(rows))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unavailable(
-            f"Home Assistant gave a forecast in a form that Hearth does not know: {error!r}."
+            f"Home Assistant sent a forecast that Hearth does not understand: {error!r}."
         ) from error
 
 

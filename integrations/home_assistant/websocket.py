@@ -39,7 +39,7 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of a house with 5,000 entitie
 
 MAX_WAITING_EVENTS = 64  # of one stream; a pipeline's run has about ten
 
-UNKNOWN_FORM = "Home Assistant answered in a form that Hearth does not know."
+UNKNOWN_FORM = "Home Assistant sent an answer that Hearth does not understand."
 
 EventHandler = Callable[[Mapping[str, Any]], None]
 
@@ -100,7 +100,7 @@ class Connection:
             async with asyncio.timeout(FORGET_S):
                 await self._socket.send(json.dumps({"id": next(self._ids), **ending}))
         except (TimeoutError, ConnectionClosed):
-            log.debug("A stream could not be ended: the connection is gone.")
+            log.debug("A stream could not be closed because the connection is gone.")
 
     async def subscribe(self, handler: EventHandler, kind: str, **fields: Any) -> Any:
         """Send a subscribing command; `handler` is then called with each event, in order."""
@@ -132,7 +132,7 @@ class Connection:
         if not message.get("success"):
             error = mapping(message.get("error"))
             reason = error.get("message", "no reason given")
-            sentence = f"Home Assistant refused {kind}: {reason}."
+            sentence = f"Home Assistant rejected {kind}: {reason}."
             raise CommandRefused(sentence, str(error.get("code", "")))
         return message.get("result")
 
@@ -155,9 +155,11 @@ class Connection:
                 for message in content if isinstance(content, list) else [content]:
                     self._deliver(message)
         except (ConnectionClosed, ValueError) as error:
-            log.debug("The websocket ended: %s", error)
+            log.debug("The websocket closed: %s", error)
         except (AttributeError, KeyError, RecursionError, TypeError) as error:
-            log.debug("An odd message ended the websocket.", exc_info=error)
+            log.debug(
+                "The websocket was closed after a message that makes no sense.", exc_info=error
+            )
             gone = Unavailable(UNKNOWN_FORM)
         finally:
             self._gone = gone
@@ -203,7 +205,7 @@ class Stream:
                 number = await asyncio.shield(self._handler)
                 await self._socket.send(bytes([number]) + data)
         except (TimeoutError, ConnectionClosed):
-            raise Unavailable("Home Assistant takes no sound.") from None
+            raise Unavailable("Home Assistant does not accept sound.") from None
 
     def __aiter__(self) -> "Stream":
         return self
@@ -223,7 +225,7 @@ class Stream:
         if self._events.qsize() < MAX_WAITING_EVENTS - 1:  # the last place is for the end
             self._events.put_nowait(event)
         else:
-            self.end(Unavailable("Home Assistant tells more of a stream than anybody reads."))
+            self.end(Unavailable("Home Assistant is sending a stream faster than it can be read."))
 
     def end(self, error: IntegrationError) -> None:
         """End the stream with this error, when the connection is lost."""
@@ -361,4 +363,4 @@ class Followed:
         try:
             self.handler(event)
         except Exception:
-            log.exception("An event of %s could not be dealt with", self.kind)
+            log.exception("An event of %s could not be processed", self.kind)

@@ -168,5 +168,5 @@ class McpHub:
 
     def _session(self, server: str) -> McpSession:
         if server not in self._sessions:
-            raise Misconfigured(f'There is no MCP server "{server}" in mcp.servers.')
+            raise Misconfigured(f'mcp.servers has no server called "{server}".')
         return self._sessions[server]

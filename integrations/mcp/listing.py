@@ -146,7 +146,8 @@ class Listing:
         """Return the tools kept from all pages."""
         if self._left_out:
             _log.info(
-                "%d tools of %s are left out, such as %r: doubled, too many or too large",
+                "%d tools of %s are left out, such as %r: they are duplicates, too many or "
+                "too large",
                 len(self._left_out),
                 self._spec.name,
                 self._left_out[0],

@@ -51,12 +51,12 @@ def command(spec: ServerSpec) -> ProgramCommand:
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
     if spec.cwd is not None and not Path(spec.cwd).is_dir():
-        raise Misconfigured(f"There is no folder {spec.cwd!r}: check {spec.key('cwd')}.")
+        raise Misconfigured(f"The folder {spec.cwd!r} does not exist: check {spec.key('cwd')}.")
     found = _found(spec, env.get("PATH"))
     if found is None:
         raise Misconfigured(
-            f"There is no program {spec.command!r}: check {spec.key('command')}, "
-            "or install the program."
+            f"The program {spec.command!r} was not found: check {spec.key('command')}, or "
+            "install it."
         )
     return ProgramCommand((found, *spec.args), env, spec.cwd)
 

@@ -88,7 +88,7 @@ class McpSession:
         """The state: ready, or the reason why not."""
         if self._client is not None:
             return ServerState(self.spec.name, True, "")
-        unknown = "It has not been used yet." if self._opening is None else "It is being started."
+        unknown = "It has not been used yet." if self._opening is None else "It is starting."
         reason = str(self._problem) if self._problem else unknown
         return ServerState(self.spec.name, False, reason)
 
@@ -273,7 +273,7 @@ class McpSession:
                 said = isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
                 if said and trace.clean:
                     told = Hidden(self.spec).text(str(error))[:200]
-                    raise Refused(f"{self.spec.name} refuses: {told}.") from error
+                    raise Refused(f"{self.spec.name} rejected the call: {told}.") from error
                 problem = self._fate or explain(self.spec, trace, error)
                 self._end(client, problem)
                 raise problem from error
@@ -297,7 +297,7 @@ class McpSession:
             if self.spec.transport != "stdio" and not trace.begun:  # it was closed before
                 reason = Unavailable(f"The connection to {self.spec.name} had closed; try again.")
         elif trace.status == 404:
-            reason = Unavailable(f"{self.spec.name} has forgotten this session; try again.")
+            reason = Unavailable(f"{self.spec.name} no longer knows this session; try again.")
         elif not (trace.never_sent or (trace.status is not None and trace.status < 500)):
             reason = CallLost(str(reason))
         self._end(client, reason)

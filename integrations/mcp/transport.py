@@ -147,7 +147,7 @@ class _Pipes:
         assert reader is not None
         while part := await reader.read(_CHUNK):
             if not self._flow.take(part, time.monotonic()):
-                return self._fault("sends without end")
+                return self._fault("keeps sending without end")
             *ended, rest = part.split(b"\n")
             for piece in ended:
                 line += piece
@@ -156,7 +156,7 @@ class _Pipes:
                 line.clear()
             line += rest
             if len(line) > MAX_LINE_BYTES:
-                return self._fault(f"sends more than {MAX_LINE_BYTES:,} bytes at once")
+                return self._fault(f"sent more than {MAX_LINE_BYTES:,} bytes in one line")
         return await self._ended()
 
     async def _hand_on(self, line: bytes) -> bool:
@@ -166,7 +166,7 @@ class _Pipes:
         except ValueError:  # not JSON, not UTF-8, nested too deeply, or not in the protocol
             if b'"jsonrpc"' not in line:
                 return True  # a greeting or a log line, which many programs print
-            self._fault("answers what is no message")
+            self._fault("sent something that is not a valid message")
             return False
         if isinstance(message, JSONRPCNotification):
             return True  # notifications are not used; tools are listed again in any case
@@ -187,7 +187,7 @@ class _Pipes:
                 async with asyncio.timeout(WRITE_S):
                     await writer.drain()
             except TimeoutError:
-                return self._fault("does not read what it is sent")
+                return self._fault("does not read its input")
             except OSError:  # it has closed its end; `listen` notices why
                 return None
         return None
@@ -204,7 +204,7 @@ class _Pipes:
         """Handle the end of its stdout, in most cases because it has ended."""
         await _within(FAULT_GRACE_S, lambda: self._process.returncode is not None)
         code = self._process.returncode
-        self._fault("has closed its output" if code is None else f"ended (exit code {code})")
+        self._fault("closed its output" if code is None else f"ended (exit code {code})")
 
     def _fault(self, what: str) -> None:
         """End the session with an error; `what` follows the program's name in the sentence."""
@@ -245,7 +245,7 @@ class _Pipes:
         except ProcessLookupError:
             self._gone = True
         except PermissionError:
-            _log.warning("The program of %s may still run, as another user", self._spec.name)
+            _log.warning("The program of %s may still be running, as another user", self._spec.name)
             self._gone = True
 
     async def _gone_within(self, limit_s: float) -> bool:
@@ -289,7 +289,9 @@ async def open_client(
     if host_of(spec.url) is None:
         if spec.home_assistant:
             raise reasons.no_address(spec.url)
-        raise Misconfigured(f"{spec.key('url')} = {spec.address!r} is no http address.")
+        raise Misconfigured(
+            f"{spec.key('url')} = {spec.address!r} is not an http or https address."
+        )
     endpoints = spec.endpoints or (Endpoint("", spec.transport),)
     for endpoint in endpoints[:-1]:
         attempt = AsyncExitStack()
@@ -299,7 +301,7 @@ async def open_client(
             await attempt.aclose()
             if trace.status != 404 or was_cancelled():
                 raise
-            log.info("%s has no %s, trying the next: %r", spec.name, endpoint.path, error)
+            log.info("%s does not offer %s, trying the next: %r", spec.name, endpoint.path, error)
             trace.pass_over()
             continue
         stack.push_async_exit(attempt)

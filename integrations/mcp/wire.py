@@ -228,7 +228,7 @@ class _Watched(httpx2.AsyncByteStream):
                 if self._flow is None and size > MAX_ANSWER_BYTES:
                     raise httpx2.ReadError(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
                 if self._flow is not None and not self._flow.take(part, time.monotonic()):
-                    raise httpx2.ReadError("events without end")
+                    raise httpx2.ReadError("an endless stream of events")
                 yield part
         except httpx2.TransportError as error:
             self._trace.failed(error)
@@ -287,7 +287,7 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
         if spec.home_assistant:
             return reasons.unsendable_token()
         secret = spec.key("headers")
-        return SignInAgain(f"A character beyond plain ASCII cannot be sent: check {secret}.")
+        return SignInAgain(f"Only plain ASCII characters can be sent: check {secret}.")
     if trace.error is not None:
         return _by_network(spec, trace.error)
     if trace.status is not None:
@@ -299,8 +299,8 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
     if any(isinstance(cause, TimeoutError) for cause in found):
         return Unavailable(f"{_title(spec)} did not answer in time: check that it is running.")
     return Unavailable(
-        f"{_title(spec)} does not speak MCP as expected ({_kind(found)}): "
-        f"check {spec.key('url' if spec.url else 'command')}."
+        f"{_title(spec)} does not behave like an MCP server ({_kind(found)}): check "
+        f"{spec.key('url' if spec.url else 'command')}."
     )
 
 
@@ -318,8 +318,8 @@ def _by_network(spec: ServerSpec, error: httpx2.TransportError) -> IntegrationEr
         return reasons.network(spec.url, error)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error)):
         return Misconfigured(
-            f"The certificate of {spec.address} is not trusted: set {spec.key('ca_file')} to its "
-            f"authority, or {spec.key('verify_tls')} to false."
+            f"The certificate of {spec.address} is not trusted: set {spec.key('ca_file')} to "
+            f"the file of its certificate authority, or {spec.key('verify_tls')} to false."
         )
     return Unavailable(
         f"{_title(spec)} does not answer at {spec.address}: check {spec.key('url')} "
@@ -332,16 +332,18 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
         return _of_home(spec, status)
     title = _title(spec)
     if status == 401:
-        return SignInAgain(f"{title} does not accept the credential in {spec.key('headers')}.")
+        return SignInAgain(f"{title} rejected the credentials in {spec.key('headers')}.")
     if status == 403:
-        return SignInAgain(f"{title} forbids this credential: check {spec.key('headers')}.")
+        return SignInAgain(
+            f"{title} does not give these credentials access: check {spec.key('headers')}."
+        )
     if status == 404:
-        return Misconfigured(f"Nothing is at {spec.address}: check {spec.key('url')}.")
+        return Misconfigured(f"There is nothing at {spec.address}: check {spec.key('url')}.")
     if status >= 500:
-        return Unavailable(f"{title} answers with status {status}: it may still be starting.")
+        return Unavailable(f"{title} answered with status {status}: it may still be starting.")
     return Misconfigured(
-        f"{spec.address} answers with status {status}, not as an MCP server: "
-        f"check {spec.key('url')}."
+        f"{spec.address} answered with status {status}, unlike an MCP server: check "
+        f"{spec.key('url')}."
     )
 
 

@@ -51,8 +51,9 @@ from integrations.web.requests import (
 
 PATH = "/mcp"
 _INSTRUCTIONS = (
-    "This is Hearth, the voice assistant in a home: it speaks and listens in one room, and knows "
-    "the home's devices. People hear what you announce or ask, so do it for them alone."
+    "This is Hearth, the voice assistant of a home: it speaks and listens in one room, and "
+    "knows the home's devices. People hear what you announce or ask, so do so only when it "
+    "is meant for them."
 )
 _STREAM = "text/event-stream"
 _REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each has a sentence for people
@@ -65,11 +66,11 @@ _REFERENCE = "#/$defs/"
 # of each value; each field gets our description
 _LEFT_OUT = frozenset({"title", "description", "pattern"})
 _SPOKEN = {
-    "preannounce": "Whether a short tone goes before it.",
-    "volume": "Of the voice's own loudness, 0 to 1; left out: as it is set.",
-    "priority": "high is said before what waits, low after it.",
-    "expire_s": "Seconds after which it is no news any more and is not said.",
-    "language": 'Such as "en"; left out: told from the text.',
+    "preannounce": "Play a short tone first.",
+    "volume": "0 to 1, relative to the voice's own loudness; default: as set.",
+    "priority": "high is said before other waiting announcements, low after them.",
+    "expire_s": "Drop it if it was not said within this many seconds.",
+    "language": 'Such as "en"; default: detected from the text.',
 }
 
 # Fields of a turn from the journal, limited because an agent pays for every word.
@@ -162,7 +163,7 @@ async def _ask(box: Box, wanted: AskRequest, caller: Caller) -> ToolReply:
 
 async def _announce(box: Box, wanted: AnnounceRequest, caller: Caller) -> ToolReply:
     name = await box.announce(wanted, caller)
-    return ToolReply("It is said as soon as the conversation rests.", {"id": name})
+    return ToolReply("It will be said as soon as nobody is talking.", {"id": name})
 
 
 async def _question(box: Box, wanted: QuestionRequest, caller: Caller) -> ToolReply:
@@ -187,10 +188,10 @@ TOOLS = (
     Tool(
         "ask",
         "Ask Hearth",
-        "Puts one request in plain words to Hearth, the voice assistant of this home, as if "
-        "somebody typed it, and gives its answer; nothing is spoken in the room. It can tell "
-        "about the home and do everyday things there. What would need a person's yes is not "
-        "done, and nobody is asked for one.",
+        "Send one request in plain words to Hearth, this home's voice assistant, as if it "
+        "were typed, and return its answer; nothing is spoken in the room. It can answer "
+        "questions about the home and do everyday things there. Anything that needs a "
+        "person's confirmation is not done, and nobody is asked for it.",
         "ask",
         AskRequest,
         {"text": "The request, as a person would say it."},
@@ -199,54 +200,54 @@ TOOLS = (
     Tool(
         "announce",
         "Announce",
-        "Has the voice assistant say a text aloud in its room, or play a sound, as soon as "
-        "nobody is talking with it. It does not wait for that.",
+        "Make the voice assistant say a text aloud in its room, or play a sound, as soon as "
+        "nobody is talking with it. Returns without waiting for that.",
         "speak",
         AnnounceRequest,
         {
             **_SPOKEN,
-            "text": "What is said, word for word. Give this or media.",
-            "media": "A sound in its place: a file's name, or Home Assistant's media.",
-            "persist": "Whether it is still said after a restart.",
+            "text": "The text to say, word for word. Give this or media.",
+            "media": "A sound to play instead: a file's name, or Home Assistant media.",
+            "persist": "Still say it after a restart.",
         },
         _announce,
     ),
     Tool(
         "ask_question",
         "Ask a person",
-        "Has the voice assistant ask a question aloud in its room, listens for the answer and "
-        "gives it. The result is answered, no_answer, unclear, or busy; answered names the id "
-        "of the expected answer, what was said, and its values. A tone tells people that the "
-        "microphone is open. It takes as long as it takes them to answer.",
+        "Make the voice assistant ask a question aloud in its room, listen for the answer "
+        "and return it. The result is answered, no_answer, unclear, or busy; answered has "
+        "the id of the expected answer, what was said, and its values. A tone tells people "
+        "that the microphone is open. Takes as long as they take to answer.",
         "speak",
         QuestionRequest,
         {
             **_SPOKEN,
-            "question": "What is asked, word for word.",
-            "answers": "The answers that are expected, each with an id and sentences such "
-            'as "yes [please]" or "play {song}". Left out: any words are taken.',
-            "schema": "JSON Schema of an object that is to be made of a free answer.",
-            "timeout_s": "Seconds that the microphone is open.",
+            "question": "The question, word for word.",
+            "answers": 'Expected answers, each with an id and sentences such as "yes [please]" or '
+            '"play {song}". Default: any words are accepted.',
+            "schema": "JSON Schema of an object to fill from a free answer.",
+            "timeout_s": "Seconds to keep the microphone open.",
         },
         _question,
     ),
     Tool(
         "set_timer",
         "Set a timer",
-        "Sets a timer, an alarm or a reminder on the voice assistant, or a request that it "
-        "puts to itself at a time and answers aloud. It rings there, also after a restart.",
+        "Set a timer, an alarm or a reminder on the voice assistant, or a request that it "
+        "asks itself at a given time and answers aloud. It rings there, even after a restart.",
         "speak",
         TimerRequest,
         {
-            "kind": "What it is. A timer runs for so many seconds, the others are at a "
-            "time; a reminder says its text, a request is a sentence to be answered.",
-            "seconds": "How long from now.",
-            "at": 'At what time: "07:30", or a date and time as 2026-12-24T18:00.',
-            "sun": "At sunrise or sunset, in place of a time.",
-            "offset_min": "Minutes after the sun's time; negative: before it.",
-            "name": "What people call it: pasta.",
-            "text": "Of a reminder what is said, of a request what is asked.",
-            "repeat": "On which days it comes again.",
+            "kind": "A timer runs for a number of seconds, the others are due at a time; a "
+            "reminder says its text, a request is a sentence to be answered.",
+            "seconds": "Seconds from now.",
+            "at": 'Time of day: "07:30", or a date and time such as 2026-12-24T18:00.',
+            "sun": "Sunrise or sunset, instead of a time.",
+            "offset_min": "Minutes after sunrise or sunset; negative: before.",
+            "name": "Its name, such as pasta.",
+            "text": "The reminder's text, or the request's question.",
+            "repeat": "Weekdays on which it repeats.",
             "language": 'Such as "en".',
         },
         _timer,
@@ -254,10 +255,10 @@ TOOLS = (
     Tool(
         "get_last_turns",
         "Last turns",
-        "What was said to the voice assistant lately and what it answered, newest first.",
+        "List what was said to the voice assistant recently and what it answered, newest first.",
         "read",
         LastTurnsRequest,
-        {"limit": "How many at most."},
+        {"limit": "Maximum number of turns."},
         _turns,
         reads_only=True,
     ),
@@ -345,7 +346,7 @@ class McpServer(Opened):
         if tool is None:
             return _refused("There is no such tool.")
         if not caller.may(tool.scope):
-            return _refused(f"That needs a token with the scope {tool.scope}.")
+            return _refused(f"This tool needs a token with the scope {tool.scope}.")
         try:
             wanted = tool.takes.model_validate_json(json.dumps(arguments))
         except ValidationError as error:
@@ -357,7 +358,7 @@ class McpServer(Opened):
         except Exception as error:
             # Not the error's text, because it may quote what was sent.
             where = where_raised(error)
-            _log.error("the tool %s broke with %s in %s", tool.name, type(error).__name__, where)
+            _log.error("the tool %s failed with %s in %s", tool.name, type(error).__name__, where)
             return _refused(BROKE)
 
 

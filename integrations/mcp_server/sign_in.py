@@ -72,12 +72,15 @@ class _SignIn:
         if any(len(given.getlist(name)) > 1 for name in _ONCE):
             return problem(400, "bad_request", "Each parameter may be given once.")
         if given.get("response_type") != "code":
-            message = "Only Home Assistant signs in here; other programs send their token."
+            message = (
+                "Only Home Assistant signs in here; other programs send their token with each "
+                "request."
+            )
             return problem(400, "bad_request", message)
         if back not in self._callbacks:
             message = (
-                "redirect_uri is none of the addresses that a browser is sent back to; if it is "
-                "your Home Assistant's, put the whole of it into http.mcp_callbacks."
+                "redirect_uri is not an address that browsers may be sent back to; if it is "
+                "your Home Assistant's, add the whole address to http.mcp_callbacks."
             )
             return problem(400, "bad_request", message)
         if len(state) > _LONGEST_STATE:
@@ -95,7 +98,7 @@ class _SignIn:
         except Refused as refused:
             if refused.status != 401:
                 return refused.answer()
-            _log.warning("a program tried to sign in with a client secret that is no token")
+            _log.warning("a program tried to sign in with a client secret that is not a token")
             return JSONResponse({"error": "invalid_client"}, status_code=401)
         return JSONResponse(
             {

@@ -80,7 +80,7 @@ class MqttClient(Opened):
         """Publish a message and return when the broker has it. Raises Unavailable and
         Misconfigured."""
         if self._connection is None:
-            raise self._problem or Unavailable("There is no connection to the broker yet.")
+            raise self._problem or Unavailable("Not connected to the broker yet.")
         await self._connection.publish(message)
 
     async def _stay(self) -> None:
@@ -111,7 +111,7 @@ class MqttClient(Opened):
             self._connection = connection
             self.openings += 1
             if self._problem is not None:
-                _log.info("the broker is there again")
+                _log.info("the broker is back")
             self._problem = None
             self._on_connected()
             await self._read(connection)
@@ -121,7 +121,9 @@ class MqttClient(Opened):
         while True:
             message = await connection.next()
             if not await self._receive(message):
-                raise Unavailable("A message from the broker could not be kept; it is asked again.")
+                raise Unavailable(
+                    "A message from the broker could not be saved; the broker will send it again."
+                )
             connection.taken(message)
 
     def _note(self, problem: IntegrationError) -> None:

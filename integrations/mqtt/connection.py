@@ -142,7 +142,7 @@ class Connection:
             async with asyncio.timeout(ANSWER_S):
                 await asyncio.shield(self._gone)  # set once the DISCONNECT is written
         except TimeoutError:
-            _log.info("the broker does not take a goodbye")
+            _log.info("the broker did not accept the disconnect message")
         finally:
             self._drop()
 
@@ -198,7 +198,7 @@ class Connection:
                 # TLS may have more data than the socket shows.
                 more = isinstance(opened, ssl.SSLSocket) and opened.pending() > 0
         except (MQTTException, ValueError, LookupError, struct.error) as error:
-            _log.debug("odd bytes ended the connection", exc_info=error)
+            _log.debug("invalid bytes ended the connection", exc_info=error)
             self._drop()
             self._end(faults.hung_up(self._broker))
 
@@ -235,7 +235,7 @@ class Connection:
         except UnicodeDecodeError:
             return
         if len(message.payload) > LARGEST:
-            _log.warning("a message of %d bytes is left out", len(message.payload))
+            _log.warning("ignored a message of %d bytes: it is too large", len(message.payload))
             payload = b""  # acknowledged anyway, or it would be sent again and again
         else:
             payload = bytes(message.payload)
@@ -245,7 +245,7 @@ class Connection:
         if self._arrived.qsize() < _MOST_WAITING - 1:  # the last place is for the end
             self._arrived.put_nowait(arrival)
         else:  # one that must be acknowledged is sent again at the next connection
-            _log.warning("too many messages from the broker at once; one is left out")
+            _log.warning("too many messages from the broker at once; one was dropped")
 
     def _on_publish(
         self, client: object, data: object, number: int, reason: ReasonCode, more: object
@@ -257,12 +257,12 @@ class Connection:
     ) -> None:
         for reason in reasons:
             if reason.is_failure:
-                _log.warning("the broker refuses a subscription: %s", reason.getName())
+                _log.warning("the broker rejected a subscription: %s", reason.getName())
         self._settle(number, None)
 
     def _settle(self, number: int, reason: ReasonCode | None) -> None:
         if reason is not None and reason.is_failure:
-            _log.warning("the broker refuses a message: %s", reason.getName())
+            _log.warning("the broker rejected a message: %s", reason.getName())
         waiting = self._waiting.get(number)
         if waiting is not None and not waiting.done():
             waiting.set_result(None)

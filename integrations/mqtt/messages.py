@@ -74,25 +74,29 @@ def refused(broker: Broker, reason: ReasonCode) -> IntegrationError:
     """Return the error for a refused CONNECT."""
     name = reason.getName()
     if name == _VERSION:
-        return OtherVersion(f"The broker at {_place(broker)} does not speak this version of MQTT.")
+        return OtherVersion(
+            f"The broker at {_place(broker)} does not support this version of MQTT."
+        )
     if name in _CREDENTIALS:
         return SignInAgain(
-            f"The broker at {_place(broker)} does not let Hearth in: "
-            "check mqtt.username and mqtt.password."
+            f"The broker at {_place(broker)} rejected the login: check mqtt.username and "
+            "mqtt.password."
         )
     if name in _BUSY:
-        return Unavailable(f"The broker at {_place(broker)} takes nobody now ({name}).")
-    return Misconfigured(f"The broker at {_place(broker)} refuses Hearth: {name}.")
+        return Unavailable(
+            f"The broker at {_place(broker)} is not accepting connections at the moment ({name})."
+        )
+    return Misconfigured(f"The broker at {_place(broker)} rejected the connection: {name}.")
 
 
 def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
     """Return the error for an open connection that ended."""
     if reason.getName() == _TAKEN_OVER:
         return Misconfigured(
-            f"Another program signs in at the broker at {_place(broker)} in this box's name: "
-            "is its data folder (assistant.data) in use twice, as a copy?"
+            f"Another program is connected to the broker at {_place(broker)} under this "
+            "box's name: is a copy of its data folder (assistant.data) in use elsewhere?"
         )
-    return Unavailable(f"The connection to the broker at {_place(broker)} ended.")
+    return Unavailable(f"The connection to the broker at {_place(broker)} was closed.")
 
 
 def silent(broker: Broker) -> Unavailable:
@@ -103,7 +107,7 @@ def silent(broker: Broker) -> Unavailable:
 def hung_up(broker: Broker) -> Unavailable:
     """Return the error for a closed connection, or an answer that is not MQTT."""
     return Unavailable(
-        f"What is at {_place(broker)} hangs up: check mqtt.host, mqtt.port and mqtt.tls."
+        f"{_place(broker)} closes the connection: check mqtt.host, mqtt.port and mqtt.tls."
     )
 
 
@@ -112,16 +116,20 @@ def network(broker: Broker, error: BaseException) -> IntegrationError:
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return Misconfigured(
-                f"The certificate of the broker at {_place(broker)} is not trusted: "
-                f"set mqtt.ca_file to its authority ({cause.verify_message})."
+                f"The certificate of the broker at {_place(broker)} is not trusted: set "
+                "mqtt.ca_file to the file of its certificate authority "
+                f"({cause.verify_message})."
             )
         if isinstance(cause, ssl.SSLError):
             return Misconfigured(
-                f"What is at {_place(broker)} does not speak TLS: check mqtt.port and mqtt.tls."
+                f"{_place(broker)} does not use TLS: check mqtt.port and mqtt.tls."
             )
         if isinstance(cause, socket.gaierror | UnicodeError):
-            return Unavailable(f"There is no host named {broker.host!r} now: check mqtt.host.")
-    return Unavailable(f"No broker is to be reached at {_place(broker)}.")
+            return Unavailable(f"No host named {broker.host!r} was found: check mqtt.host.")
+    return Unavailable(
+        f"The broker at {_place(broker)} cannot be reached: check that it is running, mqtt.host "
+        "and mqtt.port."
+    )
 
 
 def _place(broker: Broker) -> str:

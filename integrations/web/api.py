@@ -86,8 +86,8 @@ class SigningIn:
                 body=SignInRequest,
                 problems={
                     401: "The token is unknown, or the code was used or has expired.",
-                    403: "A page of another origin asked.",
-                    507: "The store cannot ensure that the code works only once.",
+                    403: "The request came from a page of another origin.",
+                    507: "The journal cannot be used to make sure that the code works only once.",
                 },
                 open=True,
             ),
@@ -114,7 +114,7 @@ class SigningIn:
         answer = Response(status_code=204)
         set_cookie(answer, begun.id, front.prefix, front.scheme == "https")
         way = "token" if wanted.token is not None else "link"
-        _log.info("a browser signed in as %s by a %s", begun.caller.name, way)
+        _log.info("a browser signed in as %s with a %s", begun.caller.name, way)
         return answer
 
     async def _by_token(self, request: Request, token: str) -> SignedIn:
@@ -132,7 +132,7 @@ class SigningIn:
                 self._guard.check_guesses(request)
                 self._guard.guessed_wrong(request)
         if begun is None:
-            message = "The link has been used or is too old; make another one."
+            message = "The link has already been used or has expired; create a new one."
             raise Refused(401, "unauthorized", message)
         return begun
 

@@ -122,7 +122,7 @@ class Fetcher:
             async with asyncio.timeout(self._total_s):
                 return await self._follow(url)
         except TimeoutError:
-            raise Unavailable("The page did not come in time.") from None
+            raise Unavailable("The page did not load in time.") from None
 
     async def _follow(self, url: str) -> Fetched:
         target = checked(url)
@@ -131,7 +131,7 @@ class Fetcher:
             if isinstance(answer, Fetched):
                 return answer
             target = answer
-        raise Refused("The page redirects again and again.")
+        raise Refused("The page redirects too often.")
 
     async def _ask(self, url: httpx.URL) -> Fetched | httpx.URL:
         """Return the page, or the URL to which it redirects."""
@@ -141,9 +141,9 @@ class Fetcher:
                 return await self._ask_at(address, url)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 if _is_of_tls(error):
-                    failure = Refused("The page's server cannot prove who it is.")
+                    failure = Refused("The page's server has no valid certificate.")
             except (httpx.HTTPError, httpx.InvalidURL):
-                raise Unavailable("The page's server broke off.") from None
+                raise Unavailable("The page's server closed the connection.") from None
         raise failure
 
     async def _addresses(self, host: str) -> Sequence[str]:
@@ -151,11 +151,11 @@ class Fetcher:
         try:
             found = await self._resolve(host)
         except (OSError, UnicodeError):
-            raise Unavailable("There is no server of that name.") from None
+            raise Unavailable("No server has that name.") from None
         if not found:
-            raise Unavailable("There is no server of that name.")
+            raise Unavailable("No server has that name.")
         if not all(map(is_out, found)):
-            raise NotAllowed("The address is not out on the internet.")
+            raise NotAllowed("The address is not on the public internet.")
         return found
 
     async def _ask_at(self, address: str, url: httpx.URL) -> Fetched | httpx.URL:
@@ -192,17 +192,17 @@ class Fetcher:
 def checked(url: str) -> httpx.URL:
     """Return the URL without its fragment. Raises NotAllowed if it must not be requested."""
     if len(url) > MAX_URL or not url.isprintable() or " " in url.strip():
-        raise NotAllowed("That is no address of a page.")
+        raise NotAllowed("That is not a web address.")
     try:
         parsed = httpx.URL(url.strip())
         port = parsed.port
         parsed.raw_host.decode("ascii")
     except (httpx.InvalidURL, UnicodeError, ValueError, TypeError):
-        raise NotAllowed("That is no address of a page.") from None
+        raise NotAllowed("That is not a web address.") from None
     if parsed.scheme != "https" or not parsed.host:
-        raise NotAllowed("Only https addresses are asked for.")
+        raise NotAllowed("Only https addresses can be read.")
     if parsed.userinfo or port not in (None, _PORT):
-        raise NotAllowed("An address with a user or a port of its own is not asked for.")
+        raise NotAllowed("Addresses with a user name or a port cannot be read.")
     return parsed.copy_with(fragment=None)
 
 
@@ -211,14 +211,14 @@ async def _read(answer: httpx.Response, url: httpx.URL) -> Fetched | httpx.URL:
         try:
             return checked(str(url.join(answer.headers["location"])))
         except httpx.InvalidURL:
-            raise NotAllowed("The page has moved to no address of a page.") from None
+            raise NotAllowed("The page redirects to something that is not a web address.") from None
     if answer.status_code != 200:
-        raise Refused(f"The page's server answers with {answer.status_code}.")
+        raise Refused(f"The page's server answered with status {answer.status_code}.")
     if answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise NotReadable("The page comes packed, though that was not asked for.")
+        raise NotReadable("The page was sent compressed, although that was not requested.")
     kind, charset = _content_type(answer.headers)
     if kind not in TYPES:
-        raise NotReadable("That is no page of text.")
+        raise NotReadable("That is not a text page.")
     body, whole = await _body(answer)
     return Fetched(str(url), kind, charset, body, whole)
 

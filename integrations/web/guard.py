@@ -39,9 +39,9 @@ ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
 UNGUESSABLE = 32
 
 _NEEDS_TOKEN = (
-    "Send a token as `Authorization: Bearer TOKEN`; `hearth token create NAME` makes one."
+    "Send a token as `Authorization: Bearer TOKEN`; create one with `hearth token create NAME`."
 )
-FOREIGN = "Another page than Hearth's own asks for that with your sign-in; it is not done."
+FOREIGN = "The request came from a page that is not Hearth's, using your sign-in; it was rejected."
 _MOST_PROVEN = 256
 _ALL = ""  # the only key in the bucket for all places
 
@@ -238,7 +238,7 @@ class Guard:
             caller = self._known(connection)
         wait = self._calls.take(f"{caller.name} {caller.session}")
         if wait:
-            raise too_many(wait, "That was too often; slow down.")
+            raise too_many(wait, "Too many requests; slow down.")
         if scope is not None:
             require(caller, scope)
         return caller
@@ -297,10 +297,10 @@ class Guard:
         place = _place(connection)
         wait = self._wrong.wait_s(place)
         if wait:
-            raise too_many(wait, "Too many wrong tokens came from this address; wait.")
+            raise too_many(wait, "Too many wrong tokens from this address; wait a while.")
         wait = 0.0 if certain or place == LOOPBACK else self._all_wrong.wait_s(_ALL)
         if wait:
-            raise too_many(wait, "Too many wrong tokens came from many addresses; wait.")
+            raise too_many(wait, "Too many wrong tokens from many addresses; wait a while.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
         """Count a wrong secret from that place."""
@@ -340,7 +340,7 @@ def require(caller: Caller, scope: Scope) -> None:
     """Raise Refused unless the caller has this scope."""
     if not caller.may(scope):
         bearer = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope}"'}
-        raise Refused(403, "forbidden", f"That needs a token with the scope {scope}.", bearer)
+        raise Refused(403, "forbidden", f"This needs a token with the scope {scope}.", bearer)
 
 
 def _place(connection: HTTPConnection) -> str:

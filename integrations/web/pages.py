@@ -176,7 +176,7 @@ class Fronted:
             await send(message)
 
         if scope["type"] == "http" and not self._is_ours(Headers(scope=scope).get("host", "")):
-            message = "Hearth answers here to localhost, 127.0.0.1 and [::1] alone."
+            message = "Here, Hearth answers only to the names localhost, 127.0.0.1 and [::1]."
             await problem(421, "wrong_host", message)(scope, receive, send_fronted)
             return
         try:

@@ -35,7 +35,7 @@ from integrations.web.requests import Wish
 Method = Literal["GET", "POST", "DELETE"]
 
 # Problems that many paths share.
-STORE = {507: "The store cannot be read or written at the moment."}
+STORE = {507: "The journal cannot be read or written at the moment."}
 GONE = {404: "Not found; it may have ended or expired."}
 
 
@@ -52,7 +52,7 @@ class Call:
         """The `{id}` of its path. Raises Unknown if it is not an id."""
         given = str(self.request.path_params["id"])
         if not re.fullmatch(ID, given):
-            raise Unknown("There is no such thing: that is no id.")
+            raise Unknown("Not found: that is not a valid id.")
         return given
 
 
@@ -132,7 +132,7 @@ _ALWAYS = {
     411: "The body has no Content-Length.",
     421: "On a loopback address: the Host header is not a name of this machine.",
     429: "Too many requests or wrong tokens; wait as long as Retry-After says.",
-    500: "An error inside Hearth.",
+    500: "An internal error.",
 }
 
 
@@ -217,7 +217,10 @@ def _bad(row: Path, shapes: _Shapes) -> dict[str, Any]:
     if row.method != "GET":
         told[403] = "A browser session, used by a page that is not Hearth's."
     if row.scope is not None:
-        told[403] = f"The token lacks the scope {row.scope}, or a page that is not Hearth's asks."
+        told[403] = (
+            f"The token lacks the scope {row.scope}, or the request came from a page that is not "
+            "Hearth's."
+        )
     if row.body is not None:
         told[415] = "Content-Type is not application/json."
         told[422] = "The body is invalid, or the request cannot be carried out."

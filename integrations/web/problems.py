@@ -42,13 +42,13 @@ _OF_THE_BOX: Mapping[type[Exception], tuple[int, str]] = {
     Unknown: (404, "not_found"),
 }
 _OF_HTTP = {
-    404: ("not_found", "There is no such path; /v1/openapi.json lists them all."),
+    404: ("not_found", "There is no such path; see /v1/openapi.json for all paths."),
     405: (
         "method_not_allowed",
-        "The path does not support this method; the header Allow lists those it does.",
+        "This path does not support that method; the Allow header lists those it supports.",
     ),
 }
-BROKE = "Something failed inside Hearth; its log says where."
+BROKE = "An internal error occurred; see Hearth's log."
 
 
 class Refused(Exception):
@@ -89,12 +89,12 @@ def refused_by_box(error: Exception) -> Response | None:
 
 def gone() -> Refused:
     """Make the refusal for a client that has disconnected, so nobody will read it."""
-    return Refused(499, "gone", "The client has hung up.")
+    return Refused(499, "gone", "The client has disconnected.")
 
 
 def log_broken(what: str, error: Exception) -> None:
     """Log where it failed, without the error's text, which may quote the request and even a PIN."""
-    _log.error("%s broke with %s in %s", what, type(error).__name__, where_raised(error))
+    _log.error("%s failed with %s in %s", what, type(error).__name__, where_raised(error))
 
 
 async def own_fault(request: Request, error: Exception) -> Response:
@@ -179,9 +179,9 @@ def fault_sentence(error: ValidationError, model: type[BaseModel]) -> str:
     if fault["type"] == "extra_forbidden":  # the last part of the location is the sender's own text
         *path, _ = fault["loc"]
         inside = f" in {_named(path)}" if path else ""
-        return f"There is a key{inside} that does not exist; the body knows {_keys(model)}."
+        return f"Unknown key{inside}; the valid keys are {_keys(model)}."
     where, what = _named(fault["loc"]), _said(fault)
-    return f"{where}: {what}." if where else f"The body: {what}; it knows {_keys(model)}."
+    return f"{where}: {what}." if where else f"The body: {what}; the valid keys are {_keys(model)}."
 
 
 def _said(fault: ErrorDetails) -> str:

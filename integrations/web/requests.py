@@ -30,7 +30,7 @@ def _said(text: str) -> str:
     """Reduce the text to one line without unspeakable characters."""
     plain = one_line(text, LONGEST_TEXT)
     if not any(sign.isalnum() for sign in plain):
-        raise ValueError("must have words")
+        raise ValueError("must contain words")
     return plain
 
 

@@ -78,10 +78,15 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
         Path(
             *("GET", "/v1/events", "read", "Follow events (server-sent)."),
             *(EventStreams(box, guard).open, 200, str, "text/event-stream"),
-            problems={503: "Too many programs follow the events already."},
+            problems={503: "Too many programs are following the events already."},
         ),
         Path(
-            *("POST", "/v1/listen", "speak", "Listen as after the wake word, after a tone."),
+            *(
+                "POST",
+                "/v1/listen",
+                "speak",
+                "Start listening, after a tone, as after the wake word.",
+            ),
             *(listen, 200, StateReply),
             problems={409: _DEAF},
         ),
@@ -146,7 +151,7 @@ def _timer_paths(box: Box) -> Sequence[Path]:
             problems=STORE,
         ),
         Path(
-            *("DELETE", "/v1/timers/{id}", "speak", "Cancel one."),
+            *("DELETE", "/v1/timers/{id}", "speak", "Cancel a timer, alarm, reminder or request."),
             *(lambda call: box.end_timer(call.name, call.caller), 204),
             problems={**GONE, **STORE},
         ),
@@ -159,14 +164,14 @@ def _timer_paths(box: Box) -> Sequence[Path]:
                 "POST",
                 "/v1/confirmations/{id}",
                 "admin",
-                "Confirm or refuse one on a person's behalf.",
+                "Confirm or reject one on a person's behalf.",
             ),
             *(lambda call: box.confirm(call.name, call.wanted, call.caller), 200, VerdictReply),
             body=ConfirmRequest,
             problems=GONE,
         ),
         Path(
-            *("GET", "/v1/openers", "read", "Things that may open the house, and their ratings."),
+            *("GET", "/v1/openers", "read", "Things that may open the home, and their ratings."),
             *(lambda _: box.openers(), 200, list[OpenerReply]),
         ),
         Path(
@@ -285,11 +290,11 @@ def _number_paths(box: Box) -> Sequence[Path]:
             ToolsReply,
         ),
         Path(
-            *("GET", "/v1/level", "read", "Level at the microphone."),
+            *("GET", "/v1/level", "read", "Sound level at the microphone."),
             *(lambda _: box.level(), 200, LevelReply),
         ),
         Path(
-            *("GET", "/v1/doctor", "read", "Check everything; takes some seconds."),
+            *("GET", "/v1/doctor", "read", "Run all checks; takes some seconds."),
             *(lambda _: box.doctor(), 200, list[CheckReply]),
         ),
     )

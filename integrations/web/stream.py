@@ -57,7 +57,7 @@ class EventStreams:
     async def open(self, call: Call) -> Response:
         """Start a stream. Raises Refused if there are too many listeners."""
         if self._open >= LISTENERS:
-            message = f"At most {LISTENERS} programs may follow the events at once; end one."
+            message = f"At most {LISTENERS} programs can follow the events at once; close one."
             raise Refused(503, "too_many_listeners", message, {"Retry-After": "60"})
         log = self._box.events
         first = log.now("state", self._box.state())
@@ -102,7 +102,9 @@ class _Stream(StreamingResponse):
             await self._content.aclose()
 
 
-_NOT_SAID = {503: "Not announced: too much is waiting already, or the sound is not available."}
+_NOT_SAID = {
+    503: "Not announced: too many announcements are waiting, or the sound is not available."
+}
 _NOT_BEGUN = {503: "Not started: too much is waiting already."}
 
 
@@ -127,7 +129,7 @@ def speaking_paths(box: Box) -> Sequence[Path]:
                 "POST",
                 "/v1/announce",
                 "speak",
-                "Say a text or play a sound when the conversation rests.",
+                "Say a text or play a sound as soon as nobody is talking.",
             ),
             *(announce, 202, NamedReply),
             body=AnnounceRequest,

@@ -97,7 +97,7 @@ async def advertise(services: Sequence[Advertised], host: str, again_s: float = 
             address = await asyncio.to_thread(_address, host)
             await _tell(AsyncZeroconf(interfaces=[address]), services, address)
         except (OSError, Error) as error:
-            _log.warning("the satellite cannot be told to the network yet: %r", error)
+            _log.warning("the satellite cannot be announced on the network yet: %r", error)
             await asyncio.sleep(again_s)
 
 
@@ -123,7 +123,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
                     await end()
             except (TimeoutError, OSError) as error:
                 why = str(error) or "no answer in time"
-                _log.info("the network is not told that the satellite goes: %s", why)
+                _log.info("the satellite's shutdown could not be announced on the network: %s", why)
 
 
 def _address(host: str) -> str:
@@ -165,8 +165,8 @@ class WyomingServer(Opened):
             )
         except OSError as error:
             raise Misconfigured(
-                f"{self._host} port {self._port} cannot be listened on ({error.strerror}): "
-                f"choose another {self._setting}, or end the program that has it"
+                f"Cannot listen on {self._host} port {self._port} ({error.strerror}): choose "
+                f"another {self._setting}, or stop the program that is using it"
             ) from error
         stack.callback(self._server.close)
 
@@ -182,7 +182,7 @@ class WyomingServer(Opened):
         place = place_of(str(peer[0])) if peer else ""
         if not ROOM.is_left(place, self._open):
             if not self._full:
-                _log.warning("too many connect by the Wyoming protocol; some are sent away")
+                _log.warning("too many Wyoming connections; some are rejected")
             self._full = True
             writer.close()
             return
@@ -202,19 +202,19 @@ class WyomingServer(Opened):
                         await async_write_event(event, writer)
             except TimeoutError:
                 writer.transport.abort()  # a client that keeps sending would hold the place
-                raise ConnectionAbortedError("the answers are not read") from None
+                raise ConnectionAbortedError("the client is not reading the answers") from None
 
         try:
             async with self._session(send) as session:
                 while (event := await self._next(reader)) is not None:
                     await session.take(event)
         except BadEvent as error:
-            _log.info("a Wyoming connection is closed: %s", error)
+            _log.info("closed a Wyoming connection: %s", error)
         except OSError as error:
-            _log.debug("a Wyoming connection is lost: %s", error)
+            _log.debug("lost a Wyoming connection: %s", error)
         except Exception:
             # One connection's error must not end the others.
-            _log.exception("a Wyoming connection broke")
+            _log.exception("a Wyoming connection failed")
         finally:
             self._open.remove(place)
             await _close(writer)
@@ -224,7 +224,7 @@ class WyomingServer(Opened):
             async with asyncio.timeout(self._silent_s):
                 return await read_event(reader)
         except TimeoutError:
-            _log.debug("a Wyoming connection is closed: nothing came for a while")
+            _log.debug("closed a Wyoming connection: nothing arrived for a while")
             return None
 
 
@@ -238,8 +238,8 @@ async def _close(writer: asyncio.StreamWriter) -> None:
             closing = False
     except OSError as error:
         closing = patience.expired()
-        why = str(error) or "the answers are not read"
-        _log.debug("the end of a Wyoming connection was not taken: %s", why)
+        why = str(error) or "the client is not reading the answers"
+        _log.debug("the last message of a Wyoming connection could not be sent: %s", why)
     finally:
         if closing:  # on a closed transport, `abort` fails with Python 3.13
             writer.transport.abort()

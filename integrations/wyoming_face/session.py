@@ -23,7 +23,7 @@ _LONGEST_PING = 200  # characters that are sent back
 _MOST_TIMERS = 64  # most that are remembered by name
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 8_192
-_BUSY = "One text at a time, on one connection."
+_BUSY = "Send one text at a time on a connection."
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ async def read_event(reader: asyncio.StreamReader) -> Event | None:
     head = _object(line)
     kind, data = head.get("type"), head.get("data") or {}
     if not isinstance(kind, str) or not isinstance(data, dict):
-        raise BadEvent("an event has no type, or its data is no object")
+        raise BadEvent("an event has no type, or its data is not an object")
     try:
         more = await reader.readexactly(_length(head, "data_length", MOST_DATA))
         payload = await reader.readexactly(_length(head, "payload_length", MOST_PAYLOAD))
@@ -66,7 +66,7 @@ async def read_event(reader: asyncio.StreamReader) -> Event | None:
 def _length(head: dict[str, Any], key: str, most: int) -> int:
     length = head.get(key) or 0
     if not isinstance(length, int) or not 0 <= length <= most:
-        raise BadEvent(f"{key} is not a number up to {most}")
+        raise BadEvent(f"{key} must be a number of at most {most}")
     return length
 
 
@@ -74,9 +74,9 @@ def _object(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadEvent("an event is no JSON") from error
+        raise BadEvent("an event is not valid JSON") from error
     if not isinstance(found, dict):
-        raise BadEvent("an event is no JSON object")
+        raise BadEvent("an event is not a JSON object")
     return found
 
 
@@ -145,7 +145,7 @@ class SatelliteSession(DescribedSession):
             case "timer-started" | "timer-cancelled" | "timer-finished":
                 self._timer(event.type, event.data)
             case other:
-                _log.debug("a Wyoming event is passed over: %s", other[:40])
+                _log.debug("ignored a Wyoming event: %s", other[:40])
 
     def _begin(self, data: dict[str, Any]) -> None:
         rate, form = data.get("rate"), (data.get("width"), data.get("channels"))
@@ -155,7 +155,7 @@ class SatelliteSession(DescribedSession):
 
     def _add(self, event: Event) -> None:
         if self._sound is None:
-            raise BadEvent("sound came without its begin")
+            raise BadEvent("sound arrived before the event that starts it")
         self._sound += event.payload or b""
         if len(self._sound) > LONGEST_S * self._rate * WIDTH:
             raise BadEvent(f"an announcement is longer than {LONGEST_S:g} s")
@@ -171,14 +171,14 @@ class SatelliteSession(DescribedSession):
         try:
             await self._play_sound(pcm, rate)
         except (NotAnnounced, NotPossible) as error:
-            _log.warning("Home Assistant's announcement is not played: %s", error)
+            _log.warning("Home Assistant's announcement cannot be played: %s", error)
         await self._tell_played()
 
     async def _tell_played(self) -> None:
         try:
             await self._send(Event("played"))
         except OSError as error:
-            _log.debug("nobody waits for the announcement any more: %s", error)
+            _log.debug("the client stopped waiting for the announcement: %s", error)
 
     def _timer(self, kind: str, data: dict[str, Any]) -> None:
         name = str(data.get("id", ""))
@@ -197,7 +197,7 @@ class SatelliteSession(DescribedSession):
         try:
             await self._ring_for(name)
         except (NotAnnounced, NotPossible) as error:
-            _log.warning("a timer of Home Assistant's does not ring here: %s", error)
+            _log.warning("a timer from Home Assistant cannot ring here: %s", error)
 
 
 class NotSpoken(Exception):
@@ -236,7 +236,7 @@ class SpeechSession(DescribedSession):
             except NotSpoken as error:
                 await self._refuse(str(error))
         except OSError as error:
-            _log.debug("nobody waits for the speech any more: %s", error)
+            _log.debug("the client stopped waiting for the speech: %s", error)
         finally:
             self._speaks = False
 
@@ -251,7 +251,7 @@ class SpeechSession(DescribedSession):
                     chunk = pcm[start : start + _CHUNK_BYTES]
                     await self._send(Event("audio-chunk", _form(rate), chunk))
         if not rate:
-            raise NotSpoken("There is nothing in it to be spoken.")
+            raise NotSpoken("The text has nothing that can be spoken.")
         await self._send(Event("audio-stop"))
 
     async def _refuse(self, sentence: str) -> None:

@@ -136,7 +136,7 @@ async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
         async with httpx.AsyncClient(timeout=2.0) as client:
             with pytest.raises(httpx.TimeoutException):  # the system takes it, the box cannot
                 await client.get(f"http://127.0.0.1:{box.port}/healthz")
-        await box.logged("No connection can be taken")
+        await box.logged("Connections cannot be accepted")
         await heard(box, timer)
         resource.prlimit(box.pid, resource.RLIMIT_NOFILE, plenty)
         await box.serves()

@@ -174,7 +174,7 @@ async def test_the_token_is_refused(tmp_path: Path, office: Path, timer: Path) -
         on.front.refuses = 401
         await on.connected_anew()
         assert await on.box.trouble("home_assistant") == (
-            "Home Assistant does not accept home_assistant.token: make a new long-lived token on "
+            "Home Assistant rejected home_assistant.token: create a new long-lived token on "
             "your profile page, under Security."
         )
         before = on.front.met["refused"]

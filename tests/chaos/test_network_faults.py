@@ -31,11 +31,10 @@ STOPS_S = 5.0
 @fault(
     ("the name of Home Assistant doesn't resolve, and the name server doesn't answer"),
     hears=(
-        "timers and the like work; about the house: “I can't reach Home "
-        "Assistant right now. Please try again in a moment.” "
-        "Reported: “No name server tells where '…' is: "
-        "check the network's DNS, or write the host's IP address into "
-        "home_assistant.url.”"
+        "timers and the like work; about the house: “I can't reach Home Assistant right now. "
+        "Please try again in a moment.” Reported: “The name '…' could not be looked up "
+        "because no name server answered: check the network's DNS, or use the host's IP "
+        "address in home_assistant.url.”"
     ),
     retried=(
         "the connection, at least every 5 s; it comes back by itself. An open "
@@ -55,8 +54,8 @@ async def test_the_name_of_the_house_does_not_resolve(
             await box.up()
             await heard(box, timer)
             assert await box.trouble("home_assistant") == (
-                f"No name server tells where '{NAME}' is: check the network's DNS, or write the "
-                "host's IP address into home_assistant.url."
+                f"The name '{NAME}' could not be looked up because no name server answered: "
+                "check the network's DNS, or use the host's IP address in home_assistant.url."
             )
             assert names.asked
             refused = await box.ask("turn on the office lights")
@@ -99,11 +98,10 @@ async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path)
 @fault(
     "the certificate of Home Assistant has expired",
     hears=(
-        "timers and the like work; about the house: “I can't reach Home "
-        "Assistant right now. Please try again in a moment.” "
-        "Reported, also by `hearth doctor`: “The "
-        "certificate of … has expired: renew it in Home Assistant, or set this "
-        "device's date if that is wrong.”"
+        "timers and the like work; about the house: “I can't reach Home Assistant right now. "
+        "Please try again in a moment.” Reported, also by `hearth doctor`: “The certificate "
+        "of … has expired: renew it in Home Assistant, or correct this device's date if that "
+        "is wrong.”"
     ),
     retried="the connection; a renewed certificate is used automatically",
     kept="the last picture of the house",
@@ -123,8 +121,8 @@ async def test_the_certificate_of_the_house_has_expired(
         await box.up()
         await heard(box, timer)
         expired = (
-            f"The certificate of {url} has expired: renew it in Home Assistant, or set this "
-            "device's date if that is wrong."
+            f"The certificate of {url} has expired: renew it in Home Assistant, or correct "
+            "this device's date if that is wrong."
         )
         assert await box.trouble("home_assistant") == expired
         assert f"hearth: {expired}" in box.log

@@ -12,8 +12,9 @@ from tests.chaos.daemon import Daemon, statuses
 
 # How the log tells that something went a way that nobody has thought of.
 _BROKEN = re.compile(
-    r"Traceback \(most recent call last\)|\bbroke\b|could not be dealt with|"
-    r"was never (retrieved|awaited)|Exception in callback|Unhandled"
+    r"Traceback \(most recent call last\)|\bbroke\b|could not be (dealt with|processed)|"
+    r"failed with \w+ in |a Wyoming connection failed|was never (retrieved|awaited)|"
+    r"Exception in callback|Unhandled"
 )
 SLACK_MB = 48  # caches, arenas of malloc, the recogniser's first words
 SPOKEN_MB = SLACK_MB + 160  # with what the first spoken turn loads: recognisers, voice, models

@@ -221,11 +221,11 @@ async def test_a_tampered_file_is_fetched_anew(
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (404, Refused, "it answers 404"),
-        (403, Refused, "it answers 403"),
-        (500, Unavailable, "the server answers 500"),
-        (503, Unavailable, "the server answers 503"),
-        (429, Unavailable, "the server answers 429"),
+        (404, Refused, "127.0.0.1 does not have en.onnx (status 404)"),
+        (403, Refused, "127.0.0.1 does not have en.onnx (status 403)"),
+        (500, Unavailable, "the server answered with status 500"),
+        (503, Unavailable, "the server answered with status 503"),
+        (429, Unavailable, "the server answered with status 429"),
     ],
 )
 async def test_a_refusing_server(
@@ -262,7 +262,7 @@ async def test_a_redirect_on_this_machine_is_followed(
     [
         ("http://models.example/voice", "http://models.example, which is not encrypted"),
         ("ftp://127.0.0.1/voice", "not encrypted"),
-        ("/old", "leads in circles"),
+        ("/old", "redirects in a loop"),
     ],
 )
 async def test_a_redirect_that_is_not_followed(
@@ -273,7 +273,7 @@ async def test_a_redirect_that_is_not_followed(
 
 
 def test_a_redirect_to_no_address() -> None:
-    with pytest.raises(Refused, match="leads nowhere"):
+    with pytest.raises(Refused, match="redirects to an invalid address"):
         next_address(
             httpx.URL("https://a.example/"), "http://b.example:door/", "https://a.example/"
         )
@@ -297,7 +297,7 @@ async def test_a_machine_without_network(client: httpx.AsyncClient, tmp_path: Pa
     wanted = Download("http://127.0.0.1:1/voice", tmp_path / "en.onnx", 5, "0" * 64)
     said = await refused(wanted, client, Unavailable)
     assert said == (
-        "en.onnx could not be fetched from 127.0.0.1 (I can't reach it): check the network."
+        "en.onnx could not be downloaded from 127.0.0.1 (it cannot be reached): check the network."
     )
 
 

@@ -84,7 +84,7 @@ async def test_a_disk_that_another_program_fills_meanwhile(
     wanted = voice(server, disk / "models")
     with pytest.raises(Misconfigured) as raised:
         await fetch_together([wanted], client, filled)
-    assert str(raised.value).startswith(f"There is no room left for en.onnx in {disk}/models; ")
+    assert str(raised.value).startswith("The disk filled up while en.onnx was being downloaded to ")
     assert list((disk / "models").iterdir()) == []  # the partial file was deleted
     assert len(server.asked) == 1
     hogs[0].unlink()
@@ -96,7 +96,9 @@ async def test_a_disk_that_is_full_before(
     server: FileServer, client: httpx.AsyncClient, disk: Path
 ) -> None:
     _fill(disk)
-    with pytest.raises(Misconfigured, match=r"en\.onnx needs 0\.3 MB more in .* 0\.0 MB are free"):
+    with pytest.raises(
+        Misconfigured, match=r"en\.onnx needs another 0\.3 MB in .* 0\.0 MB are free"
+    ):
         await fetch_together([voice(server, disk / "models")], client)
     assert server.asked == []
 
@@ -104,7 +106,7 @@ async def test_a_disk_that_is_full_before(
 async def test_a_disk_that_is_only_to_be_read(
     server: FileServer, client: httpx.AsyncClient, read_only_disk: Path
 ) -> None:
-    words = rf"cannot be written into {read_only_disk} \(Read-only file system\): make that folder"
+    words = rf"cannot be written to {read_only_disk} \(Read-only file system\): make that folder"
     with pytest.raises(Misconfigured, match=words):
         await fetch_together([voice(server, read_only_disk)], client)
     with pytest.raises(Misconfigured, match=words), downloading_into(read_only_disk):
@@ -118,7 +120,7 @@ async def test_too_little_room_is_told_before_anything_is_asked(
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     said = await refused(voice(server, tmp_path), client, Misconfigured)
-    assert "en.onnx needs 0.3 MB more" in said
+    assert "en.onnx needs another 0.3 MB" in said
     assert server.asked == []
 
 
@@ -135,7 +137,7 @@ async def test_a_disk_that_fills_up_gets_back_what_was_taken(
 
     monkeypatch.setattr(os, "fsync", full)
     said = await refused(voice(server, tmp_path), client, Misconfigured)
-    assert "There is no room left for en.onnx" in said
+    assert "The disk filled up while en.onnx" in said
     assert names(tmp_path) == []
 
 
@@ -145,7 +147,7 @@ async def test_the_kernels_own_refusal_to_write_more(
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
-        with pytest.raises(Misconfigured, match=r"There is no room left for en\.onnx"):
+        with pytest.raises(Misconfigured, match=r"The disk filled up while en\.onnx"):
             await fetch_together([voice(server, tmp_path)], client, pause=Pauses())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -164,7 +166,7 @@ async def test_a_folder_that_cannot_be_written(
 ) -> None:
     folder = place(tmp_path)
     said = await refused(voice(server, folder), client, Misconfigured)
-    assert f"en.onnx cannot be written into {folder}" in said
+    assert f"en.onnx cannot be written to {folder}" in said
     with pytest.raises(Misconfigured, match="cannot be written"), downloading_into(folder):
         pass
     assert server.asked == []
@@ -173,7 +175,7 @@ async def test_a_folder_that_cannot_be_written(
 def test_only_one_downloads_into_a_folder(tmp_path: Path) -> None:
     with (
         downloading_into(tmp_path / "models"),
-        pytest.raises(Misconfigured, match=r"Another download into .* is under way"),
+        pytest.raises(Misconfigured, match=r"Another download into .* is running"),
         downloading_into(tmp_path / "models"),
     ):
         pass

@@ -445,4 +445,4 @@ async def test_without_descriptors_it_waits_and_goes_on(
     async with serving(APP, "127.0.0.1", 0) as port, httpx.AsyncClient() as client:
         assert (await client.get(f"http://127.0.0.1:{port}/")).text == "hello"
     assert not failures
-    assert "No connection can be taken: Too many open files" in caplog.text
+    assert "Connections cannot be accepted: Too many open files" in caplog.text

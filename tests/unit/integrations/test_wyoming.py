@@ -95,8 +95,8 @@ async def a_list(writer: asyncio.StreamWriter) -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "words"),
     [
-        (nothing, Unavailable, "hung up without a transcript"),
-        (rubbish, Unavailable, "hung up without a transcript"),
+        (nothing, Unavailable, "closed the connection without a transcript"),
+        (rubbish, Unavailable, "closed the connection without a transcript"),
         (half, Unavailable, "cannot be reached: "),
         (a_list, Misconfigured, "does not speak the Wyoming protocol"),
         (sends(Event("transcript", {"words": 1})), Misconfigured, "a transcript without text"),

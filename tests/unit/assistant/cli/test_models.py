@@ -119,7 +119,7 @@ def test_a_tampered_source_is_refused_in_one_sentence(
     server.files = {**BODY, "/a": b"a vOice"}
     assert run(home, "download") == 2
     err = capsys.readouterr().err
-    assert "hearth: en_US-a-low.onnx is not what it should be" in err
+    assert "hearth: en_US-a-low.onnx was downloaded incorrectly" in err
     assert "Traceback" not in err
     assert not (home / "data/models/en_US-a-low.onnx").exists()
 
@@ -300,6 +300,7 @@ def test_while_another_download_runs(
     out, err = capsys.readouterr()
     assert json.loads(out)[0]["fetched"] is None
     assert err == (
-        f"hearth: Another download into {home}/data/models is under way: wait until it is done.\n"
+        f"hearth: Another download into {home}/data/models is running: wait until it has "
+        "finished.\n"
     )
     assert server.asked == []

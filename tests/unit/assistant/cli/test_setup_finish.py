@@ -149,7 +149,10 @@ async def test_all_that_was_retained_is_taken_away() -> None:
 async def test_a_broker_that_is_away_is_told() -> None:
     with closed_port() as port:
         told = await remove_entities(Mqtt(host="127.0.0.1", port=port), IDENTIFIER)
-    assert told.startswith(f"No broker is to be reached at 127.0.0.1:{port}.")
+    assert told.startswith(
+        f"The broker at 127.0.0.1:{port} cannot be reached: check that it is running, "
+        "mqtt.host and mqtt.port."
+    )
     assert "run hearth unregister again" in told
 
 

@@ -215,7 +215,7 @@ async def test_a_voice_that_does_not_come_is_a_sentence(
 ) -> None:
     server.statuses.append(404)
     fetching, _ = means()
-    assert "not to be had" in await fetching.fetch_voices(lacking)
+    assert "does not have" in await fetching.fetch_voices(lacking)
 
 
 async def test_what_the_manifest_does_not_know_is_left(lacking: Settings) -> None:

@@ -182,7 +182,7 @@ async def test_a_key_that_is_taken() -> None:
 
 async def test_a_key_that_is_refused() -> None:
     async with service([]) as url:
-        with pytest.raises(SignInAgain, match=r"does not accept gemini\.api_key") as caught:
+        with pytest.raises(SignInAgain, match=r"rejected gemini\.api_key") as caught:
             await try_key(Access("AIza" + "w" * 35, url), MODEL)
     assert "wwww" not in str(caught.value)
 

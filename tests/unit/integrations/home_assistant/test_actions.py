@@ -278,7 +278,7 @@ def test_a_target_that_is_a_field_is_known_by_its_value(
 def test_a_field_that_the_script_sets_itself_is_none(step: Any) -> None:
     use = {"action": "light.turn_on", "target": {"entity_id": "{{ lamp }}"}}
     effects = read_script({"fields": FIELDS, "sequence": [step, use]}, PLACES)
-    assert "a template names what it acts on" in effects.reasons
+    assert "a template chooses its target" in effects.reasons
 
 
 @pytest.mark.parametrize(

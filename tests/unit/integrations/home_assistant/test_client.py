@@ -157,7 +157,7 @@ async def test_check_tells_who_answers() -> None:
         assert instance.state == "RUNNING"
         with pytest.raises(SignInAgain, match=r"home_assistant\.token"):
             await check(demo.url, "wrong")
-        with pytest.raises(SignInAgain, match="beyond plain ASCII"):
+        with pytest.raises(SignInAgain, match="not plain ASCII"):
             await check(demo.url, "tökén")
 
 
@@ -167,11 +167,11 @@ async def test_check_on_something_else() -> None:
         await send({"type": "http.response.body", "body": b"hello"})
 
     async with serving(hello, "127.0.0.1", 0) as port:
-        with pytest.raises(Misconfigured, match="not as Home Assistant"):
+        with pytest.raises(Misconfigured, match="does not seem to be Home Assistant"):
             await check(f"http://127.0.0.1:{port}", "t")
     with pytest.raises(Unavailable, match=r"home_assistant\.url"):
         await check("http://127.0.0.1:9", "t")
-    with pytest.raises(Misconfigured, match="is no address"):
+    with pytest.raises(Misconfigured, match="is not a valid address"):
         await check("nonsense", "t")
 
 
@@ -198,7 +198,7 @@ async def test_an_odd_message_costs_the_connection_and_nothing_else(message: str
         HomeAssistant(f"http://127.0.0.1:{port}", "t", pause_s=QUICK) as home,
     ):
         assert isinstance(home.problem, Unavailable)
-        assert "a form that Hearth does not know" in str(home.problem)
+        assert "an answer that Hearth does not understand" in str(home.problem)
 
 
 @pytest.mark.parametrize("reply", ["5", "[]", "{}"])

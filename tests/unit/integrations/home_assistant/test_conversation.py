@@ -61,7 +61,7 @@ NOT_FOUND = {
 }
 
 # The command without a sentence, for 2026.11.0 and for 2026.2.3, which does not accept a device.
-_REFUSED = "Home Assistant refused conversation/process: {}."
+_REFUSED = "Home Assistant rejected conversation/process: {}."
 NO_TEXT = CommandRefused(
     _REFUSED.format("required key not provided at 'text'. Got None"), "invalid_format"
 )

@@ -218,7 +218,9 @@ async def test_what_cannot_be_cleared_is_left(
     phones = Phones(home)
     (pixel,) = await phones.all()
     assert await phones.ask(pixel, "Hearth", "Unlock?", LIMIT_S) is None
-    assert "a notification stays on the phone Pixel: no answer in time" in caplog.text
+    assert (
+        "a notification could not be removed from the phone Pixel: no answer in time" in caplog.text
+    )
 
 
 def device(name: str, by_user: str | None = None, id_: str = "d", **more: Any) -> dict[str, Any]:

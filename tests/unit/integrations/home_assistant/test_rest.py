@@ -88,14 +88,18 @@ async def test_what_home_assistant_says(
         (
             HTMLResponse("The plain HTTP request was sent to HTTPS port", 400),
             Misconfigured,
-            "begin with https://",
+            "start home_assistant.url with https://",
         ),
         (PlainTextResponse("Bad gateway", 502), Unavailable, "status 502"),
-        (HTMLResponse("<h1>It works!</h1>"), Misconfigured, "not as Home Assistant does"),
-        (PlainTextResponse("404 page not found", 404), Misconfigured, "not as Home Assistant does"),
-        (JSONResponse(["version"]), Misconfigured, "not as Home Assistant does"),
-        (JSONResponse({"version": "1"}), Misconfigured, "not as Home Assistant does"),
-        (HTMLResponse("[" * 100_000), Misconfigured, "not as Home Assistant does"),
+        (HTMLResponse("<h1>It works!</h1>"), Misconfigured, "does not seem to be Home Assistant"),
+        (
+            PlainTextResponse("404 page not found", 404),
+            Misconfigured,
+            "does not seem to be Home Assistant",
+        ),
+        (JSONResponse(["version"]), Misconfigured, "does not seem to be Home Assistant"),
+        (JSONResponse({"version": "1"}), Misconfigured, "does not seem to be Home Assistant"),
+        (HTMLResponse("[" * 100_000), Misconfigured, "does not seem to be Home Assistant"),
     ],
 )
 async def test_what_answers_in_place_of_it(
@@ -110,10 +114,14 @@ async def test_what_answers_in_place_of_it(
     [
         (PlainTextResponse("403: Forbidden", 403), Misconfigured, "ip_bans.yaml"),
         (PlainTextResponse("Bad gateway", 502), Unavailable, "status 502"),
-        (HTMLResponse("<h1>It works!</h1>"), Misconfigured, "not as Home Assistant does"),
-        (PlainTextResponse("404 page not found", 404), Misconfigured, "not as Home Assistant does"),
-        (JSONResponse(["version"]), Misconfigured, "not as Home Assistant does"),
-        (JSONResponse({"version": "1"}), Misconfigured, "not as Home Assistant does"),
+        (HTMLResponse("<h1>It works!</h1>"), Misconfigured, "does not seem to be Home Assistant"),
+        (
+            PlainTextResponse("404 page not found", 404),
+            Misconfigured,
+            "does not seem to be Home Assistant",
+        ),
+        (JSONResponse(["version"]), Misconfigured, "does not seem to be Home Assistant"),
+        (JSONResponse({"version": "1"}), Misconfigured, "does not seem to be Home Assistant"),
         (
             JSONResponse({"message": "...", "code": "onboarding_required"}, 400),
             Misconfigured,
@@ -137,8 +145,11 @@ async def test_an_address_is_checked_without_a_token(
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("https://user:secret@home.example:8443", "on to https://home.example:8443: set home_"),
-        ("/login", "not as Home Assistant does"),
+        (
+            "https://user:secret@home.example:8443",
+            "redirects to https://home.example:8443: set home_",
+        ),
+        ("/login", "does not seem to be Home Assistant"),
     ],
 )
 async def test_a_redirect_is_not_followed(server: LoopbackServer, target: str, words: str) -> None:
@@ -162,9 +173,9 @@ async def test_where_all_is_well_there_is_no_reason(server: LoopbackServer) -> N
     [
         ("http://127.0.0.1:9", Unavailable, "does not answer at http://127.0.0.1:9"),
         ("http://user:pw@127.0.0.1:9", Unavailable, "at http://127.0.0.1:9: check"),
-        ("nonsense", Misconfigured, "is no address"),
-        ("http://[", Misconfigured, "is no address"),
-        ("http://a:b", Misconfigured, "is no address"),
+        ("nonsense", Misconfigured, "is not a valid address"),
+        ("http://[", Misconfigured, "is not a valid address"),
+        ("http://a:b", Misconfigured, "is not a valid address"),
     ],
 )
 async def test_addresses(url: str, kind: type[IntegrationError], words: str) -> None:
@@ -177,12 +188,12 @@ async def test_a_name_that_no_host_has(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", nobody)
     problem = await diagnose("http://homeassistant.local:8123", TOKEN)
-    told(problem, Unavailable, "no host named 'homeassistant.local'")
+    told(problem, Unavailable, "No host named 'homeassistant.local'")
 
 
 async def test_a_token_that_cannot_be_sent(server: LoopbackServer) -> None:
     problem = await diagnose(server.url, "tökén")
-    told(problem, SignInAgain, "home_assistant.token is no token")
+    told(problem, SignInAgain, "home_assistant.token is not a valid token")
     assert problem is not None
     assert problem.__cause__ is None  # it would show the token
 
@@ -208,12 +219,12 @@ async def test_one_that_hangs_up() -> None:
 
     async with listening(hang_up) as port:
         problem = await diagnose(f"http://127.0.0.1:{port}", TOKEN)
-    told(problem, Unavailable, "home_assistant.url begins with https://")
+    told(problem, Unavailable, "start home_assistant.url with https://")
 
 
 async def test_tls_that_does_not_fit(server: LoopbackServer, tmp_path: Path) -> None:
     problem = await diagnose(server.url.replace("http:", "https:"), TOKEN)
-    told(problem, Misconfigured, "home_assistant.url begins with http://")
+    told(problem, Misconfigured, "start home_assistant.url with http://")
     missing = await diagnose("https://127.0.0.1:9", TOKEN, ca_file=str(tmp_path / "none"))
     told(missing, Misconfigured, "home_assistant.ca_file")
 

@@ -52,14 +52,14 @@ async def test_a_name_server_that_is_silent_is_told_of(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("integrations.home_assistant.websocket.LOOKUP_S", 0.01)
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", silent)
-    with pytest.raises(Unavailable, match=r"No name server tells where 'house\.test' is"):
+    with pytest.raises(Unavailable, match=r"The name 'house\.test' could not be looked up"):
         async with open_connection("http://house.test:8123", "secret", None):
             pytest.fail("it is connected")
 
 
 async def test_a_token_that_is_not_known_is_told_of() -> None:
     async with home(says={"type": "auth_invalid", "message": "Invalid"}) as there:
-        with pytest.raises(SignInAgain, match=r"does not accept home_assistant\.token"):
+        with pytest.raises(SignInAgain, match=r"rejected home_assistant\.token"):
             async with open_connection(f"http://{there}", "secret", None):
                 pytest.fail("it is signed in")
 
@@ -68,7 +68,7 @@ async def test_a_token_that_is_not_known_is_told_of() -> None:
 async def test_only_a_refusal_says_that_the_token_is_wrong(odd: object) -> None:
     # Otherwise the person would make a new token in vain, and the house would be away for a minute.
     async with home(says=odd) as there:
-        with pytest.raises(Unavailable, match="in a form that Hearth does not know"):
+        with pytest.raises(Unavailable, match="an answer that Hearth does not understand"):
             async with open_connection(f"http://{there}", "secret", None):
                 pytest.fail("it is signed in")
 
@@ -92,7 +92,7 @@ async def test_the_token_follows_no_redirect(scheme: str) -> None:
         (400, "", Misconfigured, "trusted_proxies"),
         (401, "", SignInAgain, r"home_assistant\.token"),
         (403, "", Misconfigured, r"ip_bans\.yaml"),
-        (404, "", Misconfigured, "not as Home Assistant"),
+        (404, "", Misconfigured, "does not seem to be Home Assistant"),
         (502, "", Unavailable, "status 502"),
     ],
 )

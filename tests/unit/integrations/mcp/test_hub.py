@@ -127,7 +127,10 @@ async def test_one_dead_server_does_not_hurt_the_others(server: LoopbackServer) 
     async with McpHub([dead, server.spec(), bad]) as hub:
         assert [tool.server for tool in await hub.tools(wait_s=20)] == ["home_assistant"]
         states = {state.name: state for state in hub.states()}
-        assert "'/nowhere/server': check command in mcp.servers \"dead\"" in states["dead"].reason
+        assert (
+            "'/nowhere/server' was not found: check command in mcp.servers \"dead\""
+            in states["dead"].reason
+        )
         assert "url in mcp.servers \"bad\" = 'not-a-url'" in states["bad"].reason
         assert states["home_assistant"].ok
 
@@ -199,7 +202,7 @@ def test_two_servers_of_one_name_do_not_hide_each_other(server: LoopbackServer) 
 async def test_a_token_that_cannot_be_sent() -> None:
     async with McpHub([home_assistant_server("http://127.0.0.1:9", "tökén")]) as hub:
         await hub.tools()
-        assert "home_assistant.token is no token" in hub.states()[0].reason
+        assert "home_assistant.token is not a valid token" in hub.states()[0].reason
 
 
 async def test_no_secret_is_shown_of_an_address() -> None:

@@ -104,7 +104,7 @@ async def test_another_tool_is_refused(box: FakeBox) -> None:
     result = await call(box, "announce", {"text": "Hello"}, f"{TOKEN}-ask")
     assert (result.is_error, text(result)) == (
         True,
-        "That needs a token with the scope speak.",
+        "This tool needs a token with the scope speak.",
     )
     assert box.asked == []
 
@@ -157,7 +157,7 @@ class TestTrouble:
         [
             ({}, "text or media"),
             ({"text": "x", "volume": 7}, "volume"),
-            ({"text": "x", "secret": "1"}, "a key that does not exist"),
+            ({"text": "x", "secret": "1"}, "Unknown key; the valid keys are"),
             ({"text": 5}, "text"),
         ],
     )
@@ -183,7 +183,7 @@ class TestTrouble:
         result = await call(box, "announce", {"text": "Hello"})
         assert result.is_error
         assert "813794260538" not in text(result) + caplog.text
-        assert "the tool announce broke with RuntimeError" in caplog.text
+        assert "the tool announce failed with RuntimeError" in caplog.text
 
     async def test_who_goes_away_is_not_waited_for(self, box: FakeBox) -> None:
         asked, ended = asyncio.Event(), asyncio.Event()

@@ -127,7 +127,7 @@ async def test_it_comes_back_when_the_broker_does(caplog: pytest.LogCaptureFixtu
                 await until(box.connected)
                 (await broker.until(number, SUBSCRIBE)).writer.close()
             await until(box.connected)
-    assert "the broker is there again" in caplog.text
+    assert "the broker is back" in caplog.text
 
 
 async def test_without_a_broker_nothing_is_published() -> None:
@@ -136,15 +136,18 @@ async def test_without_a_broker_nothing_is_published() -> None:
         async with client(gone, Box()) as made:
             problem = await problem_of(made)
             assert isinstance(problem, Unavailable)
-            assert str(problem) == f"No broker is to be reached at 127.0.0.1:{gone.port}."
-            with pytest.raises(Unavailable, match="No broker"):
+            assert str(problem) == (
+                f"The broker at 127.0.0.1:{gone.port} cannot be reached: check that it is "
+                "running, mqtt.host and mqtt.port."
+            )
+            with pytest.raises(Unavailable, match="cannot be reached"):
                 await made.publish(Publication("box/state", "idle"))
 
 
 async def test_what_stays_wrong_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async with fake_broker(HANG_UP) as broker, client(broker, Box()):
         await broker.until(5)
-    assert caplog.text.count("hangs up") == 1
+    assert caplog.text.count("closes the connection") == 1
 
 
 async def test_a_broker_of_3_1_1_is_spoken_to_as_such() -> None:
@@ -170,9 +173,9 @@ async def test_a_broker_of_3_1_1_is_spoken_to_as_such() -> None:
         (refused(0x86, V5), SignInAgain, "check mqtt.username and mqtt.password"),
         (refused(0x87, V5), SignInAgain, "check mqtt.username and mqtt.password"),
         (refused(0x85, V5), Misconfigured, "Client identifier not valid"),
-        (refused(0x88, V5), Unavailable, "takes nobody now"),
-        (HANG_UP, Unavailable, "hangs up: check mqtt.host"),
-        (b"\x20\x03\x00\x00\x09", Unavailable, "hangs up: check mqtt.host"),
+        (refused(0x88, V5), Unavailable, "is not accepting connections at the moment"),
+        (HANG_UP, Unavailable, "closes the connection: check mqtt.host"),
+        (b"\x20\x03\x00\x00\x09", Unavailable, "closes the connection: check mqtt.host"),
     ],
 )
 async def test_why_it_is_not_let_in_is_one_sentence(
@@ -192,7 +195,7 @@ async def test_who_is_thrown_out_by_a_twin_is_told_why() -> None:
         visit.writer.write(packet(DISCONNECT << 4, b"\x8e\x00"))
         problem = await problem_of(made)
         assert isinstance(problem, Misconfigured)
-        assert "in use twice" in str(problem)
+        assert "in use elsewhere" in str(problem)
 
 
 async def test_leaving_while_the_broker_says_nothing_does_not_wait() -> None:
@@ -259,7 +262,7 @@ async def test_a_certificate_that_is_not_trusted(certificate: Certificate) -> No
         async with made:
             problem = await problem_of(made)
     assert isinstance(problem, Misconfigured)
-    assert "set mqtt.ca_file to its authority" in str(problem)
+    assert "set mqtt.ca_file to the file of its certificate authority" in str(problem)
 
 
 async def test_a_broker_without_tls_where_it_is_set() -> None:
@@ -274,7 +277,7 @@ async def test_a_broker_without_tls_where_it_is_set() -> None:
         async with made:
             problem = await problem_of(made)
     assert isinstance(problem, Misconfigured)
-    assert "does not speak TLS: check mqtt.port and mqtt.tls" in str(problem)
+    assert "does not use TLS: check mqtt.port and mqtt.tls" in str(problem)
 
 
 async def test_a_file_that_is_no_certificate_is_named(tmp_path: Path) -> None:

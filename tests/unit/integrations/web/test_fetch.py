@@ -194,7 +194,7 @@ async def test_redirects_are_followed_three_times() -> None:
     web = Web(*(moved(f"/{hop}", status) for hop, status in enumerate((301, 307, 308))), page())
     assert (await fetch(web)).url == "https://site.example/2"
     web = Web(*(moved("/again") for _ in range(MAX_REDIRECTS + 1)))
-    with pytest.raises(Refused, match="again and again"):
+    with pytest.raises(Refused, match="redirects too often"):
         await fetch(web)
 
 
@@ -241,7 +241,7 @@ async def test_what_is_no_page(
 
 @pytest.mark.parametrize("names", [Names(site=[[]]), Names(site=[])])
 async def test_a_name_that_there_is_not(names: Names) -> None:
-    with pytest.raises(Unavailable, match="no server of that name"):
+    with pytest.raises(Unavailable, match="No server has that name"):
         await fetch(Web(), names)
 
 
@@ -359,7 +359,7 @@ async def test_a_certificate_for_another_name(
     certificate: Certificate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with internet(certificate, whole(b"x"), monkeypatch) as (fetcher, _):
-        with pytest.raises(Refused, match="cannot prove"):
+        with pytest.raises(Refused, match="no valid certificate"):
             await fetcher.fetch("https://site.example/")
 
 

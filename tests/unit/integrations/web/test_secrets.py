@@ -128,7 +128,7 @@ async def test_no_error_tells_a_secret(
             break
     await ask("GET", "/v1/state", 429, headers=right)
     assert set(statuses) == {401, 403, 404, 405, 413, 415, 421, 422, 429, 500}
-    assert "POST /v1/confirmations/{id} broke with RuntimeError" in caplog.text
+    assert "POST /v1/confirmations/{id} failed with RuntimeError" in caplog.text
     assert "doubles.py" in caplog.text  # the place of the error
     # pytest listens to uvicorn's log of requests, which has no other listener: see `serving`.
     assert not logging.getLogger("uvicorn.access").propagate

@@ -94,7 +94,7 @@ async def test_a_network_that_comes_late_is_waited_for(
     network.fails, network.refuses = 2, 1
     await told(network)
     assert len(network.opened) == 4
-    assert caplog.text.count("cannot be told to the network yet") == 3
+    assert caplog.text.count("cannot be announced on the network yet") == 3
     assert network.ended == ["unregistered", "closed"] * 2  # what was refused is closed too
 
 
@@ -106,4 +106,7 @@ async def test_the_end_waits_for_no_network(
     network.slow = True
     await told(network)
     assert network.ended == ["unregistered", "closed"]
-    assert "is not told that the satellite goes: no answer in time" in caplog.text
+    assert (
+        "the satellite's shutdown could not be announced on the network: no answer in time"
+        in caplog.text
+    )

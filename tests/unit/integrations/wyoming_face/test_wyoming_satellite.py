@@ -296,7 +296,7 @@ class TestTooMuch:
             async with connected(port) as client:
                 await client.write_event(Event("describe"))
                 await told(client, "info")
-        assert "a Wyoming connection broke" in caplog.text
+        assert "a Wyoming connection failed" in caplog.text
 
 
 async def test_a_port_that_is_taken_names_the_setting(room: FakeRoom) -> None:

@@ -161,12 +161,14 @@ class TakesDevices:
                 return self.entities
             case "config/device_registry/update" | "config/entity_registry/update":
                 if not self.user["is_admin"]:
-                    raise Refused(f"Home Assistant refused {kind}: Unauthorized.")
+                    raise Refused(f"Home Assistant rejected {kind}: Unauthorized.")
                 self.updated.append(fields)
                 return None
             case "mobile_app/push_notification_confirm":
                 if self.refuses_confirm:
-                    raise Refused("Home Assistant refused it: Push notification channel not found.")
+                    raise Refused(
+                        "Home Assistant rejected it: Push notification channel not found."
+                    )
                 self.confirmed.append(fields["confirm_id"])
                 return None
         raise AssertionError(f"{kind} was not expected")

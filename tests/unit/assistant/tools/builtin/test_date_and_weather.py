@@ -180,7 +180,7 @@ async def test_it_is_only_needed_where_the_assistant_sees_a_weather_entity() -> 
 
 @pytest.mark.parametrize("rows", [[{"condition": "sunny"}], [3], "text", [{"datetime": "later"}]])
 async def test_an_odd_answer_is_said_to_be_one(rows: Any) -> None:
-    with pytest.raises(Unavailable, match="form that Hearth does not know"):
+    with pytest.raises(Unavailable, match="forecast that Hearth does not understand"):
         await forecasts(Home(rows), sky())
 
 
