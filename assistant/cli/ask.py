@@ -97,12 +97,9 @@ async def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _ask_beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
     text = _text(arguments)
-    before = app.log.count
-    await app.runner.ask(text, AtTerminal(prompter))
-    count = app.log.count - before
-    if not count:
-        return 0  # a word that stopped something
-    return print_turn(joined(list(app.log.turns)[-count:]), arguments.json)
+    turns = await app.runner.ask_at_terminal(text, AtTerminal(prompter))
+    # None: a word that stopped something.
+    return print_turn(joined(turns), arguments.json) if turns else 0
 
 
 COMMAND = CliCommand(

@@ -34,6 +34,7 @@ MODE = 0o600  # of the socket
 _REQUEST_S = 5.0  # for a client to say what it wants
 _LONGEST = 1 << 20  # bytes of a message
 _ANSWER_S = 60.0  # for a person to answer a question
+_SPARE_S = 2.0  # for the terminal to say that nobody answered
 _EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 _STARTING = "Hearth is still starting; try again in a moment, or run the command with --alone"
 _log = logging.getLogger(__name__)
@@ -91,6 +92,9 @@ class Control:
             _send(writer, {"busy": _STARTING})
             return
         _send(writer, {"accepted": True})
+        async with asyncio.timeout(_REQUEST_S):
+            if not (await reader.readline()).endswith(b"\n"):
+                return  # the terminal has given up, so nothing is begun
         client = _Client(reader, writer)
         doing = asyncio.create_task(self._run(words, app, client, request), name=words[0])
         try:
@@ -163,8 +167,13 @@ class _Client:
         console, what = Terminal(stderr=True), "PIN" if hidden else "yes or no"
         told = "[bold yellow]{question}[/] [dim]({what})[/] "
         console.tell(told, question=question, what=what, end="")
+        while not self._lines.empty():
+            self._lines.get_nowait()  # the answer to an earlier question, which came too late
         _send(self._writer, {"read": {"hidden": hidden, "wait_s": _ANSWER_S}})
-        line = await self._lines.get()
+        line = ""
+        with contextlib.suppress(TimeoutError):  # of a terminal that is stopped (Ctrl-Z)
+            async with asyncio.timeout(_ANSWER_S + _SPARE_S):
+                line = await self._lines.get()
         if hidden or not line:
             console.print()
         return line.strip() or None

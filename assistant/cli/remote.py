@@ -5,6 +5,7 @@ would. `control` is the other side. One JSON value per line, in both directions:
 
     {"version", "words", "config", "variables", "columns", "terminals", "environ"}   to the daemon
     {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}
+    {"go": true}                                                                    to the daemon
     {"out": "text"}, {"error": "text"}, {"read": {"hidden": false, "wait_s": 60}}
     {"line": "yes"}                                                                 to the daemon
     {"exit": 0}
@@ -26,6 +27,8 @@ NAME = "control.sock"  # in the data folder
 ANSWER_S = 3.0  # for the daemon to accept a command
 SYSTEM_FILE = Path("/etc/hearth/hearth.toml")
 _OWN = "HEARTH_ASSISTANT__DATA"  # it leads to the daemon
+# Options for this process, or that need its files. Of `--config` only the full name is read here.
+_ALONE = ("--alone", "--help", "--debug", "--out", "--config")
 # What rich looks at before it uses colours.
 _COLOURS = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 
@@ -36,7 +39,7 @@ def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | Non
     None means that nothing was begun: there is no daemon for these settings, or it cannot take this
     command.
     """
-    if not words or words[0] not in COMMANDS or not _may_be_remote(words[1:]):
+    if not words or words[0] not in COMMANDS or not _may_be_remote(words):
         return None
     try:
         config = config_file(words, environ)
@@ -52,10 +55,16 @@ def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | Non
 def _may_be_remote(words: Sequence[str]) -> bool:
     if not all(map(str.isprintable, words)):
         return False  # perhaps not in the terminal's encoding: `main` tells of it
-    options = words[: words.index("--")] if "--" in words else words
-    # Of these some are for this process, and some need its files or its input.
-    alone = {"--alone", "--help", "-h", "--debug", "--out", "-", "approve", "rate"}
-    return not any(word.partition("=")[0] in alone for word in options)
+    options = [word.partition("=")[0] for word in words[1:]]
+    if "--" in options:
+        options = options[: options.index("--")]
+    if words[0] == "tools" and not {"approve", "rate", "-"}.isdisjoint(options):
+        return False  # an owner's decision, or calls that come from our input
+    # argparse takes the beginning of an option for the whole one.
+    short = {one for one in options if one.startswith("--") and one != "--config"}
+    return "-h" not in options and not any(
+        option.startswith(one) for one in short for option in _ALONE
+    )
 
 
 def config_file(words: Sequence[str], environ: Mapping[str, str]) -> Path | None:
@@ -164,22 +173,34 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
         return 1
     connection.settimeout(None)
     try:
-        for line in stream:
-            message = json.loads(line)
-            if "exit" in message:
-                return int(message["exit"])
-            if "out" in message:
-                sys.stdout.write(message["out"])
-                sys.stdout.flush()
-            elif "error" in message:
-                sys.stderr.write(message["error"])
-                sys.stderr.flush()
-            elif "read" in message:
-                _send(stream, {"line": _read_line(**message["read"])})
-    except ConnectionError:
-        pass
+        _send(stream, {"go": True})  # a command whose terminal has given up is never begun
+    except OSError:
+        _complain("the running Hearth has just ended; try again")
+        return 1
+    while (message := _received(stream)) is not None:
+        if "exit" in message:
+            return int(message["exit"])
+        if "out" in message:
+            sys.stdout.write(message["out"])
+            sys.stdout.flush()
+        elif "error" in message:
+            sys.stderr.write(message["error"])
+            sys.stderr.flush()
+        elif "read" in message:
+            line = _read_line(**message["read"])
+            with contextlib.suppress(OSError):  # then nothing more is received either
+                _send(stream, {"line": line})
     _complain("the running Hearth ended before the command did; `hearth trace` shows what was done")
     return 1
+
+
+def _received(stream: Any) -> dict[str, Any] | None:
+    """Return the daemon's next message, None if it ended, even in the middle of one."""
+    try:
+        message: dict[str, Any] = json.loads(stream.readline())
+    except (OSError, ValueError):
+        return None
+    return message
 
 
 def _send(stream: Any, message: Mapping[str, Any]) -> None:

@@ -305,22 +305,31 @@ class ConversationLoop:
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
 
-    async def ask(self, text: str, terminal: AtTerminal | None = None) -> None:
-        """Run one typed turn, until its answer has been given.
-
-        `terminal`: one beside the daemon; nothing of the turn is spoken, and it waits until nobody
-        else talks. Raises Busy, for a terminal only.
-        """
-        if self.machine.stops_by_text and is_stop_word(text, self._languages.codes):
-            self.stop()
-            await self.rest()
-            return
-        if terminal is not None:
-            await self.programs.ask_at_terminal(text, terminal)
+    async def ask(self, text: str) -> None:
+        """Run one typed turn, until its answer has been given."""
+        if await self._stopped_by(text):
             return
         before = self._effects.closed
         self.dispatch(Typed(text))
         await self.until(lambda: self._effects.closed > before and self.resting)
+
+    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
+        """Run one typed turn of a terminal beside the daemon: nothing of it is spoken, and it waits
+        until nobody else talks.
+
+        Returns the turn and those that followed from it; none if the text was a word that stopped
+        something. Raises Busy.
+        """
+        if await self._stopped_by(text):
+            return []
+        return await self.programs.ask_at_terminal(text, terminal)
+
+    async def _stopped_by(self, text: str) -> bool:
+        if not (self.machine.stops_by_text and is_stop_word(text, self._languages.codes)):
+            return False
+        self.stop()
+        await self.rest()
+        return True
 
     def retire(self) -> None:
         """Begin nothing more. What is in progress continues until `end`."""

@@ -125,10 +125,11 @@ class ProgramTurns:
             raise served
         return served
 
-    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> None:
+    async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
         """Run a person's typed turn, which a terminal prints, once the conversation rests.
 
-        Raises Busy if that takes too long. Cancel it to interrupt the turn.
+        Returns it and the turns that followed from it, because a question was answered with another
+        command. Raises Busy if it cannot begin in time. Cancel it to interrupt the turn.
         """
         async with self._line.place(PATIENCE_S):
             rests = self._conversation.until(self._may_begin)
@@ -137,11 +138,24 @@ class ProgramTurns:
             if self._conversation.ending:
                 raise Busy("The assistant is about to end.")
             self._conversation.dispatch(Typed(text, terminal=terminal))
-            try:
-                await self._conversation.rest()
-            except asyncio.CancelledError:
+            turn, finished = self._effects.turn, list[FinishedTurn]()
+            while turn is not None and turn.opening.terminal is terminal:
+                finished.append(await self._finished(turn))
+                turn = self._effects.turn if self._effects.turn is not turn else None
+            return finished
+
+    async def _finished(self, turn: "Turn") -> FinishedTurn:
+        """Wait until a turn is over and stored. Cancel it to interrupt the turn."""
+        try:
+            await turn.written.wait()
+        except asyncio.CancelledError:
+            now = self._effects.turn
+            ours = now is not None and now.opening.terminal is turn.opening.terminal
+            if now is not None and ours and now.closing is None:  # not what somebody else began
                 self._conversation.stop()
-                raise
+            raise
+        assert turn.closing is not None  # the turn has been stored
+        return FinishedTurn(record_of(turn, turn.closing), tuple(turn.outcomes))
 
     async def _serve(
         self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event

@@ -232,6 +232,62 @@ def test_a_daemon_that_is_killed_is_told_and_nothing_runs_twice(tmp_path: Path) 
     assert "ended before the command did" in error
 
 
+def test_a_daemon_that_hangs_is_told_and_does_nothing_later(tmp_path: Path) -> None:
+    surroundings = environ(tmp_path / "data")
+    with daemon(surroundings) as process:
+        process.send_signal(signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            done = run(surroundings, "ask", "turn on the desk lamp")
+            took_s = time.monotonic() - began
+        finally:
+            process.send_signal(signal.SIGCONT)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "does not answer; try again, or run the command with --alone" in done.stderr
+        assert took_s < 10
+        assert "desk lamp" not in run(surroundings, "ask", "which lights are on").stdout.lower()
+
+
+def test_two_terminals_get_an_answer_each(house: dict[str, str]) -> None:
+    questions = ["what is the temperature in the bedroom", "what time is it"] * 3
+    command = [*HEARTH, "ask", "--json"]
+    asked = [
+        subprocess.Popen(
+            [*command, question], env=house, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        for question in questions
+    ]
+    answers = [json.loads(one.communicate(timeout=60)[0]) for one in asked]
+    assert [one["heard"] for one in answers] == questions
+    assert len({one["turn_id"] for one in answers}) == len(questions)
+
+
+def test_two_texts_are_spoken_one_after_the_other(house: dict[str, str]) -> None:
+    texts = [f"This is number {number}." for number in (1, 2, 3, 4)]
+    said = [
+        subprocess.Popen(
+            [*HEARTH, "say", "--json", text],
+            env=house,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        for text in texts
+    ]
+    told = [json.loads(one.communicate(timeout=60)[0])["clauses"] for one in said]
+    assert told == [[text] for text in texts]
+
+
+def test_a_reader_that_goes_away_is_no_trouble(house: dict[str, str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [*HEARTH, "tools"]
+    done = subprocess.run(
+        command, env=house, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_what_a_dead_daemon_left_is_no_obstacle(tmp_path: Path) -> None:
     surroundings = environ(tmp_path / "data")
     (tmp_path / "data").mkdir(mode=0o700)

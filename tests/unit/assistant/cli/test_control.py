@@ -32,6 +32,7 @@ REQUEST: dict[str, Any] = {
     "terminals": [False, False, False],
     "environ": {},
 }
+GO = {"go": True}  # the terminal is still waiting
 
 
 class Command:
@@ -85,9 +86,9 @@ async def serving(folder: Path, command: Command, served: App | None) -> AsyncIt
 
 
 async def exchange(folder: Path, request: Any, *lines: Any) -> list[dict[str, Any]]:
-    """Send a request and further lines, and return every message until the end."""
+    """Send a request, the word to begin and further lines, and return every message."""
     reader, writer = await asyncio.open_unix_connection(folder / NAME)
-    for line in (request, *lines):
+    for line in (request, GO, *lines):
         writer.write(json.dumps(line).encode() + b"\n")
     found = [json.loads(line) async for line in reader]
     writer.close()
@@ -165,7 +166,7 @@ async def test_a_client_that_goes_ends_its_command(tmp_path: Path) -> None:
     command.lasts.clear()
     async with serving(tmp_path, command, app()), asyncio.timeout(5):
         _, writer = await asyncio.open_unix_connection(tmp_path / NAME)
-        writer.write(json.dumps(REQUEST).encode() + b"\n")
+        writer.write(f"{json.dumps(REQUEST)}\n{json.dumps(GO)}\n".encode())
         await command.begun.wait()
         writer.close()
         await command.cancelled.wait()
@@ -176,7 +177,7 @@ async def test_the_end_of_the_daemon_ends_commands_and_the_socket(tmp_path: Path
     command.lasts.clear()
     async with serving(tmp_path, command, app()):
         _, writer = await asyncio.open_unix_connection(tmp_path / NAME)
-        writer.write(json.dumps(REQUEST).encode() + b"\n")
+        writer.write(f"{json.dumps(REQUEST)}\n{json.dumps(GO)}\n".encode())
         await command.begun.wait()
     assert command.cancelled.is_set()
     assert not (tmp_path / NAME).exists()
