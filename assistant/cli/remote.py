@@ -58,8 +58,9 @@ def _may_be_remote(words: Sequence[str]) -> bool:
     options = [word.partition("=")[0] for word in words[1:]]
     if "--" in options:
         options = options[: options.index("--")]
-    if words[0] == "tools" and not {"approve", "rate", "-"}.isdisjoint(options):
-        return False  # an owner's decision, or calls that come from our input
+    ours = {"approve", "rate", "-", "--explain=-"}  # an owner's decision, or calls in our input
+    if words[0] == "tools" and not ours.isdisjoint((*options, *words)):
+        return False
     # argparse takes the beginning of an option for the whole one.
     short = {one for one in options if one.startswith("--") and one != "--config"}
     return "-h" not in options and not any(

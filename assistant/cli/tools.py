@@ -78,6 +78,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
+    if arguments.explain == "-":  # the input here is the daemon's, and reading it would block
+        raise Failed("Calls from the input need --alone", 2)
     calls = _calls(arguments.explain) if arguments.explain else []
     _check_profile(arguments.prompt, app.settings)
     return await _show(arguments, app.home, app.settings, SystemClock(), calls)

@@ -134,6 +134,7 @@ def test_no_daemon(tmp_path: Path) -> None:
         ("ask hello --conf other.toml", False),
         ("ask hello --config=none.toml", True),
         ("tools --explain -", False),
+        ("tools --explain=-", False),
         ("tools rate", False),
         ("tools approve", False),
         ("tools --prompt guests", True),
