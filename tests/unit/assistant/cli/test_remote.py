@@ -53,11 +53,11 @@ def test_the_daemons_output_and_exit_code_are_ours(
     done = b'{"out": "It is five.\\n"}\n{"error": "a note\\n"}\n{"exit": 3}\n'
     with daemon(tmp_path, ACCEPTED, done) as lines:
         words = ["ask", "what", "time"]
-        assert run_in_daemon(words, {**environ(tmp_path), "HEARTH_X": "secret"}) == 3
+        assert run_in_daemon(words, {**environ(tmp_path), "HEARTH_VOICE__ENGINE": "secret"}) == 3
     assert capsys.readouterr() == ("It is five.\n", "a note\n")
     assert lines[0]["words"] == words
     assert lines[0]["version"] == own_version()
-    assert lines[0]["variables"] == {"HEARTH_X": remote.fingerprint("secret")}
+    assert lines[0]["variables"] == {"HEARTH_VOICE__ENGINE": remote.fingerprint("secret")}
     assert "secret" not in json.dumps(lines)
     assert lines[1] == {"go": True}
 
