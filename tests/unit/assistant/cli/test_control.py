@@ -85,12 +85,16 @@ async def serving(folder: Path, command: Command, served: App | None) -> AsyncIt
         yield control
 
 
-async def exchange(folder: Path, request: Any, *lines: Any) -> list[dict[str, Any]]:
-    """Send a request, the word to begin and further lines, and return every message."""
+async def exchange(folder: Path, request: Any, *answers: Any) -> list[dict[str, Any]]:
+    """Send a request and the word to begin, answer each question, and return every message."""
     reader, writer = await asyncio.open_unix_connection(folder / NAME)
-    for line in (request, GO, *lines):
+    for line in (request, GO):
         writer.write(json.dumps(line).encode() + b"\n")
-    found = [json.loads(line) async for line in reader]
+    found, left = list[dict[str, Any]](), list(answers)
+    async for message in reader:
+        found.append(json.loads(message))
+        if "read" in found[-1] and left:
+            writer.write(json.dumps(left.pop(0)).encode() + b"\n")
     writer.close()
     return found
 

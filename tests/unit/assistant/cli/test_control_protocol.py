@@ -31,6 +31,7 @@ class House:
     def __init__(self) -> None:
         self.ran: list[str] = []
         self.answers: list[str | None] = []
+        self.waits = 0.0  # seconds before a question
         self.began, self.interrupted = asyncio.Event(), asyncio.Event()
         settings = SimpleNamespace(source=None)
         self.app = cast(
@@ -45,6 +46,7 @@ class House:
         try:
             if arguments.text == "wait":
                 await asyncio.get_running_loop().create_future()
+            await asyncio.sleep(self.waits)
             if arguments.text == "ask" and prompter is not None:
                 self.answers.append(await prompter.ask("Open it?", hidden=False))
         except asyncio.CancelledError:
@@ -155,6 +157,21 @@ async def test_a_stopped_terminal_does_not_hold_the_house_for_ever(
     async with serving(tmp_path, house), terminal(tmp_path) as client:
         client.send(request("ask"))
         client.send({"go": True})
+        assert (await client.rest())[-1] == {"exit": 4}
+    assert house.answers == [None]
+
+
+async def test_a_line_from_before_the_question_answers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "_ANSWER_S", 0.1)
+    monkeypatch.setattr(control, "_SPARE_S", 0.1)
+    house = House()
+    house.waits = 0.2  # before it asks, so that the line is there
+    async with serving(tmp_path, house), terminal(tmp_path) as client:
+        client.send(request("ask"))
+        client.send({"go": True})
+        client.send({"line": "yes\n"})
         assert (await client.rest())[-1] == {"exit": 4}
     assert house.answers == [None]
 
