@@ -34,8 +34,8 @@ async def _data_folder(scene: Scene) -> Found:
         await asyncio.to_thread(try_it)
     except OSError as error:
         return bad(
-            f"{folder} cannot be written ({error.strerror})",
-            "let Hearth's user write it, or set assistant.data to another folder",
+            f"cannot write to {folder} ({error.strerror})",
+            "give Hearth's user write access to it, or set assistant.data to another folder",
         )
     return good(str(folder))
 
@@ -46,7 +46,7 @@ async def _journal(scene: Scene) -> Found:
         async with Store(settings.database, SystemClock()) as store:
             await store.last_turn()
     except (ConfigError, StoreError) as error:
-        return bad("the journal does not open", str(error))
+        return bad("cannot open the journal", str(error))
     size = await asyncio.to_thread(_size, settings.database)
     return judge_journal(str(settings.database), size, settings.journal.max_mb)
 
@@ -70,8 +70,8 @@ async def _disk(scene: Scene) -> Found:
             return judge_disk(look(folder))
         except OSError as error:
             return bad(
-                f"{folder} cannot be looked at ({error.strerror})",
-                "let Hearth's user read it, or set assistant.data to another folder",
+                f"cannot examine the disk of {folder} ({error.strerror})",
+                "give Hearth's user read access to it, or set assistant.data to another folder",
             )
 
     return await asyncio.to_thread(look_and_judge)
@@ -97,21 +97,21 @@ async def _messages(scene: Scene) -> Found:
         async with Store(scene.settings.database, clock) as store:
             kept = await store.kept(old_orders.NAME)
     except (ConfigError, StoreError):
-        return odd("not known", "mend the journal first")
+        return odd("unknown", "fix the journal first")
     return judge_messages(old_orders.recent(kept, clock.now()))
 
 
 def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
     """Judge messages from Home Assistant whose text was a command in earlier versions."""
     if not old:
-        return good("none has its order in the text")
+        return good("none has a command in its text")
     told = ", ".join(f"{what} ({one.count})" for what, one in sorted(old.items()))
     last = max(one.last for one in old.values()).astimezone()
     order = min(old).removeprefix("command_")
     return odd(
-        f"not obeyed, since the order is in the text: {told}; the last on {last:%Y-%m-%d at %H:%M}",
-        "change the automation in Home Assistant that ran then: in its notify action, put "
-        f'"data: {{{MARK}: {order}}}" in place of the text (docs/home-assistant.md has the rest)',
+        f"ignored, as the command is in the text: {told}; last on {last:%Y-%m-%d at %H:%M}",
+        "change the Home Assistant automation that ran then: in its notify action, replace the "
+        f'text by "data: {{{MARK}: {order}}}" (see docs/home-assistant.md)',
     )
 
 
@@ -144,22 +144,25 @@ def judge_disk(disk: Disk) -> Found:
     if disk.card:
         told += ", on a card"
     if disk.gb_a_day is not None:
-        told += f", {disk.gb_a_day:.1f} GB written a day"
+        told += f", {disk.gb_a_day:.1f} GB written per day"
     if disk.read_only:
         return bad(
-            f"{told}; it cannot be written",
-            "see why with `dmesg`: a card that fails is often set to read-only; replace it",
+            f"{told}; it is read-only",
+            "run `dmesg` to see why; a failing card often turns read-only: replace it",
         )
     if disk.free_mb < _FULL_MB:
         return bad(told, "make room: sudo apt clean, journalctl --vacuum-size=50M")
     if disk.files_left is not None and disk.files_left < _FEW_FILES:
-        return odd(f"{told}; {disk.files_left} more files can be made", "delete small files")
+        return odd(
+            f"{told}; room for only {disk.files_left} more files",
+            "delete files that are not needed",
+        )
     if disk.free_mb < _TIGHT_MB:
         return odd(told, "make room: sudo apt clean, journalctl --vacuum-size=50M")
     if disk.life is not None and disk.life >= _WORN:
-        return odd(f"{told}; {disk.life * 10} % of its life is used", "replace it soon")
+        return odd(f"{told}; {disk.life * 10} % of its service life is used", "replace it soon")
     if disk.card and disk.gb_a_day is not None and disk.gb_a_day > _MUCH_GB:
-        return odd(told, "that wears a card out: see what writes with `sudo iotop -ao`")
+        return odd(told, "this wears the card out: run `sudo iotop -ao` to see what writes so much")
     return good(told)
 
 
@@ -167,7 +170,7 @@ def judge_journal(name: str, size: int, most_mb: int) -> Found:
     """Judge the size of the journal. `size` is in bytes, `most_mb` is journal.max_mb."""
     told = f"{name}, {size / _MB:.1f} of at most {most_mb} MB"
     if size > most_mb * _OVER * _MB:
-        return odd(told, "it shrinks within an hour of hearth run; else see its log")
+        return odd(told, "`hearth run` shrinks it within an hour; if it does not, see its log")
     return good(told)
 
 
@@ -240,17 +243,17 @@ _THERMAL = Path("/sys/class/thermal")
 _ASK_S = 3.0
 # Bits of a Pi's `get_throttled`; shifted by 16 they mean since the start.
 _UNDER_VOLTAGE, _CAPPED, _THROTTLED, _SOFT_LIMIT = (1 << bit for bit in range(4))
-_LEAPS = {1: "a leap second comes tonight", 2: "a second is left out tonight"}
+_LEAPS = {1: "a leap second will be added tonight", 2: "a leap second will be skipped tonight"}
 
 
 def judge_memory(meminfo: Mapping[str, int]) -> Found:
     """Judge the free memory. `meminfo` is in kB, by the names in /proc/meminfo."""
     if "MemAvailable" not in meminfo:
-        return good("the system does not tell")
+        return good("the system does not report it")
     free, whole = meminfo["MemAvailable"] // 1024, meminfo.get("MemTotal", 0) // 1024
     swapped = (meminfo.get("SwapTotal", 0) - meminfo.get("SwapFree", 0)) // 1024
     told = f"{free} of {whole} MB available" + (f", {swapped} MB swapped out" if swapped else "")
-    mend = "end other programs on this machine; brains and voices of less size help too"
+    mend = "stop other programs on this machine, or use smaller models and voices"
     if free < _LITTLE_MEMORY_MB:
         return bad(told, mend)
     return odd(told, mend) if free < _TIGHT_MEMORY_MB else good(told)
@@ -274,17 +277,17 @@ def judge_heat(heat: Heat) -> Found:
     told = "no sensor" if heat.celsius is None else f"{heat.celsius:.0f} °C"
     bits = heat.throttled or 0
     ever = bits | bits >> 16
-    when = "now" if bits & 0xF else "since its start"
+    when = "now" if bits & 0xF else "since boot"
     if ever & _UNDER_VOLTAGE:
         return odd(
             f"{told}; the voltage is too low ({when})",
-            "use the power supply that belongs to the board, and a short cable",
+            "use the board's official power supply and a short cable",
         )
     if ever & (_CAPPED | _THROTTLED | _SOFT_LIMIT):
-        return odd(f"{told}; it slows itself down ({when})", "cool it: a heat sink or a fan")
+        return odd(f"{told}; throttled ({when})", "add a heat sink or a fan")
     if heat.celsius is not None and heat.celsius >= _HOT_C:
-        return odd(told, "cool it: a heat sink or a fan, or another place")
-    return good(told if heat.throttled is None else f"{told}, never slowed down")
+        return odd(told, "add a heat sink or a fan, or move it to a cooler place")
+    return good(told if heat.throttled is None else f"{told}, never throttled")
 
 
 def parse_throttled(text: str) -> int | None:
@@ -299,13 +302,13 @@ def judge_clock(now: datetime, state: int, keeper: str) -> Found:
     """Judge the clock. `state` is that of the kernel's clock (adjtimex(2)); `keeper` is the command
     that lets the network set it."""
     told = f"{now:%Y-%m-%d %H:%M %Z}"
-    mend = f"let the network set it: {keeper or 'sudo apt install systemd-timesyncd'}"
+    mend = f"set it from the network: {keeper or 'sudo apt install systemd-timesyncd'}"
     if not _FIRST_YEAR <= now.year < _LAST_YEAR:
-        return bad(f"{told} cannot be right, so nothing by TLS works", mend)
+        return bad(f"{told} cannot be right, so TLS connections fail", mend)
     if not 0 <= state < 5:
         return odd(f"{told}; not synchronised", mend)
     leap = _LEAPS.get(state)
-    return good(f"{told}, kept right" + (f"; {leap}" if leap else ""))
+    return good(f"{told}, synchronised" + (f"; {leap}" if leap else ""))
 
 
 async def _memory(scene: Scene) -> Found:

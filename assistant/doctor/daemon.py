@@ -63,9 +63,9 @@ async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemo
             health = await client.get("/healthz")
             word = health.text.strip()
             if word not in ("ok", "degraded", "dead"):
-                return Daemon(url, problem=f"somebody else answers at {url}") if held else None
+                return Daemon(url, problem=f"another program answers at {url}") if held else None
             if not held:
-                return Daemon(url, word, f"it uses another data folder than {settings.data_folder}")
+                return Daemon(url, word, f"its data folder is not {settings.data_folder}")
             async with _signed_in(settings, client, links=links):
                 return await _asked(client, url, word)
     except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -80,7 +80,7 @@ def _why(error: Exception, url: str) -> str:
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return f"no answer from {url} in time"
     if isinstance(error, OSError):
-        return f"http.tls_cert cannot be read ({error.strerror or type(error).__name__})"
+        return f"cannot read http.tls_cert ({error.strerror or type(error).__name__})"
     return f"no answer from {url} ({type(error).__name__})"
 
 
@@ -89,7 +89,7 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
     console = await client.get("/")
     page = console.status_code == 200 and "html" in console.headers.get("content-type", "")
     if state.status_code != 200:
-        problem = f"it does not let us in (status {state.status_code})"
+        problem = f"it refuses access (status {state.status_code})"
         return Daemon(url, health, problem, console=page)
     level = await client.get("/v1/level")
     figures = await client.get("/metrics")
@@ -176,44 +176,46 @@ def _figure(pattern: re.Pattern[str], text: str) -> float | None:
 def judge_running(daemon: Daemon | None, version: str) -> Found:
     """Judge the state of the running Hearth. `version` is that of this program."""
     if daemon is None:
-        return good("none runs now (hearth run)")
+        return good("not running (start it with `hearth run`)")
     if not daemon.health:
         return bad(
-            f"it runs, but {daemon.problem}",
-            "see what it says: journalctl -u hearth; then restart it",
+            f"running, but {daemon.problem}",
+            "see its log (journalctl -u hearth), then restart it",
         )
     if daemon.health == "dead":
-        return bad("it runs, and nothing goes on in it", "restart it: systemctl restart hearth")
+        return bad("running, but stuck", "restart it: systemctl restart hearth")
     if not daemon.lets_us_in:
         return odd(
             f"{daemon.health}, but {daemon.problem}",
-            "run the doctor as the user that Hearth runs as",
+            "run `hearth doctor` as the user that Hearth runs as",
         )
     return _judge_told(daemon, daemon.state or {}, version)
 
 
 def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found:
     theirs = str(state.get("version") or version)
-    told = f"{daemon.health}, version {theirs}, {state.get('state', 'it answers')}"
+    told = f"{daemon.health}, version {theirs}, {state.get('state', 'answering')}"
     if daemon.memory_bytes:
         told += f", {daemon.memory_bytes / 2**20:.0f} MB"
     troubles = state.get("troubles")
     if isinstance(troubles, dict) and troubles:
         return odd(told, "; ".join(f"{what}: {why}" for what, why in troubles.items()))
     if theirs != version:
-        return odd(f"{told}; installed is {version}", "restart it: systemctl restart hearth")
+        return odd(
+            f"{told}; version {version} is installed", "restart it: systemctl restart hearth"
+        )
     return good(told)
 
 
 def judge_lag(daemon: Daemon | None) -> Found:
     """Judge the delays of the daemon's event loop."""
     if daemon is None:
-        return good("no Hearth runs")
+        return good("Hearth is not running")
     if daemon.lag_s is None:
-        return good("the running Hearth does not tell it")
+        return good("the running Hearth does not report it")
     told = f"at most {daemon.lag_s * 1000:.0f} ms late in the last minute"
     if daemon.lag_s > _SLOW_S:
-        return odd(told, "end other programs on this machine, or take a faster one")
+        return odd(told, "stop other programs on this machine, or use a faster one")
     return good(told)
 
 

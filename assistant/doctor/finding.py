@@ -88,6 +88,9 @@ async def examine(
             async with asyncio.timeout(check.limit_s):
                 found = await check.look(scene)
         except TimeoutError:
-            found = bad(f"no result within {check.limit_s:g} s", "try again; then see --debug")
+            found = bad(
+                f"no result within {check.limit_s:g} s",
+                "try again; if it fails again, run it with --debug",
+            )
         findings.append(finding(check.name, found))
     return findings

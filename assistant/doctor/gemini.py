@@ -43,7 +43,7 @@ _GOOGLE = "https://generativelanguage.googleapis.com"
 _CONNECT_S = 6.0
 _WORD_S = 20.0  # includes the import of google-genai
 _ENDS_SOON_DAYS = 14
-_NETWORK = "check the network and its DNS; Hearth's local brains do without it"
+_NETWORK = "check the network and its DNS; Hearth's local brains work without it"
 _ASKED = "Answer with one word: yes."
 
 
@@ -68,7 +68,7 @@ def is_used(settings: Settings) -> bool:
 async def _allowed(scene: Scene) -> Found:
     settings = scene.settings
     if not any(name in CLOUD for name in settings.brain.order):
-        return good("not used: brain.order names no Gemini")
+        return good("not used: brain.order lists no Gemini brain")
     if not settings.privacy.accept_cloud:
         return good("not used: privacy.accept_cloud is false, so nothing leaves the house")
     if not may_use_cloud(settings):
@@ -87,7 +87,7 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
     """
     problem = impossible(key)
     if problem and not foreign:
-        return bad("allowed, but the key cannot be one", problem)
+        return bad("allowed, but the key is malformed", problem)
     doubt = "" if foreign else doubtful(key)
     told = f"allowed, and there is a key; model {model}"
     return odd(told, f"{doubt} If it is refused, copy it again.") if doubt else good(told)
@@ -126,9 +126,9 @@ def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
     """Judge a successful connection. `ends` is when the certificate expires, as formatted by ssl;
     None without TLS."""
     if ends is None:
-        return odd(f"{host} is reached, without TLS", "set gemini.base_url to an https address")
+        return odd(f"connected to {host} without TLS", "set gemini.base_url to an https address")
     left = int((ssl.cert_time_to_seconds(ends) - now.timestamp()) // 86_400)
-    told = f"{host} is reached, its certificate is good for {left} days"
+    told = f"connected to {host}; its certificate is valid for {left} days"
     if left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname:  # Google renews its own
         return odd(told, "renew it soon")
     return good(told)
@@ -137,15 +137,15 @@ def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
 def judge_failure(host: str, error: OSError) -> Found:
     if isinstance(error, ssl.SSLCertVerificationError):
         return bad(
-            f"{host} shows a certificate that is not trusted ({error.verify_message})",
-            "set the clock right; else something in the network reads along, or gemini.ca_file "
-            "has to name its authority",
+            f"the certificate of {host} is not trusted ({error.verify_message})",
+            "check the clock; if it is right, something on the network intercepts the connection, "
+            "or gemini.ca_file must name the certificate's authority",
         )
     if isinstance(error, ssl.SSLError):
         why = getattr(error, "reason", "") or type(error).__name__
-        return bad(f"{host} does not speak TLS ({why})", _NETWORK)
+        return bad(f"cannot set up TLS with {host} ({why})", _NETWORK)
     told = error.strerror or type(error).__name__
-    return bad(f"{host} is not reached ({told})", _NETWORK)
+    return bad(f"cannot reach {host} ({told})", _NETWORK)
 
 
 async def _word(scene: Scene) -> Found:
@@ -163,14 +163,14 @@ async def _word(scene: Scene) -> Found:
             if await Budget(
                 scene.settings.limits.daily_cost_usd, store.spent_since, clock
             ).reached():
-                return good("not asked: limits.daily_cost_usd is reached for today")
+                return good("not tried: today's limits.daily_cost_usd is reached")
             await try_key(access, gemini.model)
             said = await _say(access, gemini.once_model)
             await store.record_turn(said.as_record(clock.now()))
     except (ConfigError, StoreError) as error:
-        return bad("not asked, or its cost not kept", str(error))
+        return bad("not tried, or its cost could not be recorded", str(error))
     except IntegrationError as error:
-        return bad("it does not answer", str(error))
+        return bad("no answer", str(error))
     return judge_word(said.words, said.used, gemini.model, gemini.once_model)
 
 
@@ -216,9 +216,12 @@ async def _say(access: Access, model: str) -> _Said:
 def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
     """Judge the answer without showing it, because its text is not trusted."""
     if not words:
-        return odd(f"{once_model} gave no word", "try again; else set gemini.once_model to another")
+        return odd(
+            f"{once_model} gave an empty answer",
+            "try again, or set gemini.once_model to another model",
+        )
     tokens = used.input_tokens + used.output_tokens
-    return good(f"the key is taken, {model} is there, {once_model} answers ({tokens} tokens)")
+    return good(f"the key works, {model} is available, {once_model} answers ({tokens} tokens)")
 
 
 CHECKS: tuple[Check[Scene], ...] = (

@@ -68,7 +68,7 @@ async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Fi
         try:
             home = await stack.enter_async_context(open_home(settings, SystemClock()))
         except ConfigError as error:
-            return [Finding("home assistant", "fail", "not looked at", str(error))]
+            return [Finding("home assistant", "fail", "not checked", str(error))]
         scene = await _scene(settings, home)
         findings = await examine(CHECKS[:2], scene, watch)
         if not any(found.status == "fail" for found in findings):
@@ -101,7 +101,7 @@ async def _answers(scene: HouseScene) -> Found:
     if isinstance(scene.answer, SignInAgain):
         return good("answers")  # the next check reports that access is refused
     if isinstance(scene.answer, IntegrationError):
-        return bad("does not answer as it should", str(scene.answer))
+        return bad("does not answer as expected", str(scene.answer))
     told = f"{scene.answer.version} at {shown(scene.address.url)}"
     if scene.answer.state != "RUNNING":
         return odd(f"{told}, still starting", "try again in a minute")
@@ -112,7 +112,7 @@ async def _token(scene: HouseScene) -> Found:
     if isinstance(scene.answer, SignInAgain):
         return bad("not accepted", str(scene.answer))
     if isinstance(scene.answer, IntegrationError):
-        return odd("not tried", "mend the check before this one")
+        return odd("not checked", "fix the check above first")
     return good("accepted")
 
 
@@ -122,7 +122,7 @@ async def _tools(scene: HouseScene) -> Found:
     own = [state for state in scene.home.hub.states() if state.name == HOME_ASSISTANT]
     reason = "; ".join(state.reason for state in own if not state.ok)
     if reason:
-        return bad("Home Assistant's tools cannot be used", reason)
+        return bad("cannot use Home Assistant's tools", reason)
     return good(judge_menu(menu))
 
 
@@ -131,8 +131,8 @@ def judge_menu(menu: Menu) -> str:
     offered = menu.offered()
     own = sum(entry.server == HOME_ASSISTANT for entry in offered)
     hidden = len(menu.entries) - len(offered)
-    told = f"{len(offered)} tools in the menu, {own} of them Home Assistant's"
-    return f"{told}, {hidden} not offered (hearth tools)" if hidden else told
+    told = f"{len(offered)} tools offered, {own} of them from Home Assistant"
+    return f"{told}, {hidden} not offered (see `hearth tools`)" if hidden else told
 
 
 async def _counts(home: HomeContext) -> Counter[str]:
@@ -160,9 +160,9 @@ def judge_servers(
 
 def _judge_server(state: ServerState, tools: int, spec: ServerSpec) -> Found:
     if not state.ok:
-        return odd("cannot be used", state.reason or "see why with hearth --debug tools")
+        return odd("cannot be used", state.reason or "run `hearth --debug tools` to see why")
     if not tools:
-        return odd("answers, without a tool", "see mcp.servers: its `allow` and `deny`")
+        return odd("connected, but offers no tools", "check `allow` and `deny` in mcp.servers")
     told = f"{tools} tool{'' if tools == 1 else 's'}"
     if spec.transport != "stdio":
         return good(told)
@@ -171,7 +171,7 @@ def _judge_server(state: ServerState, tools: int, spec: ServerSpec) -> Found:
     if spec.sandbox:
         return odd(
             f"{told}; not sandboxed: this kernel has no Landlock",
-            "use a kernel with Landlock (Debian's has it, Raspberry Pi OS's has not), or run the "
+            "use a kernel with Landlock (Debian's has it, Raspberry Pi OS's does not), or run the "
             "server as another user and connect to it over http",
         )
     return odd(
@@ -197,7 +197,7 @@ async def _picture(scene: HouseScene) -> Found:
 async def _openers(scene: HouseScene) -> Found:
     client = scene.home.client
     if not client.connected:
-        return odd("not known", "mend the check before this one")
+        return odd("unknown", "fix the check above first")
     return judge_openers(client.house, scene.home.policy_contexts.ratings.tiers)
 
 
@@ -210,18 +210,20 @@ def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
     told = [
         f"{words}: {_few(found)}"
         for words, found in (
-            ("free, as they were rated", freed),
-            ("asked about until they are rated", unrated),
-            ("seen to open something", seen),
+            ("allowed without asking, by their rating", freed),
+            ("need confirmation until they are rated", unrated),
+            ("seen opening something", seen),
         )
         if found
     ]
     if not told:
-        return good("all that may open something is known, and asked about")
+        return good("everything that may open something is known and needs confirmation")
     detail = "; ".join(told)
     if unrated:
-        return odd(detail, 'hearth tools rate "NAME" comfort frees what opens nothing')
-    return good(f'{detail} (hearth tools rate "NAME" secure asks again)' if freed else detail)
+        return odd(detail, 'if one opens nothing, run: hearth tools rate "NAME" comfort')
+    return good(
+        f'{detail} (to be asked again: hearth tools rate "NAME" secure)' if freed else detail
+    )
 
 
 def _few(things: Sequence[Entity]) -> str:
@@ -231,20 +233,20 @@ def _few(things: Sequence[Entity]) -> str:
 
 async def _device(scene: HouseScene) -> Found:
     if scene.demo:
-        return good("the simulated house has no devices like this one")
+        return good("not needed in the simulated house")
     if isinstance(scene.record, ConfigError):
-        return odd("not known", str(scene.record))
+        return odd("unknown", str(scene.record))
     record = scene.record
     if record is None or not record.device_id or record.url != scene.address.url:
-        return odd("not registered", "hearth run registers it when it starts")
+        return odd("not registered", "`hearth run` registers it when it starts")
     try:
         device = await find_device(scene.home.client, record.identifier)
     except IntegrationError as error:
-        return odd("not found out", str(error))
+        return odd("unknown", str(error))
     if device is None:
         return odd(
-            "registered once, but deleted in Home Assistant",
-            "hearth run registers it again within ten minutes, or at its next start",
+            "registered before, but deleted in Home Assistant",
+            "`hearth run` registers it again within ten minutes, or when it next starts",
         )
     if device.disabled:
         return odd(
@@ -257,14 +259,14 @@ async def _area(scene: HouseScene) -> Found:
     name = scene.settings.assistant.area
     if not name:
         return odd(
-            "assistant.area is empty, so a sentence without a room asks for one",
-            "set it to the room this box stands in",
+            "assistant.area is empty, so Hearth asks which room you mean",
+            "set it to the room that this box is in",
         )
     record = None if isinstance(scene.record, ConfigError) else scene.record
     try:
         found = await place.look_up(scene.home.client, record, name)
     except IntegrationError as error:
-        return odd("not found out", str(error))
+        return odd("unknown", str(error))
     if found.wanted is None:
         return odd(f'assistant.area is "{name}"', place.no_such_area(name, found))
     if record is None or not found.registered or found.agrees:
@@ -288,19 +290,19 @@ CHECKS: tuple[Check[HouseScene], ...] = (
 )
 
 
-_MEND = "mend that, and Home Assistant has Hearth's MQTT entities again"
+_MEND = "fix this to get Hearth's MQTT entities back in Home Assistant"
 
 
 async def _broker(scene: Scene) -> Found:
     mqtt = scene.settings.mqtt
     if not mqtt.host:
-        return good("none is set (mqtt.host)")
+        return good("not used: mqtt.host is empty")
     try:
         # With its own client id, so that a running Hearth stays connected.
         await publish_last(broker_of(mqtt), f"hearth-doctor-{secrets.token_hex(4)}", ())
     except IntegrationError as error:
         return bad(str(error), _MEND)
-    return good(f"lets Hearth in at {mqtt.host}:{mqtt.port}")
+    return good(f"connected to {mqtt.host}:{mqtt.port}")
 
 
 BROKER_CHECKS: tuple[Check[Scene], ...] = (Check("broker", _broker),)

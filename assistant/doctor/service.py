@@ -23,8 +23,8 @@ _ASKED = (
     "NRestarts NeedDaemonReload"
 ).split()
 _EXPOSURE = re.compile(r"Overall exposure level for \S+: (\d+(?:\.\d+)?)")
-_NO_SYSTEMD = "systemd does not run here"
-_NO_UNIT = "hearth.service is not installed; deploy/install.sh does that"
+_NO_SYSTEMD = "systemd is not running here"
+_NO_UNIT = "hearth.service is not installed; deploy/install.sh installs it"
 
 
 def judge_unit(told: Mapping[str, str]) -> Found:
@@ -42,9 +42,11 @@ def judge_unit(told: Mapping[str, str]) -> Found:
     if active not in ("active", "activating", "reloading"):
         return odd(state, f"sudo systemctl start {UNIT}")
     if told.get("NeedDaemonReload") == "yes":
-        return odd(f"{state}; its file has changed", "sudo systemctl daemon-reload, then restart")
+        return odd(
+            f"{state}; its unit file has changed", "sudo systemctl daemon-reload, then restart"
+        )
     if told.get("UnitFileState") == "disabled":
-        return odd(f"{state}; does not come back after a reboot", f"sudo systemctl enable {UNIT}")
+        return odd(f"{state}; it will not start after a reboot", f"sudo systemctl enable {UNIT}")
     return good(state if restarts in ("", "0") else f"{state}, restarted {restarts} times")
 
 
@@ -63,20 +65,21 @@ def judge_watchdog(told: Mapping[str, str]) -> Found:
         lacks.append("Restart=always")
     if lacks:
         return odd(
-            "a Hearth that hangs may stay so", f"add to its unit, as ours has: {', '.join(lacks)}"
+            "if Hearth hangs or dies, it may not be restarted",
+            f"add to its unit: {', '.join(lacks)}",
         )
-    return good(f"within {told['WatchdogUSec']}, restarted always")
+    return good(f"restarted if it dies, or hangs for {told['WatchdogUSec']}")
 
 
 def judge_hardening(exposure: float | None) -> Found:
     """Judge the sandboxing. `exposure` is 0 to 10, as from `systemd-analyze security`; None if not
     known."""
     if exposure is None:
-        return odd("not found out", f"see what this says: systemd-analyze security {UNIT}")
+        return odd("unknown", f"see the output of: systemd-analyze security {UNIT}")
     told = f"exposure {exposure:.1f} of 10"
     if exposure > _MOST_EXPOSED:
         return odd(
-            told, f"a drop-in took its walls down: systemctl cat {UNIT}; docs/service.md tells why"
+            told, f"a drop-in weakens its sandbox: see systemctl cat {UNIT} and docs/service.md"
         )
     return good(told)
 
@@ -155,26 +158,26 @@ def judge_exposure(http: Http) -> Found:
     if http.tls_key and not http.tls_cert:
         return bad(f"{where}: a key without a certificate", "set http.tls_cert too")
     if is_loopback(http.host):
-        return good(f"{where}: this machine alone")
+        return good(f"{where}: this machine only")
     if not http.tls_cert:
         return odd(
-            f"{where}, without TLS: who is in that network can read the tokens",
+            f"{where}, without TLS: anyone on that network can read the tokens",
             "set http.tls_cert and http.tls_key, or http.host to 127.0.0.1",
         )
-    return good(f"{where}, by TLS")
+    return good(f"{where}, with TLS")
 
 
 def judge_console(daemon: Daemon | None) -> Found:
     """Judge the console by the answers of the running Hearth."""
     if daemon is None:
-        return good("no Hearth runs that would serve it")
+        return good("not served: Hearth is not running")
     if not daemon.health:
         return bad(f"not served: {daemon.problem}", "see the check `running`")
     if not daemon.lets_us_in:
-        return odd(f"{daemon.url}/, but {daemon.problem}", "hearth link lets you in")
+        return odd(f"{daemon.url}/, but {daemon.problem}", "run `hearth link` to sign in")
     if not daemon.console:
-        return bad(f"{daemon.url}/ gives no page", "install Hearth again: its page is missing")
-    return good(f"{daemon.url}/; hearth link prints a link that signs you in")
+        return bad(f"{daemon.url}/ serves no page", "reinstall Hearth: its page is missing")
+    return good(f"{daemon.url}/; `hearth link` prints a link that signs you in")
 
 
 async def _exposure(scene: Scene) -> Found:

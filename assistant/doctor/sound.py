@@ -54,11 +54,11 @@ async def _device(name: str, kind: Kind, daemon: Daemon | None) -> Found:
         out_of_reach = await asyncio.to_thread(server_out_of_reach)
         device = await asyncio.to_thread(find_device, name, kind)
     except AudioError as error:
-        return bad(f"audio.{kind} = {name} is not there", str(error))
+        return bad(f"cannot find audio.{kind} = {name}", str(error))
     if out_of_reach:
         return odd(
-            f"{device.name}, but a sound server runs that Hearth cannot reach",
-            "install ALSA's way to it: sudo apt install libasound2-plugins",
+            f"{device.name}, but Hearth cannot reach the sound server that runs here",
+            "install the ALSA plugin for it: sudo apt install libasound2-plugins",
         )
     return _closed(device) or _troubled(device, daemon) or good(f"{device.name}, {device.rate} Hz")
 
@@ -67,18 +67,18 @@ def _closed(device: DeviceInfo) -> Found | None:
     """Return why no sound passes this device, None if it does."""
     if device.monitor:
         return bad(
-            f"{device.name} is no microphone: it records what a loudspeaker plays",
-            "set audio.input to one of those that `hearth devices` lists",
+            f"{device.name} is not a microphone: it records what a loudspeaker plays",
+            "set audio.input to a microphone that `hearth devices` lists",
         )
     thing = {"input": "source", "output": "sink"}[device.kind]
     if device.muted:
         return bad(
-            f"{device.name} is muted at the sound server",
-            f"switch it on: pactl set-{thing}-mute {device.name} 0",
+            f"{device.name} is muted in the sound server",
+            f"unmute it: pactl set-{thing}-mute {device.name} 0",
         )
     if device.volume == 0:
         return bad(
-            f"{device.name} is at volume 0 at the sound server",
+            f"{device.name} is at volume 0 in the sound server",
             f"turn it up: pactl set-{thing}-volume {device.name} 80%",
         )
     return None
@@ -89,7 +89,7 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
     told = (daemon.state or {}).get("troubles") if daemon is not None else None
     what = {"input": "microphone", "output": "loudspeaker"}[device.kind]
     problem = told.get(what) if isinstance(told, dict) else None
-    return bad(f"{device.name} is there, but does not work", str(problem)) if problem else None
+    return bad(f"{device.name} was found, but does not work", str(problem)) if problem else None
 
 
 async def _level(scene: Scene) -> Found:
@@ -100,27 +100,27 @@ async def _level(scene: Scene) -> Found:
     if scene.daemon is not None:
         return judge_told(scene.daemon)
     if not scene.may.listen:
-        return good("not listened to")
+        return good("not measured")
     try:
         await asyncio.to_thread(find_device, audio.input, "input")
     except AudioError:
-        return odd("not listened to", "mend the check before this one")
+        return odd("not measured", "fix the check above first")
     try:
         if await _muted(scene.settings):
-            return good("not listened to: a person has muted it")
+            return good("not measured: the microphone is muted")
         figures = await _listen(audio.input, audio.channel)
     except (AudioError, ConfigError, StoreError) as error:
-        return bad("nothing is heard", str(error))
+        return bad("no sound from the microphone", str(error))
     return judge_level(figures, f"listened for {_LISTEN_S:g} s")
 
 
 def judge_told(daemon: Daemon) -> Found:
     """Judge the level that the running Hearth reports."""
     if not daemon.lets_us_in or daemon.level is None:
-        return good(f"not listened to: {_HELD}")
+        return good(f"not measured: {_HELD}")
     if (daemon.state or {}).get("muted"):
-        return good("not listened to: a person has muted it")
-    return judge_level(daemon.level, "as the running Hearth hears it")
+        return good("not measured: the microphone is muted")
+    return judge_level(daemon.level, "measured by the running Hearth")
 
 
 def judge_level(figures: Mapping[str, Any], how: str) -> Found:
@@ -129,14 +129,16 @@ def judge_level(figures: Mapping[str, Any], how: str) -> Found:
     rms, peak = figures.get("rms_db"), figures.get("peak_db")
     clipped, floor = figures.get("clipped"), figures.get("noise_floor_db")
     if rms is None or peak is None or floor is None or clipped is None:
-        return bad("the microphone gives nothing", "check its plug, or set audio.input to another")
-    told = f"{rms:.0f} dB, peak {peak:.0f}, room {floor:.0f}, {clipped} samples cut off ({how})"
+        return bad(
+            "the microphone gives no sound", "check its cable, or set audio.input to another one"
+        )
+    told = f"{rms:.0f} dB, peak {peak:.0f}, room {floor:.0f}, {clipped} clipped samples ({how})"
     if peak <= _SILENT_DB:
         return bad(
-            f"digital silence ({how})", "unmute it, at the device itself and at the sound server"
+            f"digital silence ({how})", "unmute it, on the device itself and in the sound server"
         )
     if clipped > _CLIPPED:
-        return odd(told, "lower the microphone's level, or move it away from what is so loud")
+        return odd(told, "lower the microphone's level, or move it away from the loud source")
     if floor > _NOISY_DB:
         return odd(
             told,
@@ -171,7 +173,7 @@ async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
             if isinstance(figures, AudioError):
                 raise figures
             return figures
-    late = f"The microphone gave no sound in {_LISTEN_LIMIT_S:g} s: check its plug."
+    late = f"The microphone gave no sound in {_LISTEN_LIMIT_S:g} s: check its cable."
     raise DeviceLost(gone[0] if gone else late)
 
 
@@ -193,7 +195,7 @@ async def _round_trip(scene: Scene) -> Found:
     """Measure the echo with a chirp if that is allowed, else use what is known of these devices."""
     audio = scene.settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
-        return good("there are not two devices")
+        return good("not needed without a microphone and a loudspeaker")
     try:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
         async with Store(scene.settings.database, SystemClock()) as store:
@@ -202,7 +204,7 @@ async def _round_trip(scene: Scene) -> Found:
             if not (scene.free and scene.may.play and scene.may.listen):
                 return _judge_known(known, free=scene.free)
             if known is None:
-                return judge_path(await paths.measured(pair, audio), "measured now, and kept")
+                return judge_path(await paths.measured(pair, audio), "measured now and saved")
             if await store.kept(MUTED) not in (None, False):
                 return _judge_known(known, free=True)
         return judge_again(await measure_pair(pair, audio.lead_in_ms), known)
@@ -212,7 +214,7 @@ async def _round_trip(scene: Scene) -> Found:
 
 def _judge_known(known: EchoPath | None, *, free: bool) -> Found:
     if known is None:
-        return good(f"not measured: {'nothing is to be played' if free else _HELD}")
+        return good(f"not measured: {'no test sound was allowed' if free else _HELD}")
     return judge_path(known, "measured earlier")
 
 
@@ -222,7 +224,7 @@ def judge_again(now: EchoPath, known: EchoPath) -> Found:
     if now.kind == known.kind:
         return judge_path(now, "measured now")
     return odd(
-        f"measured now: {now.kind}; Hearth goes by {known.kind}, measured earlier",
+        f"measured now: {now.kind}; Hearth uses {known.kind}, measured earlier",
         "if you moved a device, measure again when it is quiet: hearth devices --measure",
     )
 
@@ -232,18 +234,18 @@ def judge_path(path: EchoPath, how: str) -> Found:
     if path.kind == "echo":
         told = f"{path.delay_ms:.0f} ms, an echo of {round(path.level_db)} dB ({how})"
         if path.delay_ms > _LATE_MS:
-            return odd(told, "the loudspeaker is late: use a cable in the place of Bluetooth")
+            return odd(told, "the loudspeaker lags: use a cable instead of Bluetooth")
         return good(told)
     if path.kind == "cancels":
-        return good(f"the devices take their own echo out ({how})")
+        return good(f"the devices cancel their own echo ({how})")
     if path.kind == "deaf":
         return odd(
-            f"the microphone closes while the loudspeaker plays ({how})",
-            "only a pause lets people interrupt; use a microphone that stays open",
+            f"the microphone is off while the loudspeaker plays ({how})",
+            "people can interrupt only in a pause; use a microphone that stays on",
         )
     return odd(
         f"the microphone does not hear the loudspeaker ({how})",
-        "if you heard a tone, or use headphones, all is well; else turn the loudspeaker up",
+        "if you heard a tone or use headphones, all is well; otherwise turn the loudspeaker up",
     )
 
 
@@ -252,7 +254,7 @@ async def _echo(scene: Scene) -> Found:
     try:
         echo = await plan_echo(scene.settings)
     except AudioError as error:
-        return bad("echo cancellation cannot be used", str(error))
+        return bad("cannot use echo cancellation", str(error))
     if echo.complaint:
         return odd("only the wake word and stop words interrupt an answer", echo.complaint)
     return good(echo.plan.reason)

@@ -57,7 +57,7 @@ def _try(language: str, own: Voices, spare: Voices) -> _Tried:
         voice, factor = _pace(spare, language)
     except AudioError as error:
         return _Tried(f"{language}: no voice", f"{complaint} {error}", mute=True)
-    return _Tried(f"{language}: {voice.name} in the place of its own, {factor}", complaint)
+    return _Tried(f"{language}: {voice.name} instead of its own, {factor}", complaint)
 
 
 def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
@@ -87,9 +87,9 @@ class Tried:
         if self.heard:
             return f"{self.word} heard, {self.best:.2f}"
         if self.known:
-            return f"{self.word} not heard, {self.best:.2f} at the most"
+            return f"{self.word} not heard, {self.best:.2f} at most"
         return (
-            f"{self.word}: the model runs ({self.best:.2f}), but no clip that is known to be good"
+            f"{self.word}: the model runs ({self.best:.2f}), but there is no good clip to test it"
         )
 
 
@@ -98,15 +98,15 @@ def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Fo
     told = f"{engine}, clips by espeak-ng: {'; '.join(one.told for one in tried)}"
     if fooled:
         return odd(
-            f"{told}; other speech was taken for {', '.join(fooled)}",
-            "set wake.sensitivity to a lower one",
+            f"{told}; other speech triggered {', '.join(fooled)}",
+            "set wake.sensitivity to a lower value",
         )
-    told += "; other speech not"
+    told += "; ignored other speech"
     missed = [one for one in tried if one.known and not one.heard]
     if any(one.best < _CAME_NEAR for one in missed):
-        return bad(told, "install Hearth again: the wake word's model does not hear its word")
+        return bad(told, "reinstall Hearth: the wake word's model does not recognise its word")
     if missed:
-        return odd(told, "say it yourself: hearth setup shows how well you are heard")
+        return odd(told, "say it yourself: `hearth setup` shows how well it hears you")
     return good(told)
 
 
@@ -120,7 +120,7 @@ def _try_words(scene: Scene) -> Found:
     try:
         engine = wake_engine(settings)
     except AudioError as error:
-        return bad("the wake word cannot be listened for", str(error))
+        return bad("cannot listen for the wake word", str(error))
     try:
         known = built_in_words(settings.wake.engine)
         tried = [_try_word(engine, model, model in known) for model in models]
@@ -129,7 +129,7 @@ def _try_words(scene: Scene) -> Found:
         return judge_wake(tried, fooled, settings.wake.engine)
     except AudioError as error:
         names = ", ".join(models)
-        return odd(f"{names} ({settings.wake.engine}): it runs, not tried on a clip", str(error))
+        return odd(f"{names} ({settings.wake.engine}): it loads, but was not tested", str(error))
     finally:
         engine.close()
 
@@ -169,9 +169,9 @@ def judge_detector(kind: str, speech: float, silence: float) -> Found:
     and silence."""
     told = f"{kind}: speech {speech:.2f}, silence {silence:.2f}"
     if speech < _SPEECH or silence >= _SPEECH:
-        return bad(told, "install Hearth again: it does not tell speech from silence")
+        return bad(told, "reinstall Hearth: the detector cannot tell speech from silence")
     if kind != "Silero":
-        return odd(told, "Silero's detector does not load here, which is better: see --debug")
+        return odd(told, "Silero's better detector does not load here; run with --debug to see why")
     return good(told)
 
 
@@ -183,7 +183,7 @@ def _try_detector() -> Found:
     try:
         sound = speak(OTHER_SPEECH, TAKES[-1])
     except AudioError as error:
-        return odd("not tried on a clip", str(error))
+        return odd("not tested", str(error))
     detector = make_voice_detector()
     kind = type(detector).__name__.removesuffix("Detector")
     silence = bytes(len(sound) // 2)
@@ -203,7 +203,9 @@ async def _stop_words(scene: Scene) -> Found:
     typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
     works = ["the wake word", f"typed or in a transcript: {typed}"]
     if not settings.offline.recognizer:
-        works.append("by ear: the English ones, over a cancelled echo and between two rings")
+        works.append(
+            "heard directly: the English ones, over a cancelled echo and between two rings"
+        )
     folder = models_folder(settings)
     found = STOP_WORD in await asyncio.to_thread(added_words, settings.wake.engine, folder)
     works.append(f"the model {STOP_WORD}" if found else f"no model {STOP_WORD} in {folder}")
@@ -276,11 +278,9 @@ def speak(text: str, take: Take) -> bytes:
             "espeak-ng is not installed; run: sudo apt install espeak-ng"
         ) from error
     except (OSError, subprocess.SubprocessError) as error:
-        raise InputUnusable(
-            "espeak-ng does not speak; run `espeak-ng hello` to see why."
-        ) from error
+        raise InputUnusable("espeak-ng failed; run `espeak-ng hello` to see why.") from error
     if len(made) < RATE // 4:
-        raise InputUnusable("espeak-ng gave no sound; run `espeak-ng hello` to see why.")
+        raise InputUnusable("espeak-ng made no sound; run `espeak-ng hello` to see why.")
     sound = resample(made[: len(made) // 2 * 2], RATE, SAMPLE_RATE)
     return _silence(_BEFORE_S) + sound + _silence(_AFTER_S)
 

@@ -24,13 +24,13 @@ def main(words: Sequence[str]) -> int:
     usage."""
     folder = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if len(words) != 1 or not words[0].isdigit() or not folder:
-        print("hearth: ask_reload is for the service unit's ExecReload alone", file=sys.stderr)
+        print("hearth: ask_reload is only for ExecReload in the service unit", file=sys.stderr)
         return 2
     before = read_news(Path(folder))
     os.kill(int(words[0]), signal.SIGHUP)
     news = _wait(Path(folder), before.number if before else 0)
     if news is None:
-        print(f"hearth: no answer to the reload within {OUTCOME_S:g} s", file=sys.stderr)
+        print(f"hearth: the reload was not answered within {OUTCOME_S:g} s", file=sys.stderr)
         return 1
     print(f"hearth: {escaped(news.sentence)}", file=sys.stderr)
     return 1 if news.state == "refused" else 0

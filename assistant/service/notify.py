@@ -96,7 +96,7 @@ class Starts:
             try:
                 self._file.write_text(json.dumps([failed + 1, self._now()]))
             except OSError as error:
-                _log.debug("starts cannot be counted: %s", error)
+                _log.debug("cannot count the starts: %s", error)
         return failed
 
     def succeed(self) -> None:
@@ -105,7 +105,7 @@ class Starts:
             try:
                 self._file.unlink(missing_ok=True)
             except OSError as error:
-                _log.debug("starts cannot be counted: %s", error)
+                _log.debug("cannot count the starts: %s", error)
 
     def _read(self) -> int:
         try:
@@ -194,7 +194,7 @@ class Manager:
             with socket.socket(socket.AF_UNIX, kind) as sender:
                 sender.sendto("\n".join(lines).encode(), self._address)
         except OSError as error:  # its queue is full or it is gone: a later message may arrive
-            _log.debug("the service manager was not told %s: %s", lines[0], error)
+            _log.debug("cannot send the service manager %s: %s", lines[0], error)
             self._status = ""  # so that the status is sent again
 
 

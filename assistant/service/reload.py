@@ -44,19 +44,21 @@ class Reloading:
             found = self._load()
             self._check(found)
         except ConfigError as error:
-            why = f"The new settings are refused, those before hold: {error}"
+            why = f"The new settings were rejected, so the previous ones stay in use: {error}"
             self._refuse(self._number, why)
             return self._next is not None
         self.trouble = ""
         if found != self.serving:
             self._next, self._number_of_next = found, self._number
-            self._tell(self._number, "waits", "The new settings hold as soon as nobody talks.")
+            self._tell(
+                self._number, "waits", "The new settings apply as soon as the conversation is over."
+            )
             return True
         self._next, self._number_of_serving = None, self._number
         if self._before is None:
-            self._tell(self._number, "done", "The settings are as they were.")
+            self._tell(self._number, "done", "The settings have not changed.")
         else:
-            self._tell(self._number, "waits", "The new settings are being opened already.")
+            self._tell(self._number, "waits", "The new settings are already being applied.")
         return False
 
     def take_up(self) -> Settings:
@@ -74,7 +76,7 @@ class Reloading:
         if self._before is None:
             return
         self._before = None
-        self._tell(self._number_of_serving, "done", "The new settings hold.")
+        self._tell(self._number_of_serving, "done", "The new settings are in use.")
         if self._number_of_serving == self._number:  # a request refused since then stays refused
             self.trouble = ""
 
@@ -86,14 +88,14 @@ class Reloading:
         if self._before is None:
             return False
         self.serving, self._before = self._before, None
-        why = f"The new settings cannot be used, those before hold: {error}"
+        why = f"The new settings could not be applied, so the previous ones stay in use: {error}"
         self._refuse(self._number_of_serving, why)
         return True
 
     def _check(self, found: Settings) -> None:
         if found.data_folder != self.serving.data_folder:
             raise ConfigError(
-                f"assistant.data has become {found.data_folder}, which needs a restart of Hearth"
+                f"assistant.data is now {found.data_folder}, which needs a restart of Hearth"
             )
 
     def _refuse(self, number: int, sentence: str) -> None:
@@ -109,7 +111,7 @@ class Reloading:
         try:
             write_news(self._folder, News(number, state, sentence))
         except OSError as error:
-            _log.debug("what came of a reload cannot be written down: %s", error)
+            _log.debug("cannot save the result of the reload: %s", error)
 
     def _begin_at(self) -> int:
         """Return the number that an earlier process has reached."""

@@ -101,7 +101,7 @@ class Service:
             self._requests.renew()
             settings = self._reloading.take_up()
             self._startup = Startup()
-            self._manager.reloading("Takes up new settings")
+            self._manager.reloading("Applying the new settings")
 
     async def _serve(self, settings: Settings) -> Ended:
         self._pulse.open()
@@ -126,14 +126,14 @@ class Service:
             stood = self._stands is not None
             if stopped or stood or not self._reloading.cannot_open(unpacked(error)):
                 raise
-            _log.debug("the new settings could not be opened", exc_info=error)
+            _log.debug("the new settings could not be applied", exc_info=error)
             return Ended.RELOAD
         finally:
             self._opening = None
 
     def _listens(self, runner: ConversationLoop, microphone: SteadyMicrophone | None) -> None:
         self._pulse.listen(microphone, runner.hearing)
-        self._manager.ready("Listens; opens the house and the rest")
+        self._manager.ready("Listening; still starting up")
 
     def _stands_now(
         self, app: "App", _microphone: SteadyMicrophone | None, sound: "SoundState"
@@ -157,7 +157,7 @@ class Service:
         pause = pause_s(failed)
         if not pause:
             return False
-        sentence = f"The last {failed} starts have failed; tries again in {pause:g} s"
+        sentence = f"The last {failed} starts failed; trying again in {pause:g} s"
         _log.warning("%s.", sentence)
         self._manager.extend(pause + _GRACE_S)
         self._manager.status(sentence)
@@ -213,11 +213,11 @@ def _hears(app: "App", sound: "SoundState") -> str:
     if app.daemon is not None and app.daemon.mute.on:
         return "The microphone is muted."
     if sound.troubles.get("microphone"):
-        return "Hears nobody."
+        return "Not listening."
     if app.settings.audio.input == "null":
-        return "Has no microphone, and answers programs."
+        return "No microphone; answering programs only."
     words = ", ".join(word.model for word in app.settings.wake.words)
-    return f"Listens for {words}."
+    return f"Listening for {words}."
 
 
 LOOK_S = 2.0  # longest time between two checks in seconds
@@ -320,14 +320,14 @@ class Pulse:
         passed = now - self._opening_since
         if self._opening:
             late = passed > OPENING_S
-            return f"The settings are not open after {OPENING_S:g} s." if late else ""
+            return f"Hearth is not listening after {OPENING_S:g} s." if late else ""
         if not self._stands and passed > STANDING_S:
-            return f"The house, the brains and the rest are not open after {STANDING_S:g} s."
+            return f"Hearth has not finished starting after {STANDING_S:g} s."
         microphone, ear = self._microphone, self._ear
         if microphone is None or ear is None:
             return ""
         if microphone.heartbeat_age_s > STUCK_S:
-            return f"Nobody has taken anything from the microphone for {STUCK_S:g} s."
+            return f"Nothing has been read from the microphone for {STUCK_S:g} s."
         return (
             self._of_thread(ear, now)
             or self._of_frames(ear, microphone.status, now)
@@ -341,7 +341,7 @@ class Pulse:
             self._pinged_at = now
             ear.ping(self._answered)
         elif now - asked > STUCK_S:
-            return f"The ear's thread has not answered for {STUCK_S:g} s."
+            return f"The audio thread has not answered for {STUCK_S:g} s."
         return ""
 
     def _answered(self) -> None:
@@ -353,7 +353,7 @@ class Pulse:
         if count != self._count or status is not self._status or status not in _HEARS:
             self._count, self._status, self._count_at = count, status, now
         if now - self._count_at > STUCK_S:
-            return f"The ear has judged no sound for {STUCK_S:g} s, though the microphone listens."
+            return f"No sound has been processed for {STUCK_S:g} s, although the microphone works."
         return ""
 
     def _of_device(self, microphone: SteadyMicrophone, now: float) -> str:
@@ -363,5 +363,5 @@ class Pulse:
         if self._held_since is None:
             self._held_since = now
         if now - self._held_since > HELD_S:
-            return "The microphone is kept by a call into the sound system that does not return."
+            return "The microphone is blocked by a call into the sound system that does not return."
         return ""

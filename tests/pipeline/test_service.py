@@ -123,8 +123,8 @@ async def serving(folder: Path) -> AsyncIterator[Box]:
 
 async def test_it_tells_that_it_is_ready_that_it_lives_and_that_it_ends(tmp_path: Path) -> None:
     async with serving(tmp_path) as box:
-        assert "STATUS=Listens; opens the house and the rest" in await box.told("READY=1")
-        await box.told("STATUS=Has no microphone, and answers programs.")
+        assert "STATUS=Listening; still starting up" in await box.told("READY=1")
+        await box.told("STATUS=No microphone; answering programs only.")
         await box.told("WATCHDOG=1")
         box.process.terminate()
         await box.told("STOPPING=1")
@@ -134,28 +134,30 @@ async def test_it_tells_that_it_is_ready_that_it_lives_and_that_it_ends(tmp_path
 
 async def test_a_reload_takes_up_what_is_good_and_refuses_what_is_not(tmp_path: Path) -> None:
     async with serving(tmp_path) as box:
-        await box.told("STATUS=Has no microphone")
+        await box.told("STATUS=No microphone")
         other = free_port()
         box.configure(port=other)
         box.process.send_signal(signal.SIGHUP)
-        await box.says("The new settings hold as soon as nobody talks.")
+        await box.says("The new settings apply as soon as the conversation is over.")
         await box.told("RELOADING=1")
         await box.told("READY=1")
-        await box.says("The new settings hold.")
+        await box.says("The new settings are in use.")
         assert (await box.state(other))["troubles"] == {}
         box.configure("[nonsense]\nx = 1\n", port=other)
         box.process.send_signal(signal.SIGHUP)
-        assert "nonsense" in await box.says("The new settings are refused")
-        await box.told("those before hold")
+        assert "nonsense" in await box.says("The new settings were rejected")
+        await box.told("so the previous ones stay in use")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             box.configure(port=taken.getsockname()[1])
             box.process.send_signal(signal.SIGHUP)
-            await box.says("The new settings cannot be used, those before hold")
-            await box.told("STATUS=Has no microphone")
+            await box.says(
+                "The new settings could not be applied, so the previous ones stay in use"
+            )
+            await box.told("STATUS=No microphone")
         assert (await box.state(other))["health"] == "ok"
         box.configure(port=other)
         box.process.send_signal(signal.SIGHUP)
-        await box.says("The settings are as they were.")
+        await box.says("The settings have not changed.")
 
 
 @pytest.mark.parametrize("after_s", [0.2, 1.0, 1.8, 2.6])
@@ -175,7 +177,7 @@ async def test_a_start_after_failed_ones_waits_and_says_so(tmp_path: Path) -> No
         (run / "starts").write_text(json.dumps([5, time.monotonic()]))
         await box.start()
         assert "EXTEND_TIMEOUT_USEC=76000000" in await box.told("EXTEND_TIMEOUT")
-        await box.told("The last 5 starts have failed; tries again in 16 s")
+        await box.told("The last 5 starts failed; trying again in 16 s")
         box.process.terminate()
         assert await box.end() == 0
     assert not (run / "starts").exists()

@@ -25,7 +25,7 @@ def test_it_is_ready_when_it_listens_and_tells_how_it_stands(hearth: Installed) 
     started = time.monotonic()
     hearth.start()
     ready_s = time.monotonic() - started
-    assert hearth.status.startswith("Listens")
+    assert hearth.status.startswith("Listening")
     machine.until(lambda: "digital silence" in hearth.status, "what the silent device is")
     print(f"ready after {ready_s:.1f} s: {hearth.status}")
     assert machine.show(UNIT, "Type") == "notify"
@@ -81,7 +81,7 @@ def test_starts_that_fail_come_ever_more_slowly(hearth: Installed) -> None:
     for _ in range(2):
         machine.until(hearth.answers, "a turn", 30)
         machine.run(["systemctl", "kill", "--kill-whom=main", "--signal=KILL", UNIT])
-    machine.until(lambda: "starts have failed; tries again in" in _new(hearth, before), "a pause")
+    machine.until(lambda: "starts failed; trying again in" in _new(hearth, before), "a pause")
     machine.run(["systemctl", "restart", UNIT], timeout=30)  # a person's wish waits for nothing
     machine.until(hearth.answers, "a turn", 30)
 

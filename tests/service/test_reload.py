@@ -22,7 +22,7 @@ def test_good_settings_are_taken_up_by_the_same_process(hearth: Installed) -> No
     timer = hearth.post("/v1/timers", {"kind": "alarm", "at": soon, "name": "tea"})
     hearth.configure(_OTHER_WORD, microphone="default")
     assert _reload(hearth) == 0
-    hearth.machine.until(lambda: "The new settings hold." in _log(hearth), "new settings", 30)
+    hearth.machine.until(lambda: "The new settings are in use." in _log(hearth), "new settings", 30)
     assert hearth.get("/v1/settings")["wake_word"]["value"] == "hey_jarvis"
     assert hearth.answers()
     assert hearth.pid == pid
@@ -36,7 +36,7 @@ def test_a_mistake_changes_nothing_and_is_told(hearth: Installed) -> None:
     assert _reload(hearth) == 1
     assert hearth.pid == pid
     assert hearth.answers()
-    told = "The new settings are refused, those before hold"
+    told = "The new settings were rejected, so the previous ones stay in use"
     hearth.machine.until(lambda: told in _log(hearth), "the log")
     hearth.machine.until(lambda: "refused" in hearth.status, "the status")
     hearth.machine.until(lambda: _trouble(hearth), "the trouble", every_s=0.2)
@@ -53,7 +53,7 @@ def test_what_cannot_be_opened_gives_way_to_what_was_there(hearth: Installed) ->
     assert _reload(hearth) == 1
     hearth.machine.until(hearth.answers, "a turn", 30)
     assert hearth.pid == pid
-    told = "The new settings cannot be used, those before hold"
+    told = "The new settings could not be applied, so the previous ones stay in use"
     hearth.machine.until(lambda: told in _log(hearth), "the log")
     hearth.machine.until(lambda: "cannot be used" in hearth.status, "the status")
 

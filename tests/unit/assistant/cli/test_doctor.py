@@ -119,7 +119,7 @@ async def test_a_person_gets_a_table(
     assert await asyncio.to_thread(main, ["doctor", "--config", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "live picture" in shown
-    assert "hearth run registers it when it starts" in shown  # what to do
+    assert "`hearth run` registers it when it starts" in shown  # what to do
     for title in ("This machine", "Sound", "The house", "Gemini", "Hearth itself"):
         assert f"\n{title}\n" in shown
     assert "to check, of" in shown.splitlines()[-1]

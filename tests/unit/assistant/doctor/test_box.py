@@ -66,15 +66,15 @@ WELL = Disk(free_mb=20_000, whole_mb=30_000, read_only=False, files_left=1_000_0
     ("disk", "status", "words"),
     [
         (WELL, "ok", "19.5 of 29.3 GB free"),
-        (replace(WELL, card=True, gb_a_day=0.4), "ok", "on a card, 0.4 GB written a day"),
-        (replace(WELL, card=True, gb_a_day=9.0), "warn", "9.0 GB written a day"),
+        (replace(WELL, card=True, gb_a_day=0.4), "ok", "on a card, 0.4 GB written per day"),
+        (replace(WELL, card=True, gb_a_day=9.0), "warn", "9.0 GB written per day"),
         (replace(WELL, gb_a_day=90.0), "ok", "90.0 GB"),  # no card
         (replace(WELL, free_mb=499), "warn", "0.5 of"),
         (replace(WELL, free_mb=49), "fail", "0.0 of"),
-        (replace(WELL, read_only=True), "fail", "cannot be written"),
+        (replace(WELL, read_only=True), "fail", "read-only"),
         (replace(WELL, files_left=3), "warn", "3 more files"),
         (replace(WELL, files_left=None), "ok", "free"),
-        (replace(WELL, card=True, life=9), "warn", "90 % of its life"),
+        (replace(WELL, card=True, life=9), "warn", "90 % of its service life"),
         (replace(WELL, card=True, life=3), "ok", "on a card"),
     ],
 )
@@ -134,12 +134,12 @@ def test_a_system_that_tells_nothing_of_its_memory() -> None:
     ("heat", "status", "words"),
     [
         (Heat(None, None), "ok", "no sensor"),
-        (Heat(48.3, 0), "ok", "48 °C, never slowed down"),
+        (Heat(48.3, 0), "ok", "48 °C, never throttled"),
         (Heat(81.0, None), "warn", "81 °C"),
         (Heat(50.0, 0x1), "warn", "voltage is too low (now)"),
-        (Heat(50.0, 0x50000), "warn", "voltage is too low (since its start)"),
-        (Heat(82.0, 0x4), "warn", "slows itself down (now)"),
-        (Heat(60.0, 0x80000), "warn", "slows itself down (since its start)"),
+        (Heat(50.0, 0x50000), "warn", "voltage is too low (since boot)"),
+        (Heat(82.0, 0x4), "warn", "throttled (now)"),
+        (Heat(60.0, 0x80000), "warn", "throttled (since boot)"),
     ],
 )
 def test_heat(heat: Heat, status: str, words: str) -> None:
@@ -172,7 +172,7 @@ def test_the_processors_own_sensor_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("year", "state", "status", "words"),
     [
-        (2026, 0, "ok", "kept right"),
+        (2026, 0, "ok", "synchronised"),
         (2026, 1, "ok", "leap second"),
         (2026, 5, "warn", "not synchronised"),
         (2026, -1, "warn", "not synchronised"),

@@ -96,7 +96,7 @@ async def test_somebody_elses_port_is_not_shown_the_token(tmp_path: Path) -> Non
     async with running(another, port):
         found = await visit(given, held=False)
     assert found is not None
-    assert "another data folder" in found.problem
+    assert "its data folder is not" in found.problem
     assert another.shown == {""}
     async with running(Hearth("hello"), port):
         assert await visit(given, held=False) is None
@@ -115,7 +115,7 @@ async def test_a_certificate_that_cannot_be_read(tmp_path: Path) -> None:
     given = settings(tmp_path, http={"port": free_port(), "tls_cert": str(tmp_path / "none.pem")})
     found = await visit(given, held=True)
     assert found is not None
-    assert "http.tls_cert cannot be read" in found.problem
+    assert "cannot read http.tls_cert" in found.problem
 
 
 async def test_a_token_that_is_not_its_own(tmp_path: Path) -> None:
@@ -145,16 +145,16 @@ def test_where_it_is_reached(tmp_path: Path, host: str, url: str) -> None:
 @pytest.mark.parametrize(
     ("found", "status", "words"),
     [
-        (None, "ok", "none runs"),
+        (None, "ok", "not running"),
         (RUNS, "ok", "ok, version 1, idle"),
         (replace(RUNS, memory_bytes=2**20 * 99.0), "ok", "99 MB"),
         (Daemon("u", problem="no answer from u"), "fail", "no answer from u"),
-        (replace(RUNS, health="dead"), "fail", "nothing goes on"),
+        (replace(RUNS, health="dead"), "fail", "running, but stuck"),
         (replace(RUNS, state={"troubles": {"mqtt": "No broker."}}), "warn", "ok, version"),
         (
             replace(RUNS, state={"version": "0.9"}),
             "warn",
-            "version 0.9, it answers; installed is 1",
+            "version 0.9, answering; version 1 is installed",
         ),
     ],
 )
@@ -168,8 +168,8 @@ def test_how_it_is_judged(found: Daemon | None, status: str, words: str) -> None
 @pytest.mark.parametrize(
     ("found", "status", "words"),
     [
-        (None, "ok", "no Hearth runs"),
-        (RUNS, "ok", "does not tell"),
+        (None, "ok", "Hearth is not running"),
+        (RUNS, "ok", "does not report it"),
         (replace(RUNS, lag_s=0.004), "ok", "4 ms"),
         (replace(RUNS, lag_s=0.6), "warn", "600 ms"),
     ],

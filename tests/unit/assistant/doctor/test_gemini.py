@@ -45,7 +45,11 @@ async def found(settings: Settings, may: May | None = None) -> dict[str, Finding
         ({}, "ok", "accept_cloud is false"),
         ({"brain": {"order": ["offline"]}, "privacy": {"accept_cloud": True}}, "ok", "brain.order"),
         ({"privacy": {"accept_cloud": True}}, "fail", "no key"),
-        ({"privacy": {"accept_cloud": True}, "gemini": {"api_key": "k3y"}}, "fail", "cannot be"),
+        (
+            {"privacy": {"accept_cloud": True}, "gemini": {"api_key": "k3y"}},
+            "fail",
+            "the key is malformed",
+        ),
     ],
 )
 async def test_nobody_is_asked_without_a_yes_and_a_key(
@@ -113,7 +117,7 @@ async def test_it_is_reached_and_told_nothing(tmp_path: Path) -> None:
         told = await found(allowed(tmp_path, **reach))
     assert list(told) == ["gemini", "gemini connection"]
     assert told["gemini connection"].status == "ok"
-    assert "good for" in told["gemini connection"].detail
+    assert "valid for" in told["gemini connection"].detail
     assert service.paths == []
 
 
@@ -136,7 +140,7 @@ async def test_no_word_where_the_day_has_cost_enough(tmp_path: Path) -> None:
         given = allowed(tmp_path, **reach)
         cap = given.limits.model_copy(update={"daily_cost_usd": 0.0})
         told = await found(given.model_copy(update={"limits": cap}), CLOUD)
-    assert "not asked" in told["gemini answer"].detail
+    assert "not tried" in told["gemini answer"].detail
     assert service.paths == []
 
 
@@ -160,7 +164,7 @@ async def test_a_certificate_that_has_expired(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("url", "words"),
-    [("https://127.0.0.1:9", "not reached"), ("https://nowhere.invalid", "nowhere.invalid")],
+    [("https://127.0.0.1:9", "cannot reach"), ("https://nowhere.invalid", "nowhere.invalid")],
 )
 async def test_it_is_not_reached(tmp_path: Path, url: str, words: str) -> None:
     told = await found(allowed(tmp_path, base_url=url))
@@ -174,8 +178,8 @@ def test_how_a_connection_is_judged() -> None:
     soon = "Nov 30 00:00:00 2026 GMT"
     assert gemini.judge_reached("own.lan", soon, now).status == "warn"
     google = gemini.judge_reached("generativelanguage.googleapis.com", soon, now)
-    assert (google.status, "good for 7 days" in google.detail) == ("ok", True)
+    assert (google.status, "valid for 7 days" in google.detail) == ("ok", True)
     assert gemini.judge_reached("own.lan", None, now).status == "warn"
     wrong = gemini.judge_failure("own.lan", ssl.SSLError(1, "[SSL] wrong"))
-    assert (wrong.status, "does not speak TLS" in wrong.detail) == ("fail", True)
+    assert (wrong.status, "cannot set up TLS" in wrong.detail) == ("fail", True)
     assert gemini.judge_word("", TokensUsed(3, 0), "a", "b").status == "warn"

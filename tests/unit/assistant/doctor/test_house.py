@@ -97,28 +97,33 @@ def test_what_nobody_has_rated_is_named_with_the_mend() -> None:
     found = judged(GATE, LEFT, LAMP, Left=Tier.COMFORT)
     assert found.status == "warn"
     assert found.detail == (
-        "free, as they were rated: Left; asked about until they are rated: Front gate"
+        "allowed without asking, by their rating: Left; "
+        "need confirmation until they are rated: Front gate"
     )
-    assert found.mend.startswith('hearth tools rate "NAME" comfort')
+    assert found.mend == 'if one opens nothing, run: hearth tools rate "NAME" comfort'
 
 
 def test_what_is_free_since_it_was_rated_is_told() -> None:
     found = judged(GATE, LEFT, Front=Tier.SECURE, Left=Tier.COMFORT)
     assert found.status == "ok"
-    assert found.detail.startswith("free, as they were rated: Left (hearth tools rate")
+    assert found.detail.startswith(
+        "allowed without asking, by their rating: Left (to be asked again: hearth tools rate"
+    )
 
 
 def test_what_was_seen_to_open_something_is_told() -> None:
     found = judged(LAMP, seen="light.lamp", Lamp=Tier.SECURE)
-    assert (found.status, found.detail) == ("ok", "seen to open something: Lamp")
+    assert (found.status, found.detail) == ("ok", "seen opening something: Lamp")
 
 
 @pytest.mark.parametrize("platform", ["template", "command_line", "rest", ""])
 def test_what_runs_whatever_was_written_for_it_is_named(platform: str) -> None:
     shelf = Entity("switch.shelf", "Shelf", "off", platform=platform)
     found = judged(shelf, LAMP)
-    assert (found.status, found.detail) == ("warn", "asked about until they are rated: Shelf")
-    assert judged(shelf, Shelf=Tier.COMFORT).detail.startswith("free, as they were rated: Shelf")
+    assert (found.status, found.detail) == ("warn", "need confirmation until they are rated: Shelf")
+    assert judged(shelf, Shelf=Tier.COMFORT).detail.startswith(
+        "allowed without asking, by their rating: Shelf"
+    )
 
 
 def test_where_all_is_known_all_is_well() -> None:
@@ -153,7 +158,7 @@ async def test_it_lets_us_in_and_is_told_nothing() -> None:
     async with fake_broker(accepted(V5)) as there:
         finding = await look(there.port)
         visit = await there.until(1, DISCONNECT)
-    assert (finding.status, finding.detail) == ("ok", f"lets Hearth in at 127.0.0.1:{there.port}")
+    assert (finding.status, finding.detail) == ("ok", f"connected to 127.0.0.1:{there.port}")
     assert visit.clean
     assert b"hearth-doctor-" in visit.connect
     assert PUBLISH not in visit.kinds()

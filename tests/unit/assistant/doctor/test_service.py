@@ -43,7 +43,7 @@ WELL = service.parse_properties(SHOWN)
         ({"ActiveState": "activating", "SubState": "start"}, "ok", "activating (start)"),
         ({"ActiveState": "inactive", "SubState": "dead"}, "warn", "inactive"),
         ({"UnitFileState": "disabled"}, "warn", "after a reboot"),
-        ({"NeedDaemonReload": "yes"}, "warn", "its file has changed"),
+        ({"NeedDaemonReload": "yes"}, "warn", "its unit file has changed"),
     ],
 )
 def test_the_unit(told: dict[str, str], status: Status, words: str) -> None:
@@ -56,7 +56,7 @@ def test_the_unit(told: dict[str, str], status: Status, words: str) -> None:
 @pytest.mark.parametrize(
     ("told", "status", "words"),
     [
-        ({}, "ok", "within 20s"),
+        ({}, "ok", "hangs for 20s"),
         ({"LoadState": "not-found"}, "ok", "not installed"),
         ({"WatchdogUSec": "0"}, "warn", "WatchdogSec=20s"),
         ({"Type": "simple"}, "warn", "Type=notify"),
@@ -88,7 +88,7 @@ async def test_a_machine_without_systemd(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(service, "_BOOTED", tmp_path / "none")
     found = await examine(service.SERVICE_CHECKS, scene(settings(tmp_path)))
     assert {(finding.status, finding.detail) for finding in found} == {
-        ("ok", "systemd does not run here")
+        ("ok", "systemd is not running here")
     }
 
 
@@ -128,10 +128,10 @@ async def test_systemds_programs_that_do_not_answer(
 @pytest.mark.parametrize(
     ("given", "status", "words"),
     [
-        ({}, "ok", "this machine alone"),
+        ({}, "ok", "this machine only"),
         ({"host": "0.0.0.0"}, "warn", "can read the tokens"),
         ({"host": ""}, "warn", "every address"),
-        ({"host": "0.0.0.0", "tls_cert": "c.pem"}, "ok", "by TLS"),
+        ({"host": "0.0.0.0", "tls_cert": "c.pem"}, "ok", "with TLS"),
         ({"tls_key": "k.pem"}, "fail", "without a certificate"),
     ],
 )
@@ -145,9 +145,9 @@ def test_exposure(given: dict[str, Any], status: Status, words: str) -> None:
 @pytest.mark.parametrize(
     ("daemon", "status", "words"),
     [
-        (None, "ok", "no Hearth runs"),
+        (None, "ok", "Hearth is not running"),
         (RUNS, "ok", "hearth link"),
-        (replace(RUNS, console=False), "fail", "gives no page"),
+        (replace(RUNS, console=False), "fail", "serves no page"),
         (Daemon("u", "ok", "it uses another data folder"), "warn", "another data folder"),
         (replace(RUNS, state=None, problem="it does not take this token"), "warn", "this token"),
         (Daemon("u", problem="no answer from u"), "fail", "no answer from u"),

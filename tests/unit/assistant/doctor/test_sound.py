@@ -74,7 +74,7 @@ async def test_a_device(
         ("output", {"muted": True}, "mic is muted", "pactl set-sink-mute mic 0"),
         ("input", {"volume": 0.0}, "mic is at volume 0", "pactl set-source-volume mic 80%"),
         ("output", {"volume": 0.0}, "mic is at volume 0", "pactl set-sink-volume mic 80%"),
-        ("input", {"monitor": True}, "mic is no microphone", "hearth devices"),
+        ("input", {"monitor": True}, "mic is not a microphone", "hearth devices"),
     ],
 )
 async def test_a_device_that_lets_nothing_through(
@@ -104,13 +104,13 @@ async def test_what_a_running_hearth_says_against_a_device(devices: Settings) ->
 @pytest.mark.parametrize(
     ("figures", "status", "words"),
     [
-        (QUIET, "ok", "-52 dB, peak -31, room -58, 0 samples cut off (so)"),
-        ({**QUIET, "clipped": 16}, "ok", "16 samples"),
-        ({**QUIET, "clipped": 17}, "warn", "17 samples cut off"),
+        (QUIET, "ok", "-52 dB, peak -31, room -58, 0 clipped samples (so)"),
+        ({**QUIET, "clipped": 16}, "ok", "16 clipped samples"),
+        ({**QUIET, "clipped": 17}, "warn", "17 clipped samples"),
         ({**QUIET, "noise_floor_db": -30.0}, "warn", "room -30"),
         ({**QUIET, "rms_db": -96.0, "peak_db": -96.0}, "fail", "digital silence"),
-        (dict.fromkeys(QUIET), "fail", "gives nothing"),
-        ({}, "fail", "gives nothing"),
+        (dict.fromkeys(QUIET), "fail", "gives no sound"),
+        ({}, "fail", "gives no sound"),
     ],
 )
 def test_a_level(figures: Mapping[str, Any], status: str, words: str) -> None:
@@ -130,16 +130,21 @@ async def test_the_level_is_listened_to_only_where_it_may_be(
         return QUIET
 
     monkeypatch.setattr(sound, "_listen", listen)
-    assert (await found("microphone level", devices, May())).detail == "not listened to"
+    assert (await found("microphone level", devices, May())).detail == "not measured"
     held = await found("microphone level", devices, SITS_THERE, RUNS)
     assert "`hearth run` is using the devices" in held.detail
     told = replace(RUNS, level={**QUIET, "rms_db": -44.0})
     assert "-44 dB" in (await found("microphone level", devices, SITS_THERE, told)).detail
     shut = replace(told, state={"muted": True})
-    assert "muted it" in (await found("microphone level", devices, SITS_THERE, shut)).detail
+    assert (
+        "the microphone is muted"
+        in (await found("microphone level", devices, SITS_THERE, shut)).detail
+    )
     async with Store(devices.database, SystemClock()) as store:
         await store.keep(MUTED, True)
-    assert "muted it" in (await found("microphone level", devices, SITS_THERE)).detail
+    assert (
+        "the microphone is muted" in (await found("microphone level", devices, SITS_THERE)).detail
+    )
     assert opened == []
     async with Store(devices.database, SystemClock()) as store:
         await store.keep(MUTED, False)
@@ -163,8 +168,8 @@ async def test_a_microphone_that_breaks_while_it_is_listened_to(
     [
         (ECHO, "ok", "84 ms, an echo of -12 dB (so)"),
         (replace(ECHO, delay_ms=620.0), "warn", "620 ms"),
-        (replace(ECHO, kind="cancels"), "ok", "take their own echo out"),
-        (replace(ECHO, kind="deaf"), "warn", "closes while"),
+        (replace(ECHO, kind="cancels"), "ok", "cancel their own echo"),
+        (replace(ECHO, kind="deaf"), "warn", "is off while"),
         (replace(ECHO, kind="apart"), "warn", "does not hear the loudspeaker"),
     ],
 )
@@ -187,13 +192,13 @@ async def test_the_chirp_is_played_only_where_it_may_be(
     monkeypatch.setattr(sound, "measure_pair", measure)
     monkeypatch.setattr("assistant.sound.echo_plan.find_pair", lambda *names: PAIR)
     silent = await found("round trip", devices, May(listen=True))
-    assert silent.detail == "not measured: nothing is to be played"
+    assert silent.detail == "not measured: no test sound was allowed"
     held = await found("round trip", devices, SITS_THERE, RUNS)
     assert "`hearth run` is using the devices" in held.detail
     assert played == []
     one = await found("round trip", devices, SITS_THERE)
     assert (one.status, len(played)) == ("ok", 1)
-    assert "measured now, and kept" in one.detail
+    assert "measured now and saved" in one.detail
     again = await found("round trip", devices, SITS_THERE)
     assert (again.status, len(played)) == ("ok", 2)
     assert again.detail.endswith("(measured now)")
@@ -206,7 +211,7 @@ async def test_the_chirp_is_played_only_where_it_may_be(
 def test_a_bad_moment_does_not_change_what_is_known() -> None:
     one = sound.judge_again(replace(ECHO, kind="deaf"), ECHO)
     assert (one.status, "hearth devices --measure" in one.mend) == ("warn", True)
-    assert "Hearth goes by echo" in one.detail
+    assert "Hearth uses echo" in one.detail
 
 
 async def test_what_was_measured_before_is_told_beside_a_running_hearth(

@@ -38,7 +38,7 @@ async def test_every_word_hears_itself_and_nothing_else(
     assert one.status == "ok", one
     assert len(words) >= 4
     assert all(f"{speech.called(word)} heard, " in one.detail for word in words)
-    assert one.detail.endswith("other speech not")
+    assert one.detail.endswith("ignored other speech")
 
 
 @speaks
@@ -58,7 +58,7 @@ async def test_other_speech_that_wakes_it_is_told(
     monkeypatch.setattr(speech, "OTHER_SPEECH", "okay nah boo")
     one = await found("wake word", tmp_path)
     assert (one.status, "wake.sensitivity" in one.mend) == ("warn", True)
-    assert "other speech was taken for okay nabu" in one.detail
+    assert "other speech triggered okay nabu" in one.detail
 
 
 async def test_a_word_that_is_not_there(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ async def test_without_espeak_it_is_not_said_to_hear(
     for name in ("wake word", "voice detector"):
         one = await found(name, tmp_path)
         assert (one.status, "apt install espeak-ng" in one.mend) == ("warn", True)
-        assert "not tried on a clip" in one.detail
+        assert "not tested" in one.detail
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ async def test_without_espeak_it_is_not_said_to_hear(
         (Tried("okay nabu", False, 0.61, True), "warn", "not heard, 0.61"),
         (Tried("okay nabu", False, 0.02, True), "fail", "not heard, 0.02"),
         (Tried("hey marvin", True, 0.9, False), "ok", "hey marvin heard"),
-        (Tried("hey marvin", False, 0.02, False), "ok", "no clip that is known to be good"),
+        (Tried("hey marvin", False, 0.02, False), "ok", "no good clip to test it"),
     ],
 )
 def test_how_it_is_judged(one: Tried, status: str, words: str) -> None:
@@ -142,7 +142,7 @@ def test_how_a_detector_is_judged(kind: str, spoken: float, silence: float, stat
 async def test_which_stop_words_work(tmp_path: Path) -> None:
     without = await found("stop words", tmp_path)
     assert "no model stop" in without.detail
-    assert "by ear: the English ones" in without.detail
+    assert "heard directly: the English ones" in without.detail
     folder = tmp_path / "models"
     folder.mkdir()
     for name in ("stop.json", "stop.tflite"):
@@ -223,7 +223,7 @@ async def test_a_missing_voice_is_replaced_and_told(tmp_path: Path) -> None:
     found = await speech.voice(scene(chosen))
     assert found.status == "warn"
     assert "en: piper:tiny" in found.detail
-    assert "es: espeak:es in the place of its own" in found.detail
+    assert "es: espeak:es instead of its own" in found.detail
     assert "/none.onnx" in found.mend
     assert 'no Piper voice for "de"' in found.mend
 

@@ -33,5 +33,5 @@ async def test_a_hearth_that_runs_and_does_not_answer_is_a_fault(tmp_path: Path)
     with locked(tmp_path):
         findings = {one.check: one for one in await examine_all(held)}
     assert findings["running"].status == "fail"
-    assert "nobody answers" in findings["running"].detail
+    assert "no answer" in findings["running"].detail
     assert findings["console"].status == "fail"

@@ -93,11 +93,11 @@ def test_a_status_that_was_not_taken_is_told_again(listener: socket.socket) -> N
     manager = Manager(listener.getsockname())
     for _ in range(2000):  # more than its queue takes
         manager.alive()
-    manager.status("Hears nobody.")
+    manager.status("Not listening.")
     assert set(_all_told(listener)) == {"WATCHDOG=1"}
-    manager.status("Hears nobody.")
-    assert _told(listener) == ["STATUS=Hears nobody."]
-    manager.status("Hears nobody.")
+    manager.status("Not listening.")
+    assert _told(listener) == ["STATUS=Not listening."]
+    manager.status("Not listening.")
     with pytest.raises(BlockingIOError):
         _told(listener)
 

@@ -45,7 +45,7 @@ def test_good_settings_hold_once_they_are_open(file: File, tmp_path: Path) -> No
     assert _state(tmp_path) == "waits"
     assert reloading.take_up().http.port == 1234
     reloading.opened()
-    assert read_news(tmp_path) == News(1, "done", "The new settings hold.")
+    assert read_news(tmp_path) == News(1, "done", "The new settings are in use.")
     assert reloading.serving.http.port == 1234
     assert not reloading.cannot_open(OSError())  # there is nothing to go back to any more
 
@@ -56,7 +56,7 @@ def test_a_mistake_changes_nothing_and_says_why(
     reloading = Reloading(settings(), file.load, tmp_path)
     file.content = "x.toml is wrong"
     assert not reloading.wish()
-    why = "The new settings are refused, those before hold: x.toml is wrong"
+    why = "The new settings were rejected, so the previous ones stay in use: x.toml is wrong"
     assert reloading.trouble == why
     assert caplog.messages == [why]
     assert read_news(tmp_path) == News(1, "refused", why)
@@ -123,7 +123,7 @@ def test_each_wish_has_its_own_answer(file: File, tmp_path: Path) -> None:
     assert (found.number, found.state) == (1, "refused")
     assert reloading.take_up().http.port == 2
     reloading.opened()
-    assert read_news(tmp_path) == News(2, "done", "The new settings hold.")
+    assert read_news(tmp_path) == News(2, "done", "The new settings are in use.")
     assert reloading.trouble == ""
 
 
