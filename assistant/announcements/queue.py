@@ -221,7 +221,7 @@ class Announcements(Opened):
         TooMuchSound for a clip.
         """
         if self._over:
-            _log.info("an announcement came too late: everything ends")
+            _log.info("an announcement was dropped: Hearth is shutting down")
             return False
         if clip is not None and self._sounds is not None:
             self._sounds.hold(record.id, clip)
@@ -255,7 +255,9 @@ class Announcements(Opened):
                 self._ends[record.id] = asyncio.get_running_loop().create_future()
                 self._tell(record, "waits")
         if over:
-            _log.warning("too much waits to be announced; the least and oldest is left out")
+            _log.warning(
+                "too many announcements are waiting; the oldest of the least important was dropped"
+            )
         for record in over:
             self._end(record, said=False)
         self._more.set()
@@ -278,7 +280,7 @@ class Announcements(Opened):
                 if record.options.get("media") and self._sounds is not None:
                     await self._sounds.drop(record.id)
         except StoreError as error:  # the next process may repeat it, unless it had started
-            _log.error("an announcement that is over cannot be written down: %s", error)
+            _log.error("the end of an announcement cannot be saved: %s", error)
 
     def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
         if self._bus is not None:
@@ -349,7 +351,7 @@ class Announcements(Opened):
                 return
         except StoreError as error:
             self._loaded = False  # it has not started, and will be loaded again
-            _log.error("an announcement cannot be written down: %s", error)
+            _log.error("an announcement cannot be saved: %s", error)
             return
         said = await self._until_heard(record)
         if kept:

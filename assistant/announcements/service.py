@@ -112,7 +112,7 @@ def _delete(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
-        _log.warning("the sound of an announcement stays on the disk: %s", error)
+        _log.warning("the sound of an announcement could not be deleted: %s", error)
 
 
 def _delete_others(folder: Path, needed: Collection[Path]) -> None:
@@ -157,7 +157,7 @@ class SoundFiles:
         try:
             return await self._home.fetch(media)
         except Unavailable as error:
-            raise NotAnnounced(f"It is not announced: {error}") from error
+            raise NotAnnounced(f"Not announced: {error}") from error
         except IntegrationError as error:
             raise NotPossible(f"{error} {_WHERE}") from error
 
@@ -168,7 +168,7 @@ def _read_media(folder: Path, media: str) -> SoundFile:
         root = folder.resolve()
         file = (root / media).resolve()
         if not file.is_relative_to(root) or not file.is_file():
-            raise NotPossible(f"There is no such sound. {_WHERE}")
+            raise NotPossible(f"That sound does not exist. {_WHERE}")
         with file.open("rb") as opened:
             data = opened.read(MAX_SOUND_BYTES + 1)
     # Also for a null byte, or links in a circle.
@@ -268,7 +268,7 @@ class AnnouncementService:
 
 def _id_of(record: AnnouncementRecord, *, taken: bool) -> str:
     if not taken:
-        raise NotAnnounced("It is not announced: what waits already is as important, or more so.")
+        raise NotAnnounced("Not announced: everything that is waiting is at least as important.")
     return record.id
 
 
@@ -278,8 +278,8 @@ def _told() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise NotKept(f"It is not announced, since it cannot be kept: {error}") from error
+        raise NotKept(f"Not announced, because it cannot be saved: {error}") from error
     except TooMuchSound as error:
         raise NotAnnounced(
-            "It is not announced: too much sound waits already. Send it again later."
+            "Not announced: too much sound is waiting already. Send it again later."
         ) from error

@@ -92,7 +92,7 @@ async def open_brains(
         notices = tuple(dict.fromkeys(maker.notices))
         if not any(brain.name not in maker.absent for brain in brains):
             raise ConfigError(
-                f'no brain of brain.order can be there; add "offline" to it. {" ".join(notices)}'
+                f'no brain in brain.order is available; add "offline" to it. {" ".join(notices)}'
             )
         budget = Budget(settings.limits.daily_cost_usd, home.store.spent_since, clock)
         chain = FallbackBrain(

@@ -81,9 +81,9 @@ class Ear:
                         text = await transcribe(self._home, pipeline, sound, self._device_id())
                     return Said(text, pipeline.language)
                 except Refused as error:
-                    _log.info("a pipeline of the home is passed over: %s", error)
+                    _log.info("skipped one of the home's pipelines: %s", error)
         except Unavailable as error:
-            _log.info("the home does not hear: %s", error)
+            _log.info("Home Assistant cannot transcribe speech: %s", error)
         own = await self._own()
         if not any(_base(code) == _base(language) for code in own.languages):
             return None

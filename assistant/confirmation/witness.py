@@ -256,7 +256,9 @@ class Hush:
             async with asyncio.timeout(RESUME_S):
                 await self._services.call(_DOMAIN, "media_play", entities=still)
         except (IntegrationError, TimeoutError) as error:
-            _log.warning("What was paused does not play on: %s", str(error) or "no answer in time")
+            _log.warning(
+                "What was paused could not be resumed: %s", str(error) or "no answer in time"
+            )
 
     async def _sounds(self) -> bool:
         """Return once something nearby plays, because a film that starts during the question could
@@ -306,7 +308,9 @@ async def _pause(
                 await services.call(_DOMAIN, "media_pause", entities=able)
                 await home.wait_for(able, lambda house: _silent(house, able), HUSH_S)
     except (IntegrationError, TimeoutError) as error:
-        _log.info("What plays near could not be paused: %s", str(error) or "no answer in time")
+        _log.info(
+            "What is playing nearby could not be paused: %s", str(error) or "no answer in time"
+        )
     return able, _silent(home.house, names) and home.connected
 
 

@@ -262,7 +262,7 @@ async def _know_words(
     try:
         known = await asyncio.get_running_loop().run_in_executor(worker, make)
     except AudioError as error:
-        _log.warning("The end of a command cannot be told by its words: %s", error)
+        _log.warning("The end of a command cannot be recognised by its words: %s", error)
         return
     known.use(house())
     late.become(known)

@@ -196,7 +196,7 @@ class GrammarEndpointer(Endings):
         piece = bytes(self._piece)
         self._piece.clear()
         if not sentence.send(len(piece) // 2):
-            _log.info("The recogniser is too slow to tell the end of this turn")
+            _log.info("The recogniser is too slow to find the end of this turn")
         elif piece:
             self._worker.submit(self._feed, sentence, piece)
 
@@ -210,7 +210,7 @@ class GrammarEndpointer(Endings):
         try:
             recognizer.prepare(replace(grammar, jsgf=_with_more(grammar.jsgf)))
         except AudioError as error:
-            _log.warning("The end of a command cannot be told by its words: %s", error)
+            _log.warning("The end of a command cannot be recognised by its words: %s", error)
         self._parser = Parser(names)
         self._is_command("hello")  # loads the templates
 

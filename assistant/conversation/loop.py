@@ -258,10 +258,10 @@ class ConversationLoop:
         waiting announcement is dropped. Nothing is said once the context is being left.
         """
         if self.ending:
-            _log.info("an announcement came too late: everything ends")
+            _log.info("an announcement was dropped: Hearth is shutting down")
             return
         if len(self.machine.announcements) >= ANNOUNCEMENTS_WAITING:
-            _log.warning("too much waits to be announced; the oldest is left out")
+            _log.warning("too many announcements are waiting; the oldest was dropped")
         self.dispatch(Announced(text, language, manner))
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:

@@ -251,7 +251,7 @@ class ProgramQuestions:
 
     async def _put(self, wanted: QuestionRequest, language: str, then: ForAnswer) -> None:
         if not await self._speaker.programs.put(wanted.question, language, manner_of(wanted), then):
-            raise Busy("The assistant is about to end.")
+            raise Busy("The assistant is shutting down.")
 
     def _told(self, wanted: QuestionRequest, ended: Ended, inquiry: Inquiry) -> QuestionAnswer:
         turn_id = ended.turn_id
@@ -267,7 +267,7 @@ class ProgramQuestions:
             case "unclear" | "command":
                 return QuestionAnswer(result="unclear", sentence=ended.heard, turn_id=turn_id)
             case "unheard" if why_deaf(self._speaker.standing) is None:
-                raise NotPossible("Nobody can have heard the question: there is no loudspeaker.")
+                raise NotPossible("Nobody can hear the question: there is no loudspeaker.")
             case _:
                 return QuestionAnswer(result="no_answer", turn_id=turn_id)
 
@@ -368,7 +368,7 @@ class Talks:
         if (why := why_deaf(self._speaker.standing)) is not None:
             raise NotPossible(why)
         if self._line.full:
-            raise NotAnnounced("Too much waits to be asked or said already.")
+            raise NotAnnounced("Too much is waiting to be asked or said already.")
         name = new_id(self._clock.now())
         self._tasks.start(self._talk(wanted, caller), f"talk {name}")
         return name
@@ -385,4 +385,4 @@ class Talks:
                     raise Busy("Somebody talked with the assistant until it had expired.")
                 await self._speaker.rest()
         except Busy as busy:
-            _log.warning("a talk of %s was not begun: %s", caller.name, busy)
+            _log.warning("a conversation for %s was not started: %s", caller.name, busy)

@@ -111,7 +111,7 @@ class ProgramTurns:
         if limits is None:
             raise RuntimeError("this runner was made without anybody who keeps programs' rights")
         if self._conversation.ending:
-            raise Busy("The assistant is about to end.")
+            raise Busy("The assistant is shutting down.")
         owner = owner or ConversationOwner(caller, recalls=rights.recalls)
         typed, begun = Typed(text, caller, owner), asyncio.Event()
         serving = self._effects.group.create_task(self._serve(typed, rights, limits, begun))
@@ -136,7 +136,7 @@ class ProgramTurns:
             if not await done_within(self._clock, PATIENCE_S, rests):
                 raise Busy("Somebody is talking with the assistant.")
             if self._conversation.ending:
-                raise Busy("The assistant is about to end.")
+                raise Busy("The assistant is shutting down.")
             self._conversation.dispatch(Typed(text, terminal=terminal))
             turn, finished = self._effects.turn, list[FinishedTurn]()
             while turn is not None and turn.opening.terminal is terminal:
@@ -171,7 +171,7 @@ class ProgramTurns:
                     if not await done_within(self._clock, left_s, rests):
                         return Busy("Somebody is talking with the assistant.")
                 if self._conversation.ending:
-                    return Busy("The assistant is about to end.")
+                    return Busy("The assistant is shutting down.")
                 return await self._one_turn(typed, rights, limits, begun)
         except Busy as busy:
             return busy
@@ -241,13 +241,13 @@ class Line:
         Raises Busy if too many are waiting, the time runs out or the line is closed.
         """
         if self._closed or self.full:
-            raise Busy("Too much waits to be asked or said already.")
+            raise Busy("Too much is waiting to be asked or said already.")
         ticket = (_RANK[priority], called := asyncio.Event())
         self._waiting.append(ticket)
         self._call()
         try:
             if not await done_within(self._clock, seconds, called.wait()) or self._closed:
-                raise Busy("It was not its turn in time.")
+                raise Busy("Too many other requests came first.")
             yield
         finally:
             if ticket in self._waiting:

@@ -265,7 +265,7 @@ class TurnLog:
             await self._store.record_turn(kept)
         except StoreError as error:
             if not error.told:
-                _log.error("the turn could not be written down: %s", error)
+                _log.error("the turn could not be saved: %s", error)
         return kept
 
 

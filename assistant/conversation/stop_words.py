@@ -103,7 +103,7 @@ async def hears_stop(
     try:
         text = await transcribe(pcm)
     except AudioError as error:
-        _log.warning("a stop word could not be listened for: %s", error)
+        _log.warning("listening for a stop word failed: %s", error)
         return False
     return is_stop_word(text, languages)
 

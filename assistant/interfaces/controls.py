@@ -58,7 +58,7 @@ class Controls:
         try:
             kept = await self._store.kept(KEPT)
         except StoreError as error:
-            _log.warning("volume and speed of the voice are not known: %s", error)
+            _log.warning("volume and speed of the voice cannot be read: %s", error)
             return
         if not isinstance(kept, dict) or kept.get("settings") != self._settings():
             return
@@ -172,7 +172,7 @@ class Controls:
         try:
             await self._erase(record.turn_id)
         except StoreError as error:
-            _log.error("what was to be forgotten is still written down: %s", error)
+            _log.error("what should be forgotten is still saved: %s", error)
 
     async def _erase(self, turn_id: str) -> None:
         if self._log is not None:
@@ -377,4 +377,6 @@ class VoiceTools:
         try:
             await change(round(value, 2))
         except StoreError as error:
-            _log.warning("the voice is as it was after a restart: %s", error)
+            _log.warning(
+                "the voice has its default volume and speed until the journal works: %s", error
+            )

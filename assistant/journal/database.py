@@ -204,7 +204,7 @@ class Database:
             return job()
         except TooNewError:
             raise StoreError(
-                f"{self._path} was changed by a later version of Hearth; start this one again."
+                f"{self._path} was changed by a later version of Hearth; restart this one."
             ) from None
         except (OSError, sqlite3.Error) as error:
             raise self._fail(error) from error
@@ -266,7 +266,7 @@ class Database:
 
     def _works(self) -> None:
         if self.problem:
-            _log.warning("the journal %s is written again", self._path)
+            _log.warning("the journal %s can be written again", self._path)
             self.problem = ""
 
 

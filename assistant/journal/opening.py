@@ -115,18 +115,18 @@ def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
     if is_passing(error):
         kind = _kind(folder, error)
         if kind == "full":
-            return f"The disk of {folder} is full: nothing is written down; free some space there."
+            return f"The disk of {folder} is full, so nothing is saved: free some space there."
         if kind == "read-only":
             return (
-                f"The disk of {folder} is read-only: nothing is written down; "
-                "mount it to be written, and check it if that is refused."
+                f"The disk of {folder} is read-only, so nothing is saved: mount it writable, "
+                "and check the disk if that fails."
             )
         return (
-            f"The disk of {folder} fails ({_named(error)}): nothing is written down; "
+            f"The disk of {folder} reports errors ({_named(error)}), so nothing is saved: "
             "check whether it is worn out."
         )
     if isinstance(error, sqlite3.Error) and _primary(error) in _HELD:
-        return f"The journal {path} is held by another program; try again when that has ended."
+        return f"The journal {path} is in use by another program; try again when that has finished."
     return f"The journal {path} failed: {error}."
 
 

@@ -125,7 +125,8 @@ async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
                 size = await database.read(_used)
         if size > most_bytes:
             _log.warning(
-                "the journal has %.1f MB, more than journal.max_mb, and nothing in it may go",
+                "the journal has %.1f MB, more than journal.max_mb, and nothing in it may be "
+                "deleted",
                 size / 1e6,
             )
     await _shrink(database)
@@ -295,6 +296,6 @@ class Care:
             await work()
         except StoreError as error:
             if not error.told:
-                _log.error("%s could not be seen to: %s", what, error)
+                _log.error("the journal's upkeep failed at %s: %s", what, error)
             return False
         return True

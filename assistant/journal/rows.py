@@ -185,7 +185,7 @@ def readable(make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> l
         try:
             records.append(make(row))
         except (ValueError, TypeError) as error:
-            _log.error("a row of the journal is damaged and left out: %s", type(error).__name__)
+            _log.error("skipped a damaged row of the journal: %s", type(error).__name__)
     return records
 
 

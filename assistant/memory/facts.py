@@ -204,8 +204,8 @@ def _name(given: object) -> str:
 
 Properties = Mapping[str, Mapping[str, Any]]
 
-_ABOUT_FACT = text("Words of the fact, in the language in which it was told.")
-_WHO = text("The name of who says it, only if they told it in this talk. Never guess.")
+_ABOUT_FACT = text("Words of the fact, in the language it was told in.")
+_WHO = text("Name of the speaker, only if they said it in this conversation. Never guess.")
 _KEYWORDS = "Three to six words by which somebody may ask for it, in {}, separated by spaces."
 _KEPT: Properties = {
     "fact": text(
@@ -228,9 +228,10 @@ _OFFERED = {
 }
 
 REMEMBER_WHEN = (
-    "Keeps a fact for good. Call it when the person asks you to remember, note or keep in mind "
-    "something. Not for reminders at a time, shopping lists or the state of a device. Where its "
-    "sentence asks for a name, ask the person; when they tell it, call this again with who alone."
+    "Keeps a fact for good. Call it when the person asks you to remember, note or keep in "
+    "mind something. Not for reminders at a time, shopping lists or the state of a device. "
+    "If its sentence asks for a name, ask the person; when they tell it, call this again "
+    "with who alone."
 )
 REMEMBER_TAKES: Properties = {
     **_KEPT,
@@ -251,24 +252,23 @@ RECALL_TAKES: Properties = {
 }
 
 CORRECT_WHEN = (
-    "Puts a fact that was remembered right. Call it when the person says that it has changed or "
-    "was wrong."
+    "Corrects a remembered fact. Call it when the person says that it has changed or was wrong."
 )
 CORRECT_TAKES: Properties = {
-    "about": {**_ABOUT_FACT, "description": "Words of the fact as it was remembered."},
+    "about": {**_ABOUT_FACT, "description": "Words of the remembered fact."},
     **_KEPT,
     "offered": _OFFERED,
 }
 
 FORGET_WHEN = (
-    "Erases one fact that was remembered, or all of them. Call it when the person says to forget "
-    "it. Not for what was just said in this conversation."
+    "Erases one remembered fact, or all of them. Call it when the person says to forget it. "
+    "Not for what was just said in this conversation."
 )
 FORGET_TAKES: Properties = {
     "about": _ABOUT_FACT,
     "all": {
         "type": "boolean",
-        "description": "true, in the place of about: everything. The device asks the person first.",
+        "description": "true, instead of about: everything. The device asks the person first.",
     },
 }
 
@@ -278,7 +278,7 @@ FORGET_TAKES: Properties = {
 
 MAX_BRIEFED = 40  # facts
 MAX_CHARACTERS = 2_000  # in total; billed again with every turn
-MORE = "(More is remembered than stands here: ask for it with recall.)"
+MORE = "(There are more remembered facts: ask for them with recall.)"
 
 
 def choose(

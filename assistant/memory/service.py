@@ -49,7 +49,7 @@ async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
 def checked_rows(rows: object) -> tuple[MemoryRecord, ...]:
     """Return the facts of an export. Raises ValueError with the number of the invalid row."""
     if not isinstance(rows, Sequence) or isinstance(rows, str | bytes):
-        raise ValueError("The memory is a list of facts")
+        raise ValueError("The memory must be a list of facts")
     facts = tuple(_fact(row, number) for number, row in enumerate(rows, start=1))
     if len({fact.id for fact in facts}) < len(facts):
         raise ValueError("Two facts have the same id")
@@ -58,20 +58,20 @@ def checked_rows(rows: object) -> tuple[MemoryRecord, ...]:
 
 def _fact(row: object, number: int) -> MemoryRecord:
     if not isinstance(row, Mapping):
-        raise ValueError(f"Fact {number} is no object")
+        raise ValueError(f"Fact {number} must be an object")
     unknown = sorted(str(key) for key in row if key not in {*_TEXTS, "sensitive"})
     if unknown:
-        raise ValueError(f"Fact {number} has something unknown: {unknown[0]}")
+        raise ValueError(f"Fact {number} has an unknown key: {unknown[0]}")
     texts = {key: _text(row, key, number) for key in _TEXTS}
     sensitive = row.get("sensitive", False)
     if not isinstance(sensitive, bool):
-        raise ValueError(f"Fact {number}: sensitive is true or false")
+        raise ValueError(f"Fact {number}: sensitive must be true or false")
     try:
         created_at = datetime.fromisoformat(texts.pop("created_at"))
     except ValueError:
         created_at = None
     if created_at is None or created_at.tzinfo is None:
-        raise ValueError(f"Fact {number}: created_at is no time with its zone")
+        raise ValueError(f"Fact {number}: created_at must be a time with a time zone")
     return MemoryRecord(**texts, created_at=created_at, sensitive=sensitive)
 
 
@@ -122,7 +122,7 @@ class MemoryService:
         if not given.text:
             raise NoFact("There was nothing to remember in that; send the fact as text.")
         if given.too_long:
-            raise NoFact(f"A fact has {MAX_LENGTH} characters at the most; make it shorter.")
+            raise NoFact(f"A fact can have at most {MAX_LENGTH} characters; make it shorter.")
         fact = next((one for one in await self.store.all() if one.id == memory_id), None)
         if fact is None:
             return False

@@ -108,7 +108,7 @@ class Memories:
                 before = () if program else self._told
                 chosen = choose(known, await like(words, self._store), before)
         except StoreError as error:
-            _log.warning("what was to be remembered cannot be read: %s", error)
+            _log.warning("the remembered facts cannot be read: %s", error)
             return ()
         if not program:
             self._told = chosen
@@ -120,7 +120,7 @@ class Memories:
         try:
             return tuple(fact.text for fact in await self._store.all())
         except StoreError as error:
-            _log.warning("what was to be remembered cannot be read: %s", error)
+            _log.warning("the remembered facts cannot be read: %s", error)
             return ()
 
     async def expected(self, text: str, spoken: bool) -> tuple[dict[str, Any], str] | None:
@@ -134,7 +134,7 @@ class Memories:
         try:
             asked = nameless(await self._store.all(), self._clock.now()) if name else None
         except StoreError as error:
-            _log.warning("what was to be remembered cannot be read: %s", error)
+            _log.warning("the remembered facts cannot be read: %s", error)
             return None
         return ({"who": name}, asked.language) if asked is not None else None
 

@@ -115,13 +115,13 @@ def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
     try:
         entries = _Manifest.model_validate(tomllib.loads(text)).model
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where} is not TOML ({error}); mend it") from None
+        raise ConfigError(f"{where} is not valid TOML ({error}); correct it") from None
     except ValidationError as error:
         raise ConfigError(f"{where}: {_complaint(error, text)}") from None
     known: dict[str, ModelEntry] = {}
     for entry in entries:
         if entry.name in known:
-            raise ConfigError(f"{where} names {entry.name} twice; take one of them out")
+            raise ConfigError(f"{where} lists {entry.name} twice; remove one of them")
         known[entry.name] = entry
     return known
 
@@ -132,7 +132,7 @@ def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not a text file"
         raise ConfigError(f"The manifest {file} cannot be read ({reason})") from None
     return parse_manifest(text, str(file))
 
@@ -263,8 +263,8 @@ def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> S
     `load` tries to load a model that is not in the manifest.
     """
     if one.state in (State.MISSING, State.PARTIAL):
-        fetch = f"fetch it with hearth models download {one.name}"
-        lacks = "is not whole yet" if one.state is State.PARTIAL else "is not there"
+        fetch = f"download it with hearth models download {one.name}"
+        lacks = "is incomplete" if one.state is State.PARTIAL else "is missing"
         mend = fetch if one.entry else how_to_get(one, folder)
         return _with(one, one.state, f"{one.name} {lacks}: {mend}.")
     if one.entry is not None:
@@ -276,7 +276,9 @@ def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> S
             f"{names} {'is' if len(wrong) == 1 else 'are'} missing or not what the manifest says"
         )
         return _with(
-            one, State.BROKEN, f"{lacks}: fetch it again with hearth models download {one.name}."
+            one,
+            State.BROKEN,
+            f"{lacks}: download it again with hearth models download {one.name}.",
         )
     assert one.path is not None
     try:

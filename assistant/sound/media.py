@@ -343,7 +343,7 @@ class RoomMedia:
             elif verdict in (PlayerVerdict.BACK, PlayerVerdict.CHANGED):
                 del self._held[name]
             elif held.tries >= TRIES and not waits:
-                _log.warning("%s could not be put back; set it by hand", name)
+                _log.warning("%s could not be restored; set it by hand", name)
                 del self._held[name]
             elif not waits or last:
                 held.ask_back(now)
@@ -376,7 +376,7 @@ class RoomMedia:
         try:
             self._written = await self._kept.kept(NAME) or []
         except StoreError as error:
-            _log.error("which players were lowered cannot be read: %s", error)
+            _log.error("could not read which players were lowered: %s", error)
         for row in self._written:
             try:
                 touched = Touched(str(row["entity_id"]), row["was"], row["put"], took=True)
@@ -395,4 +395,4 @@ class RoomMedia:
             await (self._kept.keep(NAME, rows) if rows else self._kept.drop_kept(NAME))
             self._written = rows
         except StoreError as error:
-            _log.error("which players are lowered cannot be written down: %s", error)
+            _log.error("could not save which players are lowered: %s", error)

@@ -80,7 +80,7 @@ class MicrophoneTones:
             self._unheard = True
         elif microphone is MicrophoneStatus.LISTENING and self._unheard:
             self._unheard = False
-            _log.info("the microphone is heard again")
+            _log.info("the microphone is on again")
 
     def _play(self, name: str) -> None:
         self._owner.start(self._try(name), "microphone-tone")
@@ -135,7 +135,7 @@ class Mute:
         try:
             value = await self._kept.kept(NAME)
         except StoreError as error:
-            _log.error("Whether the microphone was muted cannot be read, so it is: %s", error)
+            _log.error("Could not read whether the microphone was muted, so it is muted: %s", error)
             self._unkept = True
             value = True
         self._apply(value is not None and value is not False)

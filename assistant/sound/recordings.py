@@ -154,7 +154,7 @@ class Recordings:
             self._queue.put_nowait((recording, bytes(pcm)))
         except queue.Full:
             self.left_out += 1
-            _log.warning("the disk is too slow: a recording is left out")
+            _log.warning("the disk is too slow: a recording was not saved")
 
     # --- on the thread
 
@@ -173,7 +173,7 @@ class Recordings:
             except OSError as error:
                 if str(error) != failed:
                     failed = str(error)
-                    _log.error("a recording could not be kept: %s", error)
+                    _log.error("a recording could not be saved: %s", error)
 
     def _delete_old(self) -> None:
         """Delete recordings beyond the number of each kind or the maximum age."""

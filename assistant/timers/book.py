@@ -231,7 +231,7 @@ def is_occurrence(timer: TimerRecord) -> bool:
 # Timers for programs: HTTP, MQTT, MCP and Home Assistant use this interface.
 
 
-_SUNLESS = "Home Assistant does not tell when the sun rises and sets; give `at` instead."
+_SUNLESS = "Home Assistant does not report sunrise and sunset; use `at` instead."
 
 
 class ProgramTimers:
@@ -268,12 +268,12 @@ class ProgramTimers:
         """Set a timer and return its row. Raises NotPossible and NotKept."""
         try:
             if len(await self._book.all()) >= MOST:
-                raise NotPossible("There are too many timers already; end one first.")
+                raise NotPossible("There are too many timers already; cancel one first.")
             timer = await self._book.set(self._wanted(wanted, caller))
         except StoreError as error:
-            raise NotKept(f"It is not set, since it cannot be kept: {error}") from error
+            raise NotKept(f"Not set, because it cannot be saved: {error}") from error
         if timer is None:
-            raise NotPossible(_SUNLESS if wanted.sun else "That moment is over already.")
+            raise NotPossible(_SUNLESS if wanted.sun else "That time is already past.")
         return row_of(timer, self._now())
 
     async def end(self, timer_id: str) -> bool:
@@ -283,7 +283,7 @@ class ProgramTimers:
                 if timer.id == timer_id:
                     return await self._book.end(timer)
         except StoreError as error:
-            raise NotKept(f"It is not ended, since that cannot be kept: {error}") from error
+            raise NotKept(f"Not cancelled, because that cannot be saved: {error}") from error
         return False
 
     def next(self) -> tuple[datetime | None, int]:
@@ -307,11 +307,11 @@ class ProgramTimers:
         if (wanted.seconds, wanted.at, wanted.sun).count(None) != 2:
             raise NotPossible("Give one of `seconds`, `at` and `sun`.")
         if wanted.kind == "timer" and wanted.seconds is None:
-            raise NotPossible("A timer takes `seconds`; for a time of day set an alarm.")
+            raise NotPossible("A timer needs `seconds`; for a time of day set an alarm.")
         if wanted.kind in ("reminder", "request") and not text:
-            raise NotPossible(f"A {wanted.kind} takes `text`.")
+            raise NotPossible(f"A {wanted.kind} needs `text`.")
         if wanted.repeat is not None and wanted.seconds is not None:
-            raise NotPossible("`repeat` goes with `at` or `sun`.")
+            raise NotPossible("`repeat` needs `at` or `sun`.")
         if wanted.seconds is None:
             repeat: Mapping[str, Any] = wanted.repeat.model_dump() if wanted.repeat else {}
             days, dates = repeat.get("weekdays", ()), repeat.get("dates", ())

@@ -266,11 +266,11 @@ class LaterTool:
                     "tool": text("The tool's name, as offered."),
                     "arguments": {
                         "type": "object",
-                        "description": "What that tool is to be given.",
+                        "description": "The arguments for that tool.",
                     },
                     "what": text(
-                        "What it does, for people, in their language: 'turn off "
-                        "the kitchen lights'."
+                        "What it does, in people's words and language: 'turn off the kitchen "
+                        "lights'."
                     ),
                     **{
                         # As an alternative to `time`.

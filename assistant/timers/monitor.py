@@ -49,7 +49,7 @@ class Complaints:
         try:
             await work
         except StoreError as error:
-            self.complain("store", f"timers cannot be read or kept: {error}")
+            self.complain("store", f"timers cannot be read or saved: {error}")
             return False
         return True
 

@@ -128,15 +128,15 @@ COUNT = {"type": "integer", "minimum": 0}
 LENGTH: Mapping[str, Any] = dict.fromkeys(PARTS, COUNT)
 WHICH: Mapping[str, Any] = {
     "name": text(
-        "Which one: its name, words of it, or its id from list_timers. Leave it out "
-        "where the person names none."
+        "Which one: its name, words of it, or its id from list_timers. Leave it out if the "
+        "person names none."
     ),
     "kind": {
         "type": "string",
         "enum": list(KINDS),
-        "description": "Which kind; command: what is to be done later.",
+        "description": "Which kind; command: an action for later.",
     },
-    "at": text("Which one: the time at which it comes, as HH:MM."),
+    "at": text("Which one: the time it is due, as HH:MM."),
     **{
         f"start_{part}": {**COUNT, "description": "Which timer: what it was set for."}
         for part in PARTS

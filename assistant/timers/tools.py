@@ -61,16 +61,17 @@ class TimerTools:
         return (
             self._tool(
                 START_TIMER,
-                "Starts a timer that rings on this device. It can do nothing else when it ends. "
-                "Several may run at once.",
+                "Starts a timer that rings on this device; it can do nothing else when it "
+                "ends. Several may run at once.",
                 {**LENGTH, "name": text("What it is for, if said.")},
                 self._start,
                 replaces="HassStartTimer",
             ),
             self._tool(
                 LIST_TIMERS,
-                "The timers, alarms, reminders, requests and commands for later: those that run, "
-                "stand still or ring, and how long each still has or when it comes.",
+                "The timers, alarms, reminders, requests and commands for later: those that "
+                "are running, paused or ringing, and how much time each has left or when it "
+                "is due.",
                 WHICH,
                 self._list,
                 tier=Tier.READ,
@@ -78,8 +79,8 @@ class TimerTools:
             ),
             self._tool(
                 CHANGE_TIMER,
-                "Gives a timer more time or less, or lets it stand still or go on; snooze: what "
-                "rings falls silent and rings again, after 9 minutes if nothing else is said.",
+                "Adds or takes away time on a timer, pauses or resumes it; snooze: silences "
+                "what rings and rings again, after 9 minutes if nothing else is said.",
                 {
                     "action": {"type": "string", "enum": [ADD, SUBTRACT, PAUSE, RESUME, SNOOZE]},
                     **LENGTH,
@@ -288,13 +289,12 @@ class AlarmTool:
                         "type": "integer",
                         "minimum": -720,
                         "maximum": 720,
-                        "description": "To the sun; negative is before it.",
+                        "description": "Relative to the sun; negative is before.",
                     },
                     "days": {
                         "type": "array",
                         "items": {"type": "string", "enum": list(WEEKDAYS)},
-                        "description": "Weekdays on which it comes again and again; all seven for "
-                        "every day.",
+                        "description": "Weekdays on which it repeats; all seven for every day.",
                     },
                     "dates": {
                         "type": "array",
@@ -303,13 +303,13 @@ class AlarmTool:
                         "description": "On these days only: YYYY-MM-DD, today or tomorrow.",
                     },
                     **{
-                        part: {**COUNT, "description": "From now on, in place of time."}
+                        part: {**COUNT, "description": "From now on, instead of time."}
                         for part in LENGTH
                     },
-                    "name": text("Of an alarm, if it is given one."),
+                    "name": text("The alarm's name, if given."),
                     "text": text(
-                        "Of a reminder what to say, such as 'call Ana'; of a "
-                        "request the question, in the person's language."
+                        "A reminder's text, such as 'call Ana'; a request's question, in the "
+                        "person's language."
                     ),
                 },
                 closed=True,

@@ -158,7 +158,7 @@ def hung_up(url: str) -> Unavailable:
     A restart does that, and so does a port that expects TLS.
     """
     return Unavailable(
-        f"{shown(url)} closes the connection without answering: it may be restarting; If "
+        f"{shown(url)} closes the connection without answering: it may be restarting; if "
         "Home Assistant is served with TLS, start home_assistant.url with https://."
     )
 

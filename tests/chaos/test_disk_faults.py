@@ -24,9 +24,9 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 @fault(
     "the disk is full",
     hears=(
-        "commands work as usual; about a new timer: “The timers cannot be read or"
-        " kept right now, so nothing was changed.” Reported, once: “The disk of …"
-        " is full: nothing is written down; free some space there.”"
+        "commands work as usual; about a new timer: “The timers cannot be read or kept right "
+        "now, so nothing was changed.” Reported, once: “The disk of … is full, so nothing is "
+        "saved: free some space there.”"
     ),
     retried="writing, with each turn and every 30 s",
     kept=KEPT,
@@ -41,7 +41,7 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
             fill(folder)
             box.writes = False
             await served(box, office)
-            full = f"The disk of {folder} is full: nothing is written down; free some space there."
+            full = f"The disk of {folder} is full, so nothing is saved: free some space there."
             assert await box.trouble("journal") == full
             refused = await box.ask("set a timer for ten minutes")
             assert refused["answer"] == NOT_SET
@@ -50,15 +50,15 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
             await box.ask("turn off the office lights")
             await box.sound("journal")
             assert box.log.count("is full") == 1, "it is said once"
-            assert "is written again" in box.log
+            assert "can be written again" in box.log
             assert written(box, f"turns WHERE turn_id = '{before['turn_id']}'") == 1
 
 
 @fault(
     "the disk becomes read-only, during operation or before the start",
     hears=(
-        "as when it is full. Reported: “The disk of … is read-only: nothing is "
-        "written down; mount it to be written, …”"
+        "as when it is full. Reported: “The disk of … is read-only, so nothing "
+        "is saved: mount it writable, …”"
     ),
     retried="writing, with each turn and every 30 s",
     kept=KEPT,
@@ -78,8 +78,8 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
                 await served(box, office)
                 trouble = await box.trouble("journal")
                 assert trouble == (
-                    f"The disk of {folder / 'data'} is read-only: nothing is written down; "
-                    "mount it to be written, and check it if that is refused."
+                    f"The disk of {folder / 'data'} is read-only, so nothing is saved: mount "
+                    "it writable, and check the disk if that fails."
                 )
                 assert (await box.timer())["left_s"] > 3000, "it goes on"
                 assert await box.end() == 0

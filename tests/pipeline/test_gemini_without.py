@@ -89,7 +89,7 @@ def test_nothing_but_gemini_and_no_way_to_it(
     captured = capsys.readouterr()
     assert captured.out == ""
     [line] = captured.err.splitlines()
-    assert line.startswith('hearth: no brain of brain.order can be there; add "offline" to it.')
+    assert line.startswith('hearth: no brain in brain.order is available; add "offline" to it.')
     assert ("gemini.api_key" if consent == "true" else "privacy.accept_cloud") in line
 
 

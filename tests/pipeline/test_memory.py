@@ -103,7 +103,7 @@ async def test_a_fact_of_a_person_asks_for_the_name_and_the_next_turn_tells_it(
     async with scene(tmp_path, service()) as on:
         await on.ask("hello")
         assert "nuts" not in instruction(on)  # it is sensitive
-        assert "ask for it with recall" in instruction(on)
+        assert "ask for them with recall" in instruction(on)
 
 
 @pytest.mark.parametrize(

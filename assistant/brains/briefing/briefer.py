@@ -224,11 +224,11 @@ class Briefer:
         try:
             self._home = await self._prompt_source() or ""
         except IntegrationError as error:
-            _log.info("The home's prompt could not be had: %s", error)
+            _log.info("The home's prompt could not be fetched: %s", error)
             self._home = None
             return False
         except Exception:
-            _log.exception("The home's prompt could not be had")
+            _log.exception("The home's prompt could not be fetched")
             self._home = None
             return False
         await self._teach(self._home)

@@ -207,7 +207,7 @@ class LiveConnection:
             if session is not None:
                 await within(self._clock, self._timeouts.close_s, session.close())
         except (IntegrationError, TimeoutError) as error:
-            _log.warning("a Gemini session did not close well: %r", error)
+            _log.warning("a Gemini session did not close cleanly: %r", error)
         self._end(None)
 
     @property
@@ -339,7 +339,9 @@ class LiveConnection:
         self._strays += len(calls)
         await self.refuse(calls, not_run_response())
         if self._strays > MAX_STRAYS and not self.closed:
-            _log.warning("Gemini goes on calling for nobody: its session is given up")
+            _log.warning(
+                "Gemini keeps calling tools although nobody is waiting: its session is closed"
+            )
             await self.close()
 
     def _pass_on(self, event: LiveEvent) -> bool:

@@ -313,7 +313,7 @@ class LiveSessionManager:
         try:
             await link.update(setup)
         except IntegrationError as error:
-            _log.warning("the open session took no change: %s", error)
+            _log.warning("the open session did not accept a change: %s", error)
             return False
         return True
 

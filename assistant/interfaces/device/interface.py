@@ -158,7 +158,7 @@ class DeviceKeeper(Opened):
         except asyncio.QueueFull:
             # Home Assistant ends the channel of an unconfirmed message, so it is opened again.
             self._doubtful = True
-            _log.warning("too many messages at once from Home Assistant; one is left out")
+            _log.warning("too many messages at once from Home Assistant; one was dropped")
 
     async def _take_in(self) -> None:
         while True:
@@ -168,7 +168,7 @@ class DeviceKeeper(Opened):
                     await self._take(push)
                 except (NotKept, StoreError) as error:
                     self._doubtful = True  # the message stays unconfirmed
-                    _log.error("a message from Home Assistant could not be kept: %s", error)
+                    _log.error("a message from Home Assistant could not be saved: %s", error)
                     continue
                 self._came.append(push.confirm_id)
             await self._confirm(push)

@@ -208,7 +208,7 @@ async def ensure_registered(
             await asyncio.to_thread(file.write, record)
             found = await mobile_app.look(home, webhook_id)
             if found is None:
-                raise Unavailable("Home Assistant took the device, but does not know it yet.")
+                raise Unavailable("Home Assistant registered the device, but does not list it yet.")
         elif (record.name, record.version) != (looks.name, looks.version):
             await mobile_app.update(home, record.webhook_id, looks)
         now = replace(
@@ -279,7 +279,9 @@ async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Dev
     try:
         areas = read_areas(await home.command("config/area_registry/list"))
     except TypeError:
-        raise Unavailable("Home Assistant lists its areas in an unknown form.") from None
+        raise Unavailable(
+            "Home Assistant listed its areas in a form that Hearth does not understand."
+        ) from None
     device = await mobile_app.find_device(home, record.identifier) if record else None
     present = areas.get(device.area_id or "") if device else None
     return DevicePlace(

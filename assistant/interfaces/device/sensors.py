@@ -144,7 +144,7 @@ class DeviceSensors(Opened):
                 await update_sensors(self._home, self._webhook_id, gone(MOBILE_APP, self._names))
         except (IntegrationError, TimeoutError) as error:
             why = str(error) or "no answer in time"
-            _log.info("Home Assistant was not told of the end: %s", why)
+            _log.info("Home Assistant could not be told that Hearth is shutting down: %s", why)
 
     def changed(self) -> None:
         """Send the sensors soon, because some of the facts may have changed."""
@@ -195,7 +195,7 @@ class DeviceSensors(Opened):
             await self._clock.sleep(SETTLE_S)
             sensors = self._sensors()
             if await update_sensors(self._home, webhook_id, sensors):
-                raise Unavailable("Home Assistant has not made the entities yet.")
+                raise Unavailable("Home Assistant has not created the entities yet.")
         if self._connections == connection:  # not registered again meanwhile
             self._told = sensors
 
@@ -215,7 +215,7 @@ class DeviceSensors(Opened):
     def _say(self, problem: Exception) -> None:
         """Log a problem once, not at every attempt."""
         if str(problem) != self._said:
-            _log.info("Home Assistant does not see how it stands for now: %s", problem)
+            _log.info("Home Assistant does not get the current state for now: %s", problem)
         self._said = str(problem)
 
 
@@ -306,7 +306,7 @@ class DeviceEvents(Opened):
         else:
             self._away = False
 
-    def _drop(self, kind: str, problem: str = "Home Assistant is away.") -> None:
+    def _drop(self, kind: str, problem: str = "Home Assistant is unreachable.") -> None:
         """Count a dropped event, and log the first of a series."""
         self.dropped += 1
         if not self._away:

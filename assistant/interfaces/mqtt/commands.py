@@ -288,7 +288,7 @@ class Orders:
         """Carry out a message. Returns False if it could not be kept and must be sent again. Never
         raises."""
         if message.retained:  # it would be carried out at every connection
-            _log.warning("a retained message on %s is left out", message.topic)
+            _log.warning("ignored a retained message on %s", message.topic)
             return True
         try:
             order = read(self._topics, message, self._clock.now())

@@ -126,7 +126,7 @@ class MqttInterface(Opened):
         try:
             await self._publish_all()
         except IntegrationError as error:
-            _log.info("the broker was not told everything: %s", error)
+            _log.info("some states could not be sent to the broker: %s", error)
             self._greeting = True
             await self._clock.sleep(AGAIN_S)
             self._changed.set()
@@ -185,7 +185,10 @@ class MqttInterface(Opened):
             async with asyncio.timeout(FAREWELL_S):
                 await self._keep(self._topics.availability, OFFLINE)
         except (IntegrationError, TimeoutError) as error:
-            _log.info("the broker was not told of the end: %s", str(error) or "no answer in time")
+            _log.info(
+                "the broker could not be told that Hearth is shutting down: %s",
+                str(error) or "no answer in time",
+            )
 
     # --- incoming
 

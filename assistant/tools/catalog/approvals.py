@@ -27,7 +27,7 @@ Held = Mapping[tuple[str, str], str]
 NOTHING_HELD: Held = {}
 Pins = dict[str, dict[str, dict[str, str]]]  # server -> tool -> pinned properties
 _UNREADABLE = "the approvals cannot be read, so a change would go unnoticed"
-_TWICE = "its server offers several tools under this name"
+_TWICE = "its server offers several tools with this name"
 _log = logging.getLogger(__name__)
 
 

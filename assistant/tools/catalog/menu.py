@@ -29,9 +29,9 @@ wrong one (google-gemini/gemini-live-api-examples #46).
 
 PORTION = 2_000  # tokens of one server before the next one's turn; some 15 tools
 _CHARACTERS_A_TOKEN = 4  # a usual estimate for English text and JSON
-_TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others come first"
+_TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others have priority"
 _TOO_LONG = (
-    f"all tools would take more than {MAX_TOKENS:,} tokens of every turn, and others come first"
+    f"all tools would take more than {MAX_TOKENS:,} tokens per turn, and others have priority"
 )
 
 

@@ -290,7 +290,7 @@ class EngineCalls:
             return replace(outcome, status=status, sentence=sentence, awaited=late.awaited)
         except CommandRefused as error:
             reason = one_line(str(error), MAX_SPEECH)
-            _log.info("the sentence was not taken: %s", reason)
+            _log.info("Home Assistant did not accept the sentence: %s", reason)
             sentence = sentences.home_error(reason, error.code)
             return replace(outcome, status=Status.FAILED, sentence=sentence, data=reason)
         except IntegrationError as error:

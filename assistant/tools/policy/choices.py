@@ -125,7 +125,7 @@ def _read(value: Any) -> _Switched | None:
             raise ValueError("a time without its zone")
         return _Switched(Mode(row["mode"]), until)
     except (KeyError, TypeError, ValueError) as error:
-        _log.warning("the mode that was kept cannot be read: %s", error)
+        _log.warning("the saved mode cannot be read: %s", error)
         return None
 
 
@@ -386,7 +386,7 @@ class SeenOpening:
             await self._store.add_openings(fresh)
         except StoreError as error:
             if not error.told:
-                _log.warning("What switches open cannot be written down: %s", error)
+                _log.warning("Could not save which switches open something: %s", error)
             self._add(fresh)
             return False
         return True

@@ -90,7 +90,9 @@ class Backups:
         except _TooLarge:
             return _NotKept(known[0], WHY_TOO_LARGE)
         except OSError as error:
-            _log.warning("A file that is about to be changed could not be kept: %s", error.strerror)
+            _log.warning(
+                "A copy of a file that is about to change could not be made: %s", error.strerror
+            )
             return _NotKept(known[0], WHY_NOT_KEPT)
 
     def _copy(self, path: Path) -> Path | None:
@@ -174,14 +176,14 @@ class FileStep(UndoStep):
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
-            _log.info("It cannot be seen what a call did to a file: %s", error.strerror)
+            _log.info("Could not find out what a call did to a file: %s", error.strerror)
 
     async def run(self) -> UndoneReport:
         name = _name(self._path)
         try:
             why = await asyncio.to_thread(self._run)
         except OSError as error:
-            _log.info("A file could not be put back: %s", error.strerror)
+            _log.info("A file could not be restored: %s", error.strerror)
             why = WHY_NOT_REACHED
         if why is None:
             return UndoneReport(unchanged=(name,))

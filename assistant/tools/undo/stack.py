@@ -162,7 +162,10 @@ class UndoStack(Opened):
             async with asyncio.timeout(BEFORE_S), self._lock:
                 await self._keep(key, choice, turn_id)
         except (TimeoutError, IntegrationError) as error:
-            _log.warning("What a call changes could not be kept: %s", str(error) or "out of time")
+            _log.warning(
+                "A change cannot be undone later, because its copy failed: %s",
+                str(error) or "out of time",
+            )
             fresh = self._fresh(key, choice, turn_id)
             lost = (*fresh.by_scene, *fresh.players)
             self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))
@@ -378,7 +381,7 @@ class UndoStack(Opened):
             async with asyncio.timeout(CLOSE_S):
                 await asyncio.gather(*others, self._shelf.empty(besides=needed))
         except TimeoutError:
-            _log.info("Snapshots are left in Home Assistant: they go at the next start.")
+            _log.info("Snapshots remain in Home Assistant; they are deleted at the next start.")
 
 
 def _moves(level: _Level, house: House) -> tuple[list[Move], House]:

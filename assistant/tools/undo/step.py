@@ -104,7 +104,7 @@ async def forgotten(step: UndoStep) -> None:
     try:
         await step.forget()
     except Exception:
-        _log.exception("What was kept for a change could not be let go")
+        _log.exception("The saved state of a change could not be deleted")
 
 
 _log = logging.getLogger(__name__)
@@ -224,7 +224,7 @@ class HomeStep(UndoStep):
             async with asyncio.timeout(RESTORE_S):
                 await work
         except (IntegrationError, TimeoutError) as error:
-            _log.info("Something could not be put back: %s", str(error) or "no answer in time")
+            _log.info("Something could not be restored: %s", str(error) or "no answer in time")
 
     def _report(
         self, house: House, moved: Mapping[str, Entity], same: set[str], barred: bool

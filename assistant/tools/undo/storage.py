@@ -144,12 +144,12 @@ class StoredLevels:
         try:
             rows = await self._store.kept(KEPT)
         except StoreError as error:
-            _log.warning("what other processes did cannot be read: %s", error)
+            _log.warning("the changes of other processes cannot be read: %s", error)
             return None
         try:
             levels = [_level_of(row) for row in rows or ()]
         except (TypeError, ValueError, KeyError, AttributeError):
-            _log.warning("what is kept for undoing cannot be read, and is left")
+            _log.warning("the saved undo steps cannot be read, and are ignored")
             return []
         now = self._clock.now()
         fresh = [one for one in levels if 0 <= (now - one.at).total_seconds() <= self._life_s]
@@ -179,7 +179,7 @@ class StoredLevels:
             try:
                 await self._store.keep(KEPT, [_row_of(one) for one in rows[-MOST:]])
             except (StoreError, TypeError, ValueError) as error:
-                _log.warning("what was done cannot be kept for undoing elsewhere: %s", error)
+                _log.warning("a change cannot be saved for undoing in another process: %s", error)
                 return False
         return True
 

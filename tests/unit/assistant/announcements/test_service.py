@@ -354,7 +354,7 @@ async def test_nothing_beyond_the_folder(folder: Path) -> None:
 
 
 async def test_without_a_folder_there_is_nothing(tmp_path: Path) -> None:
-    with pytest.raises(NotPossible, match="no such sound"):
+    with pytest.raises(NotPossible, match="sound does not exist"):
         await SoundFiles(tmp_path / "none", Home()).fetch("bell.wav")
 
 

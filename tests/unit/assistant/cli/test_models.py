@@ -166,7 +166,9 @@ def test_check_finds_what_is_missing_then_whole_then_tampered_with(
 
     mend = "hearth models download en_US-a-low."
     assert run(home, "check", "--json") == 1
-    assert told() == [("en_US-a-low", "missing", f"en_US-a-low is not there: fetch it with {mend}")]
+    assert told() == [
+        ("en_US-a-low", "missing", f"en_US-a-low is missing: download it with {mend}")
+    ]
     assert run(home, "download", "--json") == 0
     capsys.readouterr()
     assert run(home, "check", "--json") == 0
@@ -174,7 +176,7 @@ def test_check_finds_what_is_missing_then_whole_then_tampered_with(
     (home / "data/models/en_US-a-low.onnx").write_bytes(b"a vOice")  # of the same size
     assert run(home, "check", "--json") == 1
     wrong = "en_US-a-low.onnx is missing or not what the manifest says"
-    assert told() == [("en_US-a-low", "broken", f"{wrong}: fetch it again with {mend}")]
+    assert told() == [("en_US-a-low", "broken", f"{wrong}: download it again with {mend}")]
     assert run(home, "download") == 0
     assert run(home, "check") == 0
 
@@ -239,7 +241,7 @@ def test_where_to_get_what_the_list_does_not_have(
     )
     assert run(home, "check", "--json") == 1
     (row,) = printed(capsys)
-    assert row["problem"] == f"en_US-a-low is not there: {get} {home}/data/models."
+    assert row["problem"] == f"en_US-a-low is missing: {get} {home}/data/models."
 
 
 def test_a_failure_leaves_one_json_value_and_one_sentence(
@@ -265,7 +267,7 @@ def test_check_tells_to_go_on_with_what_was_begun(
     assert run(home, "check", "--json") == 1
     (row,) = printed(capsys)
     assert (row["name"], row["state"]) == ("en_US-a-low", "partial")
-    assert row["problem"].startswith("en_US-a-low is not whole yet: fetch it with hearth models")
+    assert row["problem"].startswith("en_US-a-low is incomplete: download it with hearth models")
     assert run(home, "download") == 0
     assert server.asked[0] == ("/a", "bytes=3-", "")
     assert run(home, "check") == 0
@@ -288,7 +290,7 @@ def test_check_knows_an_own_voice_that_loads(
     assert run(home, "check", "--json") == 1
     (row,) = printed(capsys)
     assert row["problem"] == (
-        f"{path} is not there: put it there, or change the path in the settings."
+        f"{path} is missing: put it there, or change the path in the settings."
     )
 
 

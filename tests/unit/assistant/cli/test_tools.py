@@ -105,7 +105,7 @@ def test_what_is_left_out_is_marked_and_said(capsys: pytest.CaptureFixture[str])
     assert hidden
     assert sum(" hidden: all tools would" in line for line in lines) == len(hidden)
     said = " ".join(line.strip() for line in lines)
-    why = "all tools would take more than 16,000 tokens of every turn, and others come first"
+    why = "all tools would take more than 16,000 tokens per turn, and others have priority"
     assert f"{len(hidden)} not offered to the model: {why}." in said
     plain = tool_json(hidden[0])
     assert plain["hidden"] is True

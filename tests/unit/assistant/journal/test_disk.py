@@ -51,7 +51,7 @@ async def test_a_full_disk_is_told_once_and_is_over_by_itself(
     await small.statement(ROOM.format(1))  # no page more than the file has
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            with pytest.raises(StoreError, match="is full: nothing is written down; free") as said:
+            with pytest.raises(StoreError, match="is full, so nothing is saved: free") as said:
                 await small.run(add)
             assert said.value.told
         assert await small.read(count) == 1
@@ -62,7 +62,7 @@ async def test_a_full_disk_is_told_once_and_is_over_by_itself(
     assert await small.read(count) == 2
     full, again = caplog.messages
     assert "free some space there" in full
-    assert "is written again" in again
+    assert "can be written again" in again
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC])
@@ -78,7 +78,7 @@ async def test_it_opens_on_a_disk_that_cannot_be_written(
             broken.setattr("assistant.journal.opening.os.open", _refusing(code))
             store = await Store(path, clock).__aenter__()
             assert await store.turn("t1") == a_turn(clock)
-            with pytest.raises(StoreError, match="nothing is written down") as said:
+            with pytest.raises(StoreError, match="nothing is saved") as said:
                 await store.add_timer(a_timer(clock, "tea", 5))
             assert said.value.told
             assert store.problem
@@ -365,5 +365,5 @@ async def test_the_memory_is_read_where_nothing_can_be_written(
     async with Store(path, clock) as store:
         assert await store.memory.all() == [bin_day]
         assert [fact.id for fact, _ in await store.memory.found('"bin"', 5)] == ["m1"]
-        with pytest.raises(StoreError, match="nothing is written down"):
+        with pytest.raises(StoreError, match="nothing is saved"):
             await store.memory.forget("m1")

@@ -75,7 +75,7 @@ async def test_what_is_busy_for_too_long_is_said(
     async with Store(path, clock) as store:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreError, match="is held by another program; try again"):
+            with pytest.raises(StoreError, match="is in use by another program; try again"):
                 await store.record_turn(a_turn(clock))
         await store.record_turn(a_turn(clock))
 

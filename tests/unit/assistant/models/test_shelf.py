@@ -141,7 +141,7 @@ def test_a_model_has_its_files_by_its_name() -> None:
         (', sha256 = "' + "a" * 64 + '"', "", "files.1 of hey: must have either sha256 or md5"),
         ('licence = "CC0"', "", "licence of hey: field required"),
         ('read = "a list"', 'read = "a list"\ncolour = 1', "colour of hey: extra inputs"),
-        ("version = 1", "version = ", "m is not TOML"),
+        ("version = 1", "version = ", "m is not valid TOML"),
     ],
 )
 def test_a_wrong_one_is_one_sentence(old: str, new: str, sentence: str) -> None:
@@ -154,7 +154,7 @@ def test_a_wrong_one_is_one_sentence(old: str, new: str, sentence: str) -> None:
 
 
 def test_a_name_twice() -> None:
-    with pytest.raises(ConfigError, match="names hey twice"):
+    with pytest.raises(ConfigError, match="lists hey twice"):
         parse_manifest("version = 1" + ENTRY * 2, "m")
 
 

@@ -70,7 +70,7 @@ def open_again(stage: Stage) -> None:
 
 
 Do = Callable[[Stage], None]
-IS_BACK, IS_HEARD = "the microphone is back", "the microphone is heard again"
+IS_BACK, IS_HEARD = "the microphone is back", "the microphone is on again"
 
 
 @pytest.mark.parametrize(

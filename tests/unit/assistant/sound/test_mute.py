@@ -271,4 +271,4 @@ async def test_what_was_not_heard_and_is_again_is_a_line_of_the_log(
     with caplog.at_level(logging.INFO):
         unheard = at(State.IDLE, why, muted=why is Status.CLOSED)
         await heard(Room(), VirtualClock(), unheard, at(State.IDLE, Status.OPENING), IDLE, IDLE)
-    assert caplog.messages == ["the microphone is heard again"]
+    assert caplog.messages == ["the microphone is on again"]

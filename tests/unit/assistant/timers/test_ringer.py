@@ -278,7 +278,7 @@ async def test_a_store_that_fails_is_told_once_and_silences_nothing(
             ringer.heard()
             await clock.run(60)
         assert [record.message for record in caplog.records] == [
-            "timers cannot be read or kept: The disk is full."
+            "timers cannot be read or saved: The disk is full."
         ]
         assert (ringer.ringing, shelf.ended) == (False, {})
         shelf.broken = False

@@ -82,7 +82,7 @@ async def test_too_many_are_told_so_and_what_waits_too_long_is_left() -> None:
         for _ in range(WAITING + 1):
             await room.talks.begin(line(), GARDEN)
             await rounds()
-        with pytest.raises(NotAnnounced, match="Too much waits"):
+        with pytest.raises(NotAnnounced, match="Too much is waiting"):
             await room.talks.begin(line(), GARDEN)
         await room.clock.run(EXPIRE_S + 1)
         assert room.runner.state is State.WAKING
@@ -100,7 +100,7 @@ async def test_what_is_left_is_logged_without_its_words(caplog: pytest.LogCaptur
         await room.clock.run(2.1)
         room.runner.stop()
         await room.runner.rest()
-    assert "a talk of http:garden was not begun" in caplog.text
+    assert "a conversation for http:garden was not started" in caplog.text
     assert "washing" not in caplog.text
 
 

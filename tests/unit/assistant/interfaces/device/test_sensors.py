@@ -228,7 +228,9 @@ async def test_at_the_end_a_house_in_trouble_is_not_waited_for(
         await clock.run(5)
         setattr(home, trouble, trouble != "connected")
     assert home.states["microphone_muted"] is False
-    assert (f"not told of the end: {why}" in caplog.text) is (why is not None)
+    assert (f"could not be told that Hearth is shutting down: {why}" in caplog.text) is (
+        why is not None
+    )
 
 
 async def test_without_a_registration_there_is_nothing_to_end(

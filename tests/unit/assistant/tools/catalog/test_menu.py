@@ -79,7 +79,7 @@ def test_more_than_the_api_takes() -> None:
     assert len(names(menu)) == MAX_TOOLS
     assert {"own_9", "intent__HassTurnOn", "t500"} <= set(names(menu))
     assert list(why(menu)) == [f"t{n}" for n in range(501, 600)]
-    assert set(why(menu).values()) == {"there are more than 512 tools, and others come first"}
+    assert set(why(menu).values()) == {"there are more than 512 tools, and others have priority"}
 
 
 def test_more_than_a_turn_should_cost() -> None:
@@ -89,7 +89,7 @@ def test_more_than_a_turn_should_cost() -> None:
     assert MAX_TOKENS - 400 < total <= MAX_TOKENS
     assert names(menu) == [f"t{n}" for n in range(len(names(menu)))]
     assert set(why(menu).values()) == {
-        "all tools would take more than 16,000 tokens of every turn, and others come first"
+        "all tools would take more than 16,000 tokens per turn, and others have priority"
     }
 
 
