@@ -188,7 +188,7 @@ async def test_a_disk_that_is_full_is_told_once(
     async with keeping(tmp_path, clock) as kept:
         kept.wake(*WAKE, SOUND)
         kept.wake(*WAKE, SOUND)
-    assert caplog.text.count("could not be kept") == 1
+    assert caplog.text.count("could not be saved") == 1
 
 
 async def test_a_disk_that_is_slow_costs_recordings_not_time(

@@ -116,7 +116,7 @@ async def test_a_full_disk_is_tried_again(
             if await disk.openings():
                 break
         assert await disk.openings() == {HALL: LOCK}
-    assert ("cannot be written down" in caplog.text) is not told
+    assert ("Could not save which switches open something" in caplog.text) is not told
 
 
 def test_the_list_of_what_may_open() -> None:
