@@ -78,7 +78,7 @@ class StateCheck:
     def _of_command(self, command: "ParsedCommand", match: SentenceMatch, house: House) -> str:
         from assistant.brains.offline.answers import answer_state, question_of, room_of
 
-        room = room_of(command, house)
+        room = room_of(command, house, match.language)
         if room is None:
             found = facts(question_of(command), house)
             same = {one.entity_id for one in found.asked} == set(match.targets)

@@ -1,10 +1,12 @@
 """The catalogue: all sentences of Hearth by key, in one TOML file per language."""
 
 import math
+import re
 import string
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +52,30 @@ def is_short(key: str) -> bool:
 class Names(str):
     """Names for a sentence: "Front door, Lamp", in English "the front door and the lamp".
 
-    Other languages get the plain names: their articles depend on a gender that Home Assistant
-    does not know.
+    `others` has the same for further languages ("es"), in German also by case ("de.dat"). A
+    language without an entry gets the plain names.
     """
 
     english: str
+    others: Mapping[str, str]
 
-    def __new__(cls, plain: str, english: str) -> "Names":
+    def __new__(cls, plain: str, english: str, others: Mapping[str, str] | None = None) -> "Names":
         names = super().__new__(cls, plain)
         names.english = english
+        names.others = others or {}
         return names
+
+    def within(self, language: str, case: str = "") -> str:
+        """Return the names for a sentence of the language and, in German, of the case."""
+        if language == FALLBACK:
+            return self.english
+        plain = self.others.get(language, str(self))
+        return self.others.get(f"{language}.{case}", plain) if case else plain
+
+    def changed(self, change: Callable[[str], str]) -> "Names":
+        """Return the same names with a change of every wording."""
+        others = {language: change(said) for language, said in self.others.items()}
+        return Names(change(self), change(self.english), others)
 
 
 def counted(count: int) -> Names:
@@ -107,12 +123,9 @@ class Catalogue:
     def line(self, key: str, language: str, **values: object) -> Line:
         """Return a sentence as `say` does, with its language: English if the file lacks it."""
         found = self._find(key, language)
-        if _base(found.language) == FALLBACK:
-            values = {
-                name: value.english if isinstance(value, Names) else value
-                for name, value in values.items()
-            }
-        return Line(found.text.format_map(values), found.language)
+        language = _base(found.language)
+        filled = {name: _Filled(value, language) for name, value in values.items()}
+        return Line(contracted(found.text.format_map(filled), language), found.language)
 
     def own(self, language: str) -> str:
         """Return the language in which Hearth speaks to people who speak `language`.
@@ -128,6 +141,52 @@ class Catalogue:
             if found is not None:
                 return Line(found, language)
         return Line(self._texts[FALLBACK][key], FALLBACK)
+
+
+class _Filled:
+    """A value of a field, with the wording of the sentence's language."""
+
+    def __init__(self, value: object, language: str) -> None:
+        self._value = value
+        self._language = language
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __format__(self, case: str) -> str:
+        value = self._value
+        said = value.within(self._language, case) if isinstance(value, Names) else str(value)
+        return f"{_START}{said}" if self._language in _JOINED else said
+
+
+_START = "\0"  # stands before a filled-in value until prepositions and articles are joined
+_JOINED = {
+    "es": {"de el": "del", "a el": "al"},
+    "fr": {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"},
+    "pt": {
+        "de o": "do", "de a": "da", "de os": "dos", "de as": "das",
+        "em o": "no", "em a": "na", "em os": "nos", "em as": "nas",
+        "a o": "ao", "a a": "à", "a os": "aos", "a as": "às",
+        "por o": "pelo", "por a": "pela", "por os": "pelos", "por as": "pelas",
+    },
+    "de": {"in dem": "im", "an dem": "am", "von dem": "vom", "zu dem": "zum", "zu der": "zur"},
+}  # fmt: skip
+
+
+def contracted(text: str, language: str) -> str:
+    """Join a preposition with the article of the value after it: "de el salón" as "del salón"."""
+    if language not in _JOINED:
+        return text
+    joined = _JOINED[language]
+    found = _joinable(language).sub(lambda one: joined.get(f"{one[1]} {one[2]}", one[0]), text)
+    return found.replace(_START, "")
+
+
+@cache
+def _joinable(language: str) -> re.Pattern[str]:
+    pairs = [pair.split() for pair in _JOINED[language]]
+    before, after = ("|".join(dict.fromkeys(words)) for words in zip(*pairs, strict=True))
+    return re.compile(rf"\b({before}) {_START}({after})\b(?= )")
 
 
 def fields(text: str) -> frozenset[str]:

@@ -177,11 +177,14 @@ async def test_without_any_cloud_in_both_languages(tmp_path: Path) -> None:
             ("what do you know about the bin?", f"Here's what I remember. {BIN}."),
             (
                 "recuerda que soy alérgica a las nueces",
-                "Lo recordaré, y solo lo diré cuando alguien lo pregunte. "
-                "¿De quién es eso, cómo te llamas?",
+                "Lo recordaré, y solo lo diré si alguien me lo pregunta. "
+                "¿De quién es eso? ¿Cómo te llamas?",
             ),
             ("me llamo Ana", "Gracias, Ana, ahora sé de quién es."),
-            ("¿qué recuerdas de las nueces?", "Recuerdo esto. Ana: Soy alérgica a las nueces."),
+            (
+                "¿qué recuerdas de las nueces?",
+                "Esto es lo que recuerdo. Ana: Soy alérgica a las nueces.",
+            ),
             (
                 "what do you remember?",
                 f"Here's what I remember. {BIN}. "
@@ -190,10 +193,10 @@ async def test_without_any_cloud_in_both_languages(tmp_path: Path) -> None:
             ("forget what you know about the bin", "OK, I've forgotten that."),
             (
                 "olvida todo lo que recuerdas",
-                "¿Olvido todo lo que me pidieron recordar? "
-                "He olvidado todo lo que me pidieron recordar.",
+                "¿Olvido todo lo que me habéis pedido recordar? "
+                "He olvidado todo lo que me habíais pedido recordar.",
             ),
-            ("qué recuerdas", "Nadie me ha pedido todavía que recuerde nada."),
+            ("qué recuerdas", "Todavía no me habéis pedido que recuerde nada."),
         ]
         for sentence, answer in dialogue:
             assert said(await on.ask(sentence)) == answer, sentence

@@ -181,7 +181,7 @@ async def test_anything_else_leaves_it_shut_in_spanish(
         assert row.decision is Decision.DENIED
         if expected is not None:
             assert verdict(turn) == expected
-            assert turn.record.answer == f"{PREGUNTA} He dejado Front door con el cerrojo echado."
+            assert turn.record.answer == f"{PREGUNTA} No he desbloqueado Front door."
 
 
 async def test_locking_asks_nothing(tmp_path: Path) -> None:

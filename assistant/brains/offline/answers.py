@@ -18,10 +18,11 @@ from assistant.domain.clock import Clock
 from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue, Names
 from assistant.tools.house.answers import HouseAnswers, room_sensors
+from assistant.tools.house.articles import best_name
 from assistant.tools.house.names import spoken_place, spoken_things
 from assistant.tools.house.questions import Question
 from assistant.tools.vocabulary import mentions
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Area, Entity, Floor, House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
 
@@ -81,18 +82,30 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
 def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
     """Return the words for what was acted on, in the person's own words if they named it."""
     if command.called:
-        return command.called
+        return _as_called(command.called)
     domain = command.slots.get("domain")
     place = house.areas.get(command.area_id) or house.floors.get(command.floor_id)
     key = _things_key(domain if isinstance(domain, str) else "", place)
-    said = command.place or ("" if place is None else place.name.lower())
+    said = command.place or ("" if place is None else _own_name(place, say.own(language)))
     return say.say(key, language, place=_where(said, key))
 
 
 def _where(place: str, key: str) -> Names:
     """Return a place as it follows "the lights" ("in the kitchen"), or alone ("the kitchen")."""
     where = spoken_place(place)
-    return Names(place, where.english.removeprefix("in ")) if "things" in key else where
+    if "things" not in key:
+        return where
+    return Names(place, where.english.removeprefix("in "), where.others)
+
+
+def _as_called(called: str) -> Names:
+    """Return the person's words for a thing or place, in other languages with an article."""
+    return Names(called, called, spoken_things([called]).others)
+
+
+def _own_name(place: Area | Floor, language: str) -> str:
+    """Return the place's name in the language of the sentence."""
+    return best_name((place.name, *place.aliases), language.partition("-")[0]).lower()
 
 
 def _things_key(domain: str, place: object) -> str:
@@ -207,15 +220,17 @@ def answer_state(
 
     `age_s` is the age of the snapshot in seconds: 0.0 if it is live, None if not known.
     """
-    room = room_of(command, house)
+    room = room_of(command, house, language)
     if room is not None:
-        return answers.of_room(room.sensors, room.measured, room.place, language, age_s)
+        place = _as_called(room.place)
+        return answers.of_room(room.sensors, room.measured, place, language, age_s)
     # German nouns are capitalised, which the recognised words are not.
-    what = "" if language.startswith("de") else command.called
+    called = _as_called(command.called)
+    what = called.within(language.partition("-")[0], "nom") if command.called else ""
     return answers.answer(question_of(command), house, language, age_s, what)
 
 
-def room_of(command: ParsedCommand, house: House) -> RoomQuestion | None:
+def room_of(command: ParsedCommand, house: House, language: str = "") -> RoomQuestion | None:
     """Return the room and its sensors, or None if the question is about something else."""
     if command.intent == "HassClimateGetTemperature":
         measured = "temperature"
@@ -233,7 +248,7 @@ def room_of(command: ParsedCommand, house: House) -> RoomQuestion | None:
         or (area.floor_id is not None and area.floor_id == command.floor_id)
     ]
     sensors = (one for area in places for one in room_sensors(house, area.area_id, measured))
-    place = command.place or (places[0].name.lower() if places else "")
+    place = command.place or (_own_name(places[0], language) if places else "")
     return RoomQuestion(measured, tuple(sensors), place)
 
 

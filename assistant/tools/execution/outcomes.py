@@ -17,6 +17,7 @@ from assistant.domain.tool_call import Awaited, Observed, Status, ToolOutcome
 from assistant.speech.catalogue import FALLBACK, Catalogue, Names, counted
 from assistant.tools.execution.home_errors import tell_error
 from assistant.tools.execution.verification import UNDER_WAY, Finding
+from assistant.tools.house.articles import agreeing, best_name, noun_of_all
 from assistant.tools.house.names import (
     capitalised,
     is_plural,
@@ -167,7 +168,7 @@ class Sentences:
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.followed_by(self.home_error(error), options)
-        names = spoken_things(one.name for one in things[:MAX_NAMED])
+        names = spoken_things(one.names for one in things[:MAX_NAMED])
         return self.with_options("tools.cannot", options, names=names)
 
     def after(
@@ -228,7 +229,7 @@ class Sentences:
         return "; ".join(
             self.say(
                 "tools.still_reports" if one.after == one.before else "tools.reports",
-                name=named_thing(_name(one, house), self._catalogue, self._language),
+                name=named_thing(_every_name(one, house), self._catalogue, self._language),
                 state=self.state(one.after),
             )
             for one in late
@@ -238,21 +239,25 @@ class Sentences:
         """Return "Kitchen Light: on 30 %; Lamp: off", or the number of things that changed."""
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
-        named: dict[str, list[str]] = {}
+        named: dict[str, list[tuple[str, ...]]] = {}
         for one in observed:
-            named.setdefault(self.state(one.after), []).append(_name(one, house))
+            named.setdefault(self.state(one.after), []).append(_every_name(one, house))
         return capitalised(
             "; ".join(self._statement(state, names) for state, names in named.items())
         )
 
-    def _statement(self, state: str, names: Sequence[str]) -> str:
-        """Return "the lamp and the fan are off", or in other languages "Lamp, Fan: off"."""
-        told = spoken_things(names)
-        if self._catalogue.own(self._language).partition("-")[0] != FALLBACK:
-            return f"{told}: {state}"
-        many = len(names) > 1 or is_plural(names[0])
+    def _statement(self, state: str, things: Sequence[tuple[str, ...]]) -> str:
+        """Return "the lamp and the fan are off"; "Lamp, Fan: off" if a gender is not known."""
+        told = spoken_things(things)
+        language = self._catalogue.own(self._language).partition("-")[0]
+        noun = noun_of_all([best_name(names, language) for names in things], language)
+        if language != FALLBACK and noun is None:
+            return f"{told.within(language)}: {state}"
+        plural = is_plural(things[0][0]) if noun is None else noun.plural
+        many = len(things) > 1 or plural
         be = self.say(f"house_state.is_{'many' if many else 'one'}")
-        at = _BEFORE_NUMBER.sub(" at ", state, count=1)  # "on at 30 %"
+        at = _BEFORE_NUMBER.sub(_at(state, language), state, count=1)  # "on at 30 %"
+        at = agreeing(at, noun, language)
         return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state(self, state: str | None) -> str:
@@ -267,17 +272,24 @@ class Sentences:
 
 def _clean(value: object) -> object:
     if isinstance(value, Names):
-        return Names(one_line(value, MAX_VALUE), one_line(value.english, MAX_VALUE))
+        return value.changed(lambda said: one_line(said, MAX_VALUE))
     return one_line(value, MAX_VALUE) if isinstance(value, str) else value
 
 
 def _names(observed: Sequence[Observed], house: House) -> str:
-    return spoken_things(_name(one, house) for one in observed[:MAX_NAMED])
+    return spoken_things(_every_name(one, house) for one in observed[:MAX_NAMED])
 
 
-def _name(observed: Observed, house: House) -> str:
+def _every_name(observed: Observed, house: House) -> tuple[str, ...]:
     entity = house.entities.get(observed.entity_id)
-    return entity.name if entity is not None else observed.entity_id
+    return entity.names if entity is not None else (observed.entity_id,)
+
+
+def _at(state: str, language: str) -> str:
+    """Return what stands between a state and its number: "on at 30 %"."""
+    if language == "es":
+        return " al " if state.endswith("%") else " a "
+    return {"en": " at ", "pt": " a ", "fr": " à "}.get(language, ", ")
 
 
 _log = logging.getLogger(__name__)
@@ -431,7 +443,7 @@ class MovementWatch:
         sentences = Sentences(self._catalogue, language)
         whole = key.startswith("watch.")  # include brightness, temperature and so on
         state = sentences.state(short_state(entity) if whole else entity.state)
-        name = named_thing(entity.name, self._catalogue, language)
+        name = named_thing(entity.names, self._catalogue, language)
         told = capitalised(sentences.say(key, name=name, state=state))
         if then:
             told = f"{told} {sentences.say(then, name=name, state=state)}"

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from math import isfinite
 
-from assistant.speech.catalogue import Catalogue, counted, length_of
+from assistant.speech.catalogue import Catalogue, Names, counted, length_of
+from assistant.tools.house.articles import Noun, agreeing, best_name, noun_of_all
 from assistant.tools.house.names import UNKNOWN, capitalised, is_plural, named_thing, plain_state
 from assistant.tools.house.questions import LOCKING, MOVING, Facts, Question, facts
 from assistant.tools.vocabulary import fold, mentions
@@ -23,7 +24,10 @@ _OTHERS = frozenset(
     "on off home not_home playing paused idle standby heat cool auto heat_cool "
     "dry fan_only docked cleaning returning error detected clear".split()
 )
+_PREDICATES = frozenset({"on", "off"})  # states that agree with a name: "encendida"
 _MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles in the person's words
+# One lamp or door; German has its own sentence.
+_ONE = Names("1", "one", {"es": "una", "pt": "uma", "fr": "une"})
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
 _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_state.no_humidity"}
 
@@ -225,7 +229,9 @@ class _Telling:
         key = "count_one" if len(found.yes) == 1 else "count_many"
         count = len(found.yes)
         state = self._word(found.asked[0], found.wanted, count)
-        text = capitalised(self._say_offline(key, count=counted(count), state=state))
+        text = capitalised(
+            self._say_offline(key, count=counted(count) if count != 1 else _ONE, state=state)
+        )
         telling = [self._facts(found.moving)] if found.moving else []
         if found.unknown:
             telling.append(self._unknown(found.unknown))
@@ -259,21 +265,38 @@ class _Telling:
         count = 1 if one else len(dict.fromkeys(thing.name for thing in things))
         if count == 1 and self._lowers and is_plural(one or things[0].name):
             count = 2  # "the kitchen lights are on"
+        noun = self._noun(one, things)
+        if noun is not None and noun.plural:
+            count = 2  # "las luces están encendidas"
         state = plain_state(things[0])
         be = f"{'was' if self._past else 'is'}_{'one' if count == 1 else 'many'}"
-        names, word = one or self._names(things), self._word(things[0], state, count)
-        if state in _WORDS or self._lowers:
+        names, word = one or self._names(things), self._word(things[0], state, count, noun)
+        if state in _WORDS or self._lowers or (noun and state in _PREDICATES):
             return self._say("statement", names=names, be=self._say(be), state=word)
         return self._say("other", names=names, state=word)  # these words do not agree with a name
 
-    def _word(self, entity: Entity | None, state: str, count: int) -> str:
-        """Return the word for a state; for a sensor, its reading with the unit."""
+    def _noun(self, one: str, things: Iterable[Entity]) -> Noun | None:
+        """Return the gender and number of the person's name, else of the things' names."""
+        own = self._catalogue.own(self._language).partition("-")[0]
+        every = {thing.name: thing.names for thing in things}.values()
+        return noun_of_all([one] if one else [best_name(names, own) for names in every], own)
+
+    def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
+        """Return the word for a state; for a sensor, its reading with the unit.
+
+        Without a `noun` the word stands for doors, windows and lamps, which are feminine.
+        """
         if entity is not None:
             state = plain_state(entity, state)
         if state in _WORDS:
-            if count == 1 and state not in MOVING and self._what.startswith(_MASCULINE):
-                return self._say_offline(f"state_{state}")
+            own = self._catalogue.own(self._language).partition("-")[0]
+            if state not in MOVING and (noun or self._what.startswith(_MASCULINE)):
+                return agreeing(self._say_offline(f"state_{state}"), noun, own)
             return self._say(f"{state}_{'one' if count == 1 else 'many'}")
+        if state in _PREDICATES:
+            own = self._catalogue.own(self._language).partition("-")[0]
+            word = self._say_offline(f"state_{state}")
+            return agreeing(word, noun or Noun("feminine", plural=count > 1), own)
         if entity is not None and entity.domain == "binary_sensor":
             state = {"away": "not_home"}.get(state, state)
             if state in _SENSED:
@@ -289,8 +312,8 @@ class _Telling:
     def _names(self, things: Iterable[Entity]) -> str:
         """Return the names for use within a sentence."""
         names = [
-            named_thing(name, self._catalogue, self._language)
-            for name in dict.fromkeys(one.name for one in things)
+            named_thing(names, self._catalogue, self._language)
+            for names in {one.name: one.names for one in things}.values()
         ]
         if len(names) > _LISTED:
             listed, rest = ", ".join(names[:_LISTED]), len(names) - _LISTED

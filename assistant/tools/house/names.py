@@ -9,8 +9,10 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
-from assistant.speech.catalogue import Catalogue, Names
+from assistant.speech.catalogue import FALLBACK, Catalogue, Names
 from assistant.speech.speakable import spoken_name
+from assistant.tools.house import articles
+from assistant.tools.house.articles import best_name, listed, with_article
 from assistant.tools.house.targets import KEPT_NAMES, is_called, is_wildcard, same
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
@@ -23,15 +25,30 @@ MOST_NAMED = 8  # names; the rest is counted
 
 def spoken_names(names: Iterable[str]) -> Names:
     """Return the different names, once each, as written: rooms in a list, scenes, programs."""
-    return _listed(names, str)
+    return _listed(names, lambda name, language, case: name)
 
 
-def spoken_things(names: Iterable[str], untitled: Container[str] = ()) -> Names:
-    """Return the different names of things or rooms, in English with their articles.
+def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str] = ()) -> Names:
+    """Return the different names of things or rooms with their articles.
 
-    `untitled` are names that take none, such as the name of a scene.
+    A sequence is one thing's names, of which each language takes its own. `untitled` are main
+    names that take no article, such as the name of a scene.
     """
-    return _listed(names, lambda name: name if name in untitled else _with_article(name))
+    aliases: dict[str, tuple[str, ...]] = {}
+    for one in names:
+        every = (one,) if isinstance(one, str) else tuple(one)
+        aliases.setdefault(every[0], every)
+    spoken = {spoken_name(main): every for main, every in aliases.items()}
+    bare = {spoken_name(main) for main in aliases if main in untitled}
+
+    def worded(name: str, language: str, case: str) -> str:
+        if name in bare:
+            return name
+        if language == FALLBACK:
+            return _with_article(name)
+        return with_article(spoken_name(best_name(spoken[name], language)), language, case)
+
+    return _listed(aliases, worded)
 
 
 def spoken_place(place: str) -> Names:
@@ -39,15 +56,25 @@ def spoken_place(place: str) -> Names:
     said = spoken_name(place)
     if said.lower() in _ADVERBS:
         return Names(said, said.lower())
-    return Names(said, f"in {_with_article(said)}")
+    return Names(said, f"in {_with_article(said)}", spoken_things([said]).others)
 
 
-def _listed(names: Iterable[str], english: Callable[[str], str]) -> Names:
+def _listed(names: Iterable[str], worded: Callable[[str, str, str], str]) -> Names:
+    """Return a list of names; `worded` takes a name, a language and a German case."""
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
     told, rest = plain[:MOST_NAMED], len(plain) - MOST_NAMED
-    worded = [*map(english, told), *([f"{rest} more"] if rest > 0 else [])]
+    english = [worded(one, FALLBACK, "") for one in told]
+    if rest > 0:
+        english.append(f"{rest} more")
+    others = {
+        f"{language}.{case}" if case else language: listed(
+            [worded(one, language, case) for one in told], rest, language
+        )
+        for language in articles.LANGUAGES
+        for case in (articles.CASES if language == "de" else ("",))
+    }
     counted = [*told, *([f"+{rest}"] if rest > 0 else [])]
-    return Names(", ".join(counted), " and ".join(filter(None, _but_last(worded))))
+    return Names(", ".join(counted), " and ".join(filter(None, _but_last(english))), others)
 
 
 def _but_last(words: Sequence[str]) -> tuple[str, str]:
@@ -55,11 +82,16 @@ def _but_last(words: Sequence[str]) -> tuple[str, str]:
     return ", ".join(words[:-1]), "".join(words[-1:])
 
 
-def named_thing(name: str, say: Catalogue, language: str) -> str:
-    """Return a name for use within a sentence, in English with its article: "the front door"."""
-    if say.own(language).partition("-")[0] != "en":
-        return say.say("house_state.thing", language, name=name)
-    return _with_article(name)
+def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> str:
+    """Return a thing's name for use within a sentence, with its article: "the front door".
+
+    Of several names of the thing, the one in the language is taken.
+    """
+    every = (names,) if isinstance(names, str) else tuple(names)
+    own = say.own(language).partition("-")[0]
+    if own == FALLBACK:
+        return _with_article(every[0])
+    return with_article(best_name(every, own), own, "nom")
 
 
 def _with_article(name: str) -> str:

@@ -314,7 +314,10 @@ def _names(entity_ids: Iterable[str], house: House) -> str:
     """Return the names for a sentence. Scenes and scripts have no articles."""
     said = {one: _said(one, house) for one in entity_ids}
     untitled = {name for one, name in said.items() if _is_untitled(one, name)}
-    return spoken_things(said.values(), untitled)
+    known = ((one, name, house.entities.get(one)) for one, name in said.items())
+    return spoken_things(
+        ((name, *(() if entity is None else entity.names)) for one, name, entity in known), untitled
+    )
 
 
 def _is_untitled(entity_id: str, name: str) -> bool:

@@ -357,7 +357,7 @@ class Judge:
                 continue
             if climate is not None and not low <= wanted <= high:
                 values = {
-                    "names": spoken_things([climate.name]),
+                    "names": spoken_things([climate.names]),
                     "low": f"{low:g}",
                     "high": f"{high:g}",
                 }

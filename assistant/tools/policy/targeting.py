@@ -169,7 +169,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
     """Return the verdict if nothing that the call reaches was meant."""
     if choice.left_on:
-        names = spoken_things(one.name for one in choice.left_on)
+        names = spoken_things(one.names for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
     if choice.lacking:
         verdict = nothing_there(arguments, arguments, house, live=True)

@@ -147,7 +147,7 @@ async def test_a_process_that_does_not_speak_leaves_this_room_to_others() -> Non
     home = Home(satellite("kitchen", "kitchen"), PUCK)
     async with stage(home, speaks=False) as on:
         assert "the kitchen" in (await on.say(room="here")).sentence
-        assert "Kitchen, Bedroom" in (await on.say(language="es")).sentence
+        assert "Kitchen y Bedroom" in (await on.say(language="es")).sentence
         assert on.here == []
 
 

@@ -24,6 +24,7 @@ from assistant.speech.catalogue import (
     is_short,
 )
 from assistant.speech.speakable import speakable
+from assistant.tools.house.articles import CASES
 
 ALL = Catalogue()
 OTHERS = [language for language in ALL.languages() if language != "en"]
@@ -93,9 +94,9 @@ def test_every_sentence_is_fit_to_be_spoken(language: str) -> None:
     for key in ALL.keys(language):
         text = ALL.text(key, language)
         assert text == text.strip() != "", key
-        assert not re.search(r"[_*#`<>\n\d%°€$+/&=]", re.sub(r"\{\w+\}", "", text)), key
+        assert not re.search(r"[_*#`<>\n\d%°€$+/&=]", re.sub(r"\{\w+(:\w+)?\}", "", text)), key
         for _, name, form, conversion in string.Formatter().parse(text):
-            assert not form, key
+            assert not form or (language == "de" and form in CASES), key
             assert not conversion, key
             assert name is None or name.isidentifier(), key
 
@@ -103,9 +104,8 @@ def test_every_sentence_is_fit_to_be_spoken(language: str) -> None:
 @pytest.mark.parametrize("language", ALL.languages())
 def test_a_line_is_words_for_ears_already(language: str) -> None:
     for key in ALL.keys(language):
-        text = ALL.text(key, language)
-        values = {name: NUMBERS.get(name, "Lamp") for name in fields(text)}
-        said = text.format_map(values)
+        values = {name: NUMBERS.get(name, "Lamp") for name in fields(ALL.text(key, language))}
+        said = ALL.say(key, language, **values)
         assert _bare(speakable(said, language)) == _bare(said), key
 
 

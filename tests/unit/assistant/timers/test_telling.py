@@ -56,8 +56,7 @@ def test_spans(seconds: float, language: str, length: str, rest: str) -> None:
             "es",
             "Tu temporizador de 5 minutos ha terminado.",
             "Tu temporizador de 5 minutos terminó a las 12:00.",
-            "Tu temporizador de 5 minutos terminó a las 12:00. "
-            "Sonó diez minutos y nadie respondió.",
+            "Tu temporizador de 5 minutos terminó a las 12:00. Sonó diez minutos y nadie lo paró.",
         ),
     ],
 )

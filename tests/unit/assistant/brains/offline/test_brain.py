@@ -153,7 +153,7 @@ async def test_only_a_question_about_states_looks_whether_the_house_is_there(bra
         ("make me a sandwich", "en", "I can't do that on my own."),
         ("who is the prime minister of canada", "en", "I can't do that on my own."),
         ("start a timer for five minutes", "en", "I can't do that here."),
-        ("hazme un bocadillo", "es", "Eso no lo puedo hacer yo solo."),
+        ("hazme un bocadillo", "es", "Eso no puedo hacerlo por mi cuenta."),
     ],
 )
 async def test_says_honestly_what_it_cannot(
@@ -240,7 +240,7 @@ async def test_a_spanish_recogniser_is_parsed_in_spanish(brain: Make) -> None:
     ("language", "answer"),
     [
         ("en", "Sorry, I didn't catch a command I know. Please say it again."),
-        ("es", "Por mí mismo solo entiendo inglés hablado."),
+        ("es", "Por mi cuenta solo entiendo inglés hablado."),
     ],
 )
 async def test_nothing_heard(brain: Make, language: str, answer: str) -> None:
@@ -276,7 +276,7 @@ async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> No
     ("language", "said"),
     [
         ("en", "I couldn't make that out in time. Please say it again in a few words."),
-        ("es", "No he podido entenderlo a tiempo; dilo otra vez, con pocas palabras."),
+        ("es", "No me ha dado tiempo a entenderlo. Repítelo con menos palabras."),
     ],
 )
 async def test_what_takes_too_long_to_recognise_is_said(

@@ -76,26 +76,26 @@ def test_a_huge_text_is_cut_between_words() -> None:
 @pytest.mark.parametrize(
     ("message", "english", "spanish"),
     [
-        ("tea finished", "Your tea timer is done.", "Se acabó el temporizador tea."),
+        ("tea finished", "Your tea timer is done.", "Ha terminado el temporizador tea."),
         (
             "0:05:00 timer finished",
             "Your timer for 5 minutes is done.",
-            "Se acabó el temporizador de 5 minutos.",
+            "Ha terminado el temporizador de 5 minutos.",
         ),
         (
             "1 day, 1:01:01 timer finished",
             "Your timer for 25 hours, one minute and one second is done.",
-            "Se acabó el temporizador de 25 horas, un minuto y un segundo.",
+            "Ha terminado el temporizador de 25 horas, un minuto y un segundo.",
         ),
         (
             "0:00:00 timer finished",
             "Your timer for 0 seconds is done.",
-            "Se acabó el temporizador de 0 segundos.",
+            "Ha terminado el temporizador de 0 segundos.",
         ),
         (
             "pasta finished finished",
             "Your pasta finished timer is done.",
-            "Se acabó el temporizador pasta finished.",
+            "Ha terminado el temporizador pasta finished.",
         ),
     ],
 )

@@ -351,7 +351,7 @@ async def call(marks: Marks, clock: VirtualClock, language: str, **given: Any) -
         ({}, "en", "wrong", "Sorry about that. I've noted it."),
         ({"misheard": False}, "es", "wrong", "He anotado que eso estaba mal."),
         ({"misheard": True}, "en", "misheard", "Sorry, I misheard you. I've noted it."),
-        ({"misheard": True}, "es-MX", "misheard", "He anotado que te entendí mal."),
+        ({"misheard": True}, "es-MX", "misheard", "He anotado que no te entendí bien."),
     ],
 )
 async def test_the_turn_before_is_marked(

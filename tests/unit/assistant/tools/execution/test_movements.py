@@ -270,13 +270,13 @@ async def test_one_that_takes_too_long_is_told() -> None:
         await settle()
         await stage.picture.run_out()
         await settle()
-    assert stage.said == [("Garage Door aún no ha llegado: sigue cerrándose.", "es")]
+    assert stage.said == [("Garage Door aún no ha terminado: sigue cerrándose.", "es")]
 
 
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("es", ("Garage Door no ha llegado: está abierto.", "es")),
+        ("es", ("Garage Door no ha terminado como pediste: está abierto.", "es")),
         ("fr", ("Garage Door: ce mouvement n'a pas abouti. État actuel: ouvert.", "fr")),
         ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
         ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
@@ -376,10 +376,10 @@ async def test_no_more_than_so_many_are_watched() -> None:
     ("language", "name", "said"),
     [
         ("en", "Front Door", "The front door is locked now."),
-        ("es", "Puerta principal", "Puerta principal ya se ha cerrado con llave."),
-        ("de", "Haustür", "Haustür ist jetzt verriegelt."),
-        ("fr", "Porte d'entrée", "Porte d'entrée: c'est verrouillé maintenant."),
-        ("pt", "Porta da frente", "Porta da frente já trancou."),
+        ("es", "Puerta principal", "La puerta principal ya se ha cerrado con llave."),
+        ("de", "Haustür", "Die Haustür ist jetzt verriegelt."),
+        ("fr", "Porte d'entrée", "La porte d'entrée: c'est verrouillé maintenant."),
+        ("pt", "Porta da frente", "A porta da frente já trancou."),
         ("vi", "Cửa trước", "Cửa trước đã khóa rồi."),
     ],
 )

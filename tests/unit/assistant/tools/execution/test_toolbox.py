@@ -55,7 +55,7 @@ async def test_unlocking_is_denied_where_nobody_can_be_asked(house: House) -> No
     assert house.journal.started == []
     assert house.journal.finished == [outcome]
     spanish = await house.do("HassTurnOff", {"name": "Front door"}, language="es")
-    assert "no puedo pedirlo" in spanish.sentence
+    assert "no puedo preguntarlo" in spanish.sentence
 
 
 async def test_a_script_is_judged_by_what_it_touches(house: House) -> None:

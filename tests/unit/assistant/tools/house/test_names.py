@@ -96,12 +96,12 @@ def test_what_is_not_exposed_is_not_named(house: House) -> None:
         ("my lamp", "en", "my lamp"),
         ("Ana's door", "en", "Ana's door"),
         ("Front Door", "it", "the front door"),  # there is no Italian, so English is used
-        ("Haustür", "de", "Haustür"),
-        ("Puerta principal", "es-MX", "Puerta principal"),
+        ("Haustür", "de", "die Haustür"),
+        ("Puerta principal", "es-MX", "la puerta principal"),
         ("Cửa trước", "vi", "Cửa trước"),
     ],
 )
-def test_english_takes_the_article(name: str, language: str, said: str) -> None:
+def test_a_name_takes_its_article(name: str, language: str, said: str) -> None:
     assert named_thing(name, Catalogue(), language) == said
 
 

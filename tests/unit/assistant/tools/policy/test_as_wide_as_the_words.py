@@ -194,7 +194,7 @@ EXCEPT = [
     *("schalte alle Lichter außer in der Küche aus", "alle Lichter aus, nur nicht die Küche"),
     *("apaga todas las luces menos las de la cocina", "apaga todas las luces excepto la cocina"),
     *("éteins toutes les lumières sauf la cuisine", "apague todas as luzes exceto a cozinha"),
-    *("apague todas as luzes, menos as da cozinha", "tắt tất cả đèn trừ nhà bếp"),
+    *("apague todas as luzes de menos as da cozinha", "tắt tất cả đèn trừ nhà bếp"),
 ]
 
 
@@ -272,7 +272,7 @@ def test_heating_elsewhere_is_offered() -> None:
     assert verdict.options == ("Den heater", "Den radiator", "Bedroom heat")
     for language in ("de", "en", "es", "fr", "pt", "vi"):
         told = Catalogue().say(verdict.key, language, **verdict.values)
-        assert "the den radiator" in told
+        assert ("the den radiator" if language == "en" else "Den radiator") in told
         assert "Kitchen" in told
 
 

@@ -1,0 +1,188 @@
+"""Articles and endings that a name needs within a Spanish, Portuguese, French or German sentence.
+
+Home Assistant does not know the gender of a name, so it is looked up by its first noun (in German
+by the last part of a compound) in `vocabulary`. A name without a known noun stays as it is written.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from assistant.tools.house.targets import KEPT_NAMES
+from assistant.tools.vocabulary import entries, fold
+
+LANGUAGES = ("es", "pt", "fr", "de")
+CASES = ("", "nom", "dat")  # of a German field: "{names:nom}"; most need the accusative
+# Articles by gender: singular, plural.
+_ARTICLES = {
+    "es": {"masculine": ("el", "los"), "feminine": ("la", "las")},
+    "pt": {"masculine": ("o", "os"), "feminine": ("a", "as")},
+    "fr": {"masculine": ("le", "les"), "feminine": ("la", "les")},
+}
+_GERMAN = {
+    "": {"masculine": "den", "feminine": "die", "neuter": "das", "plurals": "die"},
+    "nom": {"masculine": "der", "feminine": "die", "neuter": "das", "plurals": "die"},
+    "dat": {"masculine": "dem", "feminine": "der", "neuter": "dem", "plurals": "den"},
+}
+_GENDERS = ("masculine", "feminine", "neuter", "plurals")
+_AND = {"es": "y", "pt": "e", "fr": "et", "de": "und"}
+_MORE = {"es": "{} más", "pt": "mais {}", "fr": "{} autres", "de": "{} weitere"}
+_SMALL = frozenset(
+    "a à al au aux da das de del des do dos du e el en et la las le les los y".split()
+)
+# "el agua", though "agua" is feminine
+_STRESSED = frozenset({"agua", "area", "aula"})
+_ELIDED = re.compile(r"[aeiouœ]|h(?:uile|orloge|umidi|abitation|iver)")
+_GIVEN = re.compile(
+    r"(?i)^(?:(?:el|la|los|las|mi|mis|o|a|os|as|le|les|mon|ma|mes|der|die|das)\s|l['’])"
+)
+# Words of English names, by which "Patio light" is no Spanish name.
+_ENGLISH_TOPICS = (
+    "lights kind_blinds kind_windows doors outer_gates locks switches plugs fans heating valves"
+).split()
+_ENGLISH = frozenset({"sensor", "panel", "heater", "camera", "screen", "speaker", "room", "main"})
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """The noun that a name begins with."""
+
+    gender: str  # "masculine", "feminine", "neuter"
+    plural: bool
+
+
+@lru_cache(KEPT_NAMES)
+def noun_of(name: str, language: str) -> Noun | None:
+    """Return the noun of a name, or None if it is not known in the language."""
+    raw = _GIVEN.sub("", name, count=1).split()
+    words = fold(" ".join(raw)).split()
+    if not words or language not in LANGUAGES or _is_english(words, language):
+        return None
+    if language != "de":
+        return _nouns(language).get(fold(raw[0]))
+    return _german(raw[0]) or (_german(raw[-1]) if len(raw) == 2 else None)
+
+
+@lru_cache(KEPT_NAMES)
+def with_article(name: str, language: str, case: str = "") -> str:
+    """Return a name for use within a sentence: "Puerta del Garaje" as "la puerta del garaje".
+
+    `case` is one of `CASES`. A name that has an article keeps it, and a German name is capitalised.
+    """
+    if _GIVEN.match(name):
+        return name
+    noun = noun_of(name, language)
+    if noun is None:
+        return name
+    if language == "de":
+        article = _GERMAN[case]["plurals" if noun.plural else noun.gender]
+        return f"{article} {name[:1].upper()}{name[1:]}"
+    said = _lowered(name, language)
+    first = fold(said).partition(" ")[0]
+    if language == "fr" and not noun.plural and _ELIDED.match(first):
+        return f"l'{said}"
+    article = _ARTICLES[language][noun.gender][noun.plural]
+    if language == "es" and first in _STRESSED:
+        article = "el"
+    return f"{article} {said}"
+
+
+def best_name(names: Sequence[str], language: str) -> str:
+    """Return the first of a thing's names that is in the language, else its main name."""
+    if not names:
+        return ""
+    return next((name for name in names if noun_of(name, language) is not None), names[0])
+
+
+def noun_of_all(names: Sequence[str], language: str) -> Noun | None:
+    """Return the gender and number of several names together, or None if one is not known."""
+    nouns = [noun for name in names if (noun := noun_of(name, language)) is not None]
+    if not nouns or len(nouns) < len(names):
+        return None
+    genders = {noun.gender for noun in nouns}
+    gender = genders.pop() if len(genders) == 1 else "masculine"
+    return Noun(gender, plural=len(nouns) > 1 or nouns[0].plural)
+
+
+def listed(names: Sequence[str], rest: int, language: str) -> str:
+    """Return names as a list: "la puerta, la luz y 3 más"."""
+    said = [*names, *([_MORE[language].format(rest)] if rest > 0 else [])]
+    if len(said) < 2:
+        return "".join(said)
+    return f"{', '.join(said[:-1])} {_AND[language]} {said[-1]}"
+
+
+def agreeing(word: str, noun: Noun | None, language: str) -> str:
+    """Return a masculine state with the ending of a noun: "abierto" as "abierta", "abiertas".
+
+    Words without such an ending ("abriéndose", "en pausa") stay as they are.
+    """
+    if noun is None:
+        return word
+    first, space, others = word.partition(" ")
+    if language in ("es", "pt") and first.endswith("o") and len(first) > 3:
+        stem = first[:-1] + ("a" if noun.gender == "feminine" else "o")
+        return stem + ("s" if noun.plural else "") + space + others
+    if language == "fr" and re.search(r"(?:é|ert|eint)$", first):
+        return first + "e" * (noun.gender == "feminine") + "s" * noun.plural + space + others
+    return word
+
+
+def _lowered(name: str, language: str) -> str:
+    """Lower the first word and known nouns of a name: "Luz de Ana" as "luz de Ana"."""
+    words = name.split()
+    nouns = _nouns(language)
+    return " ".join(
+        word.lower()
+        if (not at or fold(word) in nouns or word.lower() in _SMALL) and not word.isupper()
+        else word
+        for at, word in enumerate(words)
+    )
+
+
+def _is_english(words: Sequence[str], language: str) -> bool:
+    own = _nouns(language)
+    return any(word in _english() and word not in own for word in words)
+
+
+@lru_cache(1)
+def _english() -> frozenset[str]:
+    words = {fold(word) for topic in _ENGLISH_TOPICS for word in entries(topic, "en")}
+    return frozenset(words) | _ENGLISH
+
+
+@lru_cache(len(LANGUAGES))
+def _nouns(language: str) -> dict[str, Noun]:
+    """Return the nouns of a language with their plurals, by their folded words."""
+    nouns: dict[str, Noun] = {}
+    for gender in _GENDERS:
+        for word in entries(gender, language):
+            if gender == "plurals":
+                nouns[fold(word)] = Noun("feminine", plural=True)
+                continue
+            for plural in _plurals(word, language):
+                nouns.setdefault(fold(plural), Noun(gender, plural=True))
+            nouns[fold(word)] = Noun(gender, plural=False)
+    return nouns
+
+
+def _plurals(word: str, language: str) -> tuple[str, ...]:
+    if language == "es":
+        return (word[:-1] + "ces",) if word.endswith("z") else (f"{word}s", f"{word}es")
+    if language == "pt":
+        for end, other in (("ão", "ões"), ("m", "ns"), ("l", "is")):
+            if word.endswith(end):
+                return (word.removesuffix(end) + other,)
+        return (f"{word}s", f"{word}es")
+    return (f"{word}s", f"{word}x") if language == "fr" else ()
+
+
+@lru_cache(KEPT_NAMES)
+def _german(word: str) -> Noun | None:
+    """Return the noun that a German word ends with: "Garagentor" is a "Tor"."""
+    found = fold(word)
+    for end in range(max(0, len(found) - 2)):
+        if (noun := _nouns("de").get(found[end:])) is not None:
+            return noun
+    return None
