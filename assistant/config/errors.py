@@ -80,7 +80,7 @@ def _predicate(detail: ErrorDetails) -> str:
         return f"must be {words} {context[name]:g}"
     if kind in _TYPES:
         return f"must be {_TYPES[kind]}, not {_kind_of(detail['input'])}"
-    return f"is not usable: {detail['msg']}"
+    return f"is not valid: {detail['msg']}"
 
 
 _LIMITS = {
@@ -135,10 +135,10 @@ def _unknown(place: Place, value: Any, origins: Origins) -> str:
 def _unknown_section(name: str, value: Any) -> str:
     homes = [section for section, key, _ in all_keys() if key == name]
     if not isinstance(value, dict | list) and homes:
-        return f"{name} stands outside a section; it belongs under [{homes[0]}]"
+        return f"{name} is outside any section; move it under [{homes[0]}]"
     known = {**SECTIONS, **NAMED}
     near = nearest(name, known)
-    hint = f"; did you mean [{near}]?" if near else f"; there are {_in_brackets(known)}"
+    hint = f"; did you mean [{near}]?" if near else f"; the sections are {_in_brackets(known)}"
     return f"there is no section [{name}]{hint}"
 
 
@@ -166,4 +166,4 @@ def _hint(name: str, table: type[Section], place: Place) -> str:
     homes = [section for section, key, _ in all_keys() if key == name and len(place) == 2]
     if homes:
         return f"; did you mean {name} under [{homes[0]}]?"
-    return f"; it has {', '.join(keys_of(table))}"
+    return f"; its keys are {', '.join(keys_of(table))}"

@@ -21,13 +21,13 @@ class Exposed:
     """A file or folder that others can read."""
 
     path: Path
-    by: str  # "everybody on this machine", "its group"
+    by: str  # "everyone on this machine", "its group"
     command: str  # that mends it
 
     @property
     def sentence(self) -> str:
         """The problem and its remedy in one sentence."""
-        return f"{self.path} holds secrets, and {self.by} can read it: {self.command}"
+        return f"{self.path} contains secrets, and {self.by} can read it; run: {self.command}"
 
 
 def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
@@ -94,7 +94,7 @@ def _readers(path: Path) -> str:
     except OSError:
         return ""
     if found.st_mode & (stat.S_IROTH | stat.S_IWOTH):
-        return "everybody on this machine"
+        return "everyone on this machine"
     # Setup writes what is root's so that the group of the service's user may read it.
     of_the_service = found.st_uid == 0 and found.st_gid != 0
     if found.st_mode & (stat.S_IRGRP | stat.S_IWGRP) and not of_the_service:

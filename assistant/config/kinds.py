@@ -69,7 +69,7 @@ def _callback(url: str) -> str:
 
 def _plain_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise ValueError('must be made of letters, digits, "-" and "_"')
+        raise ValueError('must contain only letters, digits, "-" and "_"')
     return name
 
 
@@ -103,8 +103,8 @@ def _http_token(token: SecretStr) -> SecretStr:
     given = token.get_secret_value().strip()
     if given and len(given) < SHORTEST_TOKEN:
         raise ValueError(
-            f"must have at least {SHORTEST_TOKEN} characters; leave it out and make one with "
-            "hearth token create admin"
+            f"must have at least {SHORTEST_TOKEN} characters; leave it out and create one with "
+            "`hearth token create admin`"
         )
     return token
 
@@ -125,7 +125,7 @@ def at_least_one(values: tuple[object, ...]) -> tuple[object, ...]:
 def no_repeats(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     """Refuse a list that names something twice."""
     if len(set(values)) < len(values):
-        raise ValueError("must not name anything twice")
+        raise ValueError("must not contain anything twice")
     return values
 
 

@@ -60,14 +60,14 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is not UTF-8 text; save it as UTF-8") from None
     except FileNotFoundError:
         raise ConfigError(
-            f"The configuration file {file} does not exist; write it with hearth setup"
+            f"The configuration file {file} does not exist; create it with `hearth setup`"
         ) from None
     except IsADirectoryError:
         raise ConfigError(f"{file} is a folder; name the configuration file in it") from None
     except PermissionError:
-        raise ConfigError(f"{file} may not be read; let Hearth's user read it") from None
+        raise ConfigError(f"{file} is not readable; give Hearth's user read access to it") from None
     except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
+        raise ConfigError(f"Cannot read {file}: {error.strerror}") from error
 
 
 def _syntax(file: Path, message: str) -> str:
@@ -94,7 +94,7 @@ def _from_home(value: str, key: str) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError:
-        raise ConfigError(f"{key} names {value}, but there is no such home folder") from None
+        raise ConfigError(f"{key} is {value}, but there is no such home folder") from None
 
 
 def _with_data_folder(settings: Settings, environ: Mapping[str, str]) -> Settings:
@@ -158,7 +158,7 @@ def _unknown(name: str) -> str:
     bare = {known.removeprefix(PREFIX).lower(): known for known in _VARIABLES}
     near = nearest(name.removeprefix(PREFIX), bare)
     hint = f"; did you mean {bare[near]}?" if near else "; unset it"
-    return f"The environment variable {name} is no setting{hint}"
+    return f"The environment variable {name} is not a setting{hint}"
 
 
 _LONGEST = 64 * 1024  # characters; a secret file is never longer, /dev/zero is
@@ -231,7 +231,7 @@ def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origin
     for line in filter(None, map(str.strip, _read(Path(path), title, "the file").splitlines())):
         name, found, value = line.partition(sign)
         if not found:
-            raise ConfigError(f'{title} must hold lines such as "Name{sign} value"')
+            raise ConfigError(f'{title} must contain lines such as "Name{sign} value"')
         table[name.strip()] = value.strip()
 
 
@@ -245,7 +245,9 @@ def _read(path: Path, title: str, thing: str) -> str:
     except IsADirectoryError:
         raise ConfigError(f"{title} is a folder; name a file") from None
     except PermissionError:
-        raise ConfigError(f"{title} may not be read; let Hearth's user read {thing}") from None
+        raise ConfigError(
+            f"{title} is not readable; give Hearth's user read access to {thing}"
+        ) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{title} is not text; write the secret into it") from None
     except OSError as error:

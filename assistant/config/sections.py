@@ -238,14 +238,17 @@ def misfits(
         for brain in profile.brain:
             if brain not in brains:
                 hint = ", ".join(brains)
-                yield ("profiles", name, "brain"), f"must name brains of brain.order alone: {hint}"
+                yield (
+                    ("profiles", name, "brain"),
+                    f"must name only brains that are in brain.order: {hint}",
+                )
 
 
 def no_profile(name: str, known: Collection[str]) -> str:
     """The end of a sentence about a profile that is not there."""
     near = nearest(name, known)
     hint = f'; did you mean "{near}"?' if near else f"; add a table [profiles.{name}]"
-    return f'must name a profile, and there is no "{name}"{hint}'
+    return f'must name a profile; there is no profile "{name}"{hint}'
 
 
 class Http(Section):
@@ -378,5 +381,5 @@ class Wyoming(Section):
     @model_validator(mode="after")
     def _two_ports(self) -> Self:
         if self.port == self.tts_port:
-            raise ValueError("must have two ports: port and tts_port are the same")
+            raise ValueError("must have two different ports; port and tts_port are the same")
         return self

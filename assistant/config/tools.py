@@ -182,9 +182,9 @@ class Policy(Section):
     def _pin_and_phone_when_asked_for(self) -> Self:
         decisions = {self.secure, self.costly, *(rule.decide for rule in self.rules)}
         if "pin" in decisions and not self.pin.get_secret_value():
-            raise ValueError("must have a pin, because something in it is decided by pin")
+            raise ValueError("must have a pin, because one of its decisions is pin")
         if "phone" in decisions and not self.phone:
-            raise ValueError("must have a phone, because something in it is decided by phone")
+            raise ValueError("must have a phone, because one of its decisions is phone")
         return self
 
 

@@ -49,7 +49,7 @@ class Stage:
             state = given.get(first.entity_id, first.state)
             self._house.write(first.entity_id, state, **first.attributes)
         if not await self._wait(lambda house: _same(house, self._first_now())):
-            raise RuntimeError("Hearth does not see the house as it was put back")
+            raise RuntimeError("Hearth has not seen the simulated house being reset")
         self._before = self.now()
 
     async def look(self, turn: FinishedTurn | None) -> Seen:
@@ -287,12 +287,12 @@ def as_markdown(trials: Sequence[Trial], about: Circumstances) -> str:
     lines = [
         f"### Hearth {about.hearth}, {about.brain} with {about.model}",
         "",
-        f"{len(trials)} of {about.sentences} made sentences to the embedded house, {about.day}, "
-        f"{about.machine}, voice {about.voice}"
+        f"{len(trials)} of {about.sentences} generated sentences in the simulated house, "
+        f"{about.day}, {about.machine}, voice {about.voice}"
         + (f", service at {shown(about.base_url)}" if about.base_url else "")
         + ".",
         "",
-        "| | said | right | asked | silent | wrong | of these did something |",
+        "| | spoken | right | asked | silent | wrong | wrong with an effect |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, some in _groups(trials):
@@ -304,10 +304,10 @@ def as_markdown(trials: Sequence[Trial], about: Circumstances) -> str:
         lines.append(f"| {name} | {len(some)} | {shares} | {acted} |")
     lines += ["", *_figures(trials, about), ""]
     if len(trials) < about.sentences:
-        lines += [f"The cap of ${about.cap_usd:.2f} kept the rest from being said.", ""]
+        lines += [f"The cap of ${about.cap_usd:.2f} was reached before the rest were spoken.", ""]
     missed = [one for one in trials if one.outcome is not Outcome.RIGHT]
     if missed:
-        lines += ["| not right | said | heard | answer |", "|---|---|---|---|"]
+        lines += ["| not right | spoken | heard | answer |", "|---|---|---|---|"]
         lines += [_row(one) for one in missed]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -321,7 +321,7 @@ def _row(one: Trial) -> str:
 def _groups(trials: Sequence[Trial]) -> Iterable[tuple[str, list[Trial]]]:
     for language in _languages(trials):
         yield language, [one for one in trials if one.sentence.language == language]
-    yield "together", list(trials)
+    yield "all", list(trials)
 
 
 def _figures(trials: Sequence[Trial], about: Circumstances) -> list[str]:
@@ -329,8 +329,8 @@ def _figures(trials: Sequence[Trial], about: Circumstances) -> list[str]:
     each = cost / max(1, sum(one.asked for one in trials))
     tokens = _tokens(trials)
     told = [
-        f"Cost ${cost:.4f} in all, ${each:.5f} a sentence ({tokens['input']:,} tokens in, "
-        f"{tokens['output']:,} out), by the prices that Hearth knows."
+        f"Cost ${cost:.4f} in all, ${each:.5f} per sentence ({tokens['input']:,} tokens in, "
+        f"{tokens['output']:,} out), by Hearth's price list."
     ]
     spread = _spread(_latencies(trials))
     if about.realtime and spread is not None:

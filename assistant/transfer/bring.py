@@ -72,14 +72,14 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
     files, lines, accepted, lost = _settings(contents, here)
     known = {fact.id for fact in here.memory}
     if len(known | {fact.id for fact in contents.memory}) > MAX_FACTS:
-        raise ConfigError(f"There would be more than {MAX_FACTS} facts: forget some first")
+        raise ConfigError(f"The memory would hold more than {MAX_FACTS} facts: forget some first")
     new = sum(fact.id not in known for fact in contents.memory)
     facts = len(contents.memory)
     lines.append(f"memory: {facts} {'fact' if facts == 1 else 'facts'}, {new} of them new")
     coming = still_to_come(contents.timers, now)
     timers = [timer for timer in coming if timer.id not in here.timer_ids]
     over = len(contents.timers) - len(coming)
-    told = f"; {over} expired, left out" if over else ""
+    told = f"; {over} expired and left out" if over else ""
     lines.append(f"timers, alarms and reminders: {len(timers)} new{told}")
     merged = {name: _merged(here.kept.get(name), value) for name, value in contents.kept.items()}
     for name, value in contents.kept.items():
@@ -99,7 +99,7 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
     if contents.device is not None and not here.registered:
         record = json.dumps(asdict(contents.device), indent=1).encode()
         files.append(NewFile(here.settings.data_folder / DEVICE_FILE, record))
-        lines.append("the registration in Home Assistant: stop Hearth on the other box")
+        lines.append("the registration in Home Assistant: stop Hearth on the other box first")
     return ImportPlan(
         tuple(files),
         tuple(contents.memory),
@@ -176,7 +176,7 @@ def _settings(
     _refuse_from_outside(here, text)
     keys = changed_keys(here.text, text)
     told = ", ".join(keys) if keys else "none"
-    lines = [f"settings that change: {told}", *weighty_changes(here.text, text)]
+    lines = [f"changed settings: {told}", *weighty_changes(here.text, text)]
     target = here.target.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else PLAIN_MODE
     files = [_secret(here.target, secret) for secret in secrets]
@@ -184,7 +184,7 @@ def _settings(
         lines.append(f"secrets: {', '.join(secret.name for secret in secrets)}")
     if found.lost:
         lines.append(
-            f"left out, because they would go to another address: {', '.join(found.lost)}; enter "
+            f"left out because their address has changed: {', '.join(found.lost)}; enter "
             f"them again for the new one, as {', '.join(f'{name}_file' for name in found.lost)}"
         )
     after = settings_in(text)
@@ -204,8 +204,8 @@ def _refuse_from_outside(here: Here, text: str) -> None:
         if address(section, here.settings) != address(section, before):
             continue  # the environment also gives the address, and it overrides the file
         raise ConfigError(
-            f"The backup has another address for {section}, and this box has {name} in its "
-            "environment, so it would be sent there: remove it from the environment first"
+            f"The backup has a different address for {section}, and this box has {name} in its "
+            "environment, which would be sent there: remove it from the environment first"
         )
 
 
@@ -245,7 +245,7 @@ def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
     if not seen_there:
         return []
     new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))
-    told = f"things seen to open something: {len(seen_there)}"
+    told = f"things seen opening something: {len(seen_there)}"
     return [f"{told}, new here: {', '.join(new)}" if new else told]
 
 
@@ -258,10 +258,10 @@ def told_tiers(before: Tiers, after: Tiers) -> list[str]:
         if height(tier) < height(before.get(name, Tier.SECURE))
     ]
     void = [name for name in sorted(before) if name not in after]
-    lines = [f"asked about less than now: {', '.join(freer)}"] if freer else []
+    lines = [f"confirmed less often than now: {', '.join(freer)}"] if freer else []
     if void:
         names = ", ".join(void)
-        lines.append(f"ratings that end, since these were seen to open something: {names}")
+        lines.append(f"ratings removed, because these were seen opening something: {names}")
     return lines
 
 

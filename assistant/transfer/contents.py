@@ -99,7 +99,7 @@ def unpack(data: bytes, name: str) -> Package:
             unknown = [part for part in manifest.parts if part not in PARTS]
             if unknown:
                 raise ConfigError(
-                    f"{name} contains {unknown[0]}, which this version does not know: update it"
+                    f"{name} contains {unknown[0]}, which this version does not know: update Hearth"
                 )
             parts = {part: _part(file, part) for part in manifest.parts}
     except _BROKEN:
@@ -123,7 +123,7 @@ def _manifest(text: bytes, name: str) -> _Manifest:
         ) from None
     if manifest.version > VERSION:
         raise ConfigError(
-            f"{name} was made by a newer Hearth ({manifest.hearth}): update this one first"
+            f"{name} was made by a newer Hearth ({manifest.hearth}): update Hearth here first"
         )
     return manifest
 
@@ -209,9 +209,13 @@ def contents_of(package_: Package, name: str) -> Contents:
         part = DEVICE
         device = DeviceRecord(**json.loads(parts[part])) if part in parts else None
     except ValidationError:
-        raise ConfigError(f"{name} holds a {part} that this Hearth cannot read") from None
+        raise ConfigError(
+            f"{name} contains {part}, which this version of Hearth cannot read"
+        ) from None
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ConfigError(f"{name} holds a {part} that this Hearth cannot read: {error}") from None
+        raise ConfigError(
+            f"{name} contains {part}, which this version of Hearth cannot read: {error}"
+        ) from None
     return Contents(settings, secrets, memory, timers, kept, openings, tokens, device)
 
 
@@ -236,7 +240,7 @@ def _timers(data: bytes) -> tuple[TimerRecord, ...]:
     timers = _TIMERS.validate_json(data)
     for timer in timers:
         if timer.due.tzinfo is None or timer.created_at.tzinfo is None:
-            raise ValueError("a time without its zone")
+            raise ValueError("a time has no time zone")
         if timer.rule is not None:
             rule_from(timer.rule)
     return timers
@@ -244,7 +248,7 @@ def _timers(data: bytes) -> tuple[TimerRecord, ...]:
 
 def _kept(values: Any) -> dict[str, Any]:
     if not isinstance(values, dict) or not set(values) <= set(_FORMS):
-        raise ValueError("something unknown is kept")
+        raise ValueError("it has unknown entries")
     for name, value in values.items():
         _FORMS[name].validate_python(value)
     return values

@@ -98,7 +98,7 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
     try:
         document, before = tomlkit.parse(text), tomlkit.parse(present)
     except TOMLKitError as error:
-        raise ConfigError(f"The settings of the export are not valid TOML ({error})") from None
+        raise ConfigError(f"The settings in the backup are not valid TOML ({error})") from None
     after = settings_in(text)  # checked first, because names become file names here
     was = settings_in(present)
     files: list[SecretFile] = []
@@ -178,7 +178,7 @@ def settings_in(text: str) -> Settings:
     try:
         raw = tomlkit.parse(text).unwrap()
     except TOMLKitError as error:
-        raise ConfigError(f"The settings of the export are not valid TOML ({error})") from None
+        raise ConfigError(f"The settings in the backup are not valid TOML ({error})") from None
     return _valid(raw)
 
 
@@ -186,7 +186,7 @@ def _valid(raw: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(raw)
     except ValidationError as error:
-        raise one_sentence(complaints(error, Origins("the export"))) from None
+        raise one_sentence(complaints(error, Origins("the backup"))) from None
 
 
 def _restore_servers(

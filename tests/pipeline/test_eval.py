@@ -100,7 +100,7 @@ def test_what_came_of_each_and_what_it_cost(
     assert figures["cost_usd"] >= 2 * ONE_USD
     assert figures["about"]["model"] == "gemini-3.8-live"
     assert figures["to_first_sound_ms"] is None
-    assert "| together | 3 | 2 (67 %) |" in table.read_text()
+    assert "| all | 3 | 2 (67 %) |" in table.read_text()
     # The household's journal has the costs, and nothing of what was said.
     assert spent_today(capsys) == pytest.approx(figures["cost_usd"])
     kept = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
@@ -151,8 +151,8 @@ def test_it_stops_before_the_cap(
     with serving(GeminiSimulator([Turn("audio", LIGHT)]), monkeypatch):
         assert main(["eval", "--yes", "--fast", "--cap", "0.022"]) == 0
     shown = capsys.readouterr().out
-    assert "1 of 3 made sentences" in shown
-    assert "The cap of $0.02 kept the rest from being said." in shown
+    assert "1 of 3 generated sentences" in shown
+    assert "The cap of $0.02 was reached before the rest were spoken." in shown
 
 
 def test_what_was_paid_for_is_told_where_it_cannot_be_kept(
@@ -178,10 +178,10 @@ def test_nothing_right_is_a_failure(
 @pytest.mark.parametrize(
     ("words", "variables", "sentence"),
     [
-        ((), {}, "add --yes"),
-        (("--yes", "--cap", "0"), {}, "--cap takes an amount"),
-        (("--yes", "--cap", "nan"), {}, "--cap takes an amount"),
-        (("--yes", "--cap", "inf"), {}, "--cap takes an amount"),
+        ((), {}, "Add --yes"),
+        (("--yes", "--cap", "0"), {}, "--cap must be more than 0"),
+        (("--yes", "--cap", "nan"), {}, "--cap must be more than 0"),
+        (("--yes", "--cap", "inf"), {}, "--cap must be more than 0"),
         (("--yes", "--cap", "0.001"), {}, "--cap is too small"),
         (("--yes", "--out", "no-such-folder/eval.md"), {}, "name another --out"),
         (("--yes",), {"LIMITS__DAILY_COST_USD": "0.001"}, "limits.daily_cost_usd is reached"),

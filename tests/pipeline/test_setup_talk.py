@@ -201,7 +201,7 @@ async def test_an_import_waits_for_a_yes(
         with at_a_terminal("setup", "--config", str(config), "--export", str(file)) as terminal:
             assert terminal.end()[0] == 0
         with at_a_terminal("setup", "--config", str(other), "--import", str(file)) as terminal:
-            terminal.wait_for("settings that change: assistant.area")
+            terminal.wait_for("changed settings: assistant.area")
             typing(terminal, ("(yes or no) [no]", answer))
             return terminal.end()[0], terminal.shown
 

@@ -99,10 +99,15 @@ async def test_everything_comes_over_but_secrets(
     assert b"c4nary" not in whole
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = " ".join(capsys.readouterr().err.split())
-    for part in ("assistant.area", "1 fact, 1 of them new", "1 expired, left out", "tokens: panel"):
+    for part in (
+        "assistant.area",
+        "1 fact, 1 of them new",
+        "1 expired and left out",
+        "tokens: panel",
+    ):
         assert part in told
-    assert "things seen to open something: 1, new here: switch.hall" in told
-    assert "asked about less than now: script.movie (unrated -> comfort)" in told
+    assert "things seen opening something: 1, new here: switch.hall" in told
+    assert "confirmed less often than now: script.movie (unrated -> comfort)" in told
     assert await new.holds() == (["m1"], ["t1"], {"script.movie": "comfort"})
     settings = new.settings
     assert (settings.assistant.area, settings.data_folder) == ("Kitchen", new.data)
@@ -141,7 +146,7 @@ async def test_no_secret_of_this_box_goes_to_an_address_of_the_export(
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = " ".join(capsys.readouterr().err.split())
     assert (
-        "left out, because they would go to another address: home_assistant.token; enter them "
+        "left out because their address has changed: home_assistant.token; enter them "
         "again for the new one, as home_assistant.token_file" in told
     )
     assert "--token-file FILE" in told
@@ -207,8 +212,8 @@ async def test_a_rating_does_not_hold_over_what_the_other_box_saw(
     assert await setup(old, "--export", file) == 0
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = " ".join(capsys.readouterr().err.split())
-    assert "asked about less than now: cover.left (secure -> comfort)" in told
-    assert "ratings that end, since these were seen to open something: switch.hall" in told
+    assert "confirmed less often than now: cover.left (secure -> comfort)" in told
+    assert "ratings removed, because these were seen opening something: switch.hall" in told
     async with new.store() as store:
         assert await store.kept("ratings") == {"cover.left": "comfort"}
         assert sorted(await store.openings()) == ["switch.hall", "switch.yard"]

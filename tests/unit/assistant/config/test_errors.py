@@ -12,11 +12,11 @@ WRONG_FILES = [
         "In FILE, [wake] has no key sensitivty; did you mean sensitivity?",
     ),
     ("[wakes]", "In FILE, there is no section [wakes]; did you mean [wake]?"),
-    ('name = "x"', "In FILE, name stands outside a section; it belongs under [assistant]"),
+    ('name = "x"', "In FILE, name is outside any section; move it under [assistant]"),
     ("[voice]\nwords = []", "In FILE, [voice] has no key words; did you mean words under [wake]?"),
     (
         "[offline]\nzzz = 1",
-        "In FILE, [offline] has no key zzz; it has recognizer",
+        "In FILE, [offline] has no key zzz; its keys are recognizer",
     ),
     (
         '[[policy.rules]]\nentitty = "x"\ndecide = "allow"',
@@ -41,7 +41,7 @@ WRONG_FILES = [
     ("[brain]\norder = []", "brain.order in FILE must have at least one entry"),
     (
         '[brain]\norder = ["offline", "offline"]',
-        "brain.order in FILE must not name anything twice",
+        "brain.order in FILE must not contain anything twice",
     ),
     (
         '[brain]\nprefer_local = "allways"',
@@ -94,11 +94,11 @@ WRONG_FILES = [
     ),
     (
         '[policy]\nsecure = "pin"',
-        "policy in FILE must have a pin, because something in it is decided by pin",
+        "policy in FILE must have a pin, because one of its decisions is pin",
     ),
     (
         '[[policy.rules]]\ndomain = "lock"\ndecide = "phone"',
-        "policy in FILE must have a phone, because something in it is decided by phone",
+        "policy in FILE must have a phone, because one of its decisions is phone",
     ),
     (
         '[policy]\nphone = "My Phone"',
@@ -110,18 +110,18 @@ WRONG_FILES = [
     ),
     (
         '[wake]\nwords = ["alexa", {model = "x", profile = "kid"}]\n[profiles.kids]',
-        'profile of wake.words entry 2 in FILE must name a profile, and there is no "kid"; '
+        'profile of wake.words entry 2 in FILE must name a profile; there is no profile "kid"; '
         'did you mean "kids"?',
     ),
     (
         '[wake]\nwords = [{model = "x", profile = "night"}]',
-        'profile of wake.words entry 1 in FILE must name a profile, and there is no "night"; '
+        'profile of wake.words entry 1 in FILE must name a profile; there is no profile "night"; '
         "add a table [profiles.night]",
     ),
     (
         "[profiles.kids]\ntone = 1",
-        "In FILE, [profiles.kids] has no key tone; it has persona, language, thinking, voice, "
-        "local_voice, tools, brain",
+        "In FILE, [profiles.kids] has no key tone; its keys are persona, language, thinking, "
+        "voice, local_voice, tools, brain",
     ),
     (
         '[profiles.kids]\nthinking = "lots"',
@@ -133,12 +133,12 @@ WRONG_FILES = [
     ),
     (
         '[brain]\norder = ["offline"]\n[profiles.kids]\nbrain = ["gemini-live"]',
-        "profiles.kids.brain in FILE must name brains of brain.order alone: offline",
+        "profiles.kids.brain in FILE must name only brains that are in brain.order: offline",
     ),
     ("[profiles]\nkids = 3", "profiles.kids in FILE must be a table, not a number"),
     (
         '[profiles."my kids"]',
-        'profiles.my kids in FILE must be made of letters, digits, "-" and "_"',
+        'profiles.my kids in FILE must contain only letters, digits, "-" and "_"',
     ),
     ("[profile.kids]", "In FILE, there is no section [profile]; did you mean [profiles]?"),
     (
@@ -162,12 +162,12 @@ def test_one_sentence_for_each_mistake(tmp_path: Path, text: str, sentence: str)
     [
         (
             {"HEARTH_WAKE__SENSITIVTY": "low"},
-            "The environment variable HEARTH_WAKE__SENSITIVTY is no setting; "
+            "The environment variable HEARTH_WAKE__SENSITIVTY is not a setting; "
             "did you mean HEARTH_WAKE__SENSITIVITY?",
         ),
         (
             {"HEARTH_QQ__QQ": "", "HEARTH_HTTP__PORT": "x"},
-            "The environment variable HEARTH_QQ__QQ is no setting; unset it (and 1 more)",
+            "The environment variable HEARTH_QQ__QQ is not a setting; unset it (and 1 more)",
         ),
         ({"HEARTH_HTTP__PORT": "x"}, "HEARTH_HTTP__PORT must be a whole number, not text"),
         (
@@ -220,11 +220,15 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     file.write_text("")
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_text", refuse)
-        with pytest.raises(ConfigError, match=r"toml may not be read; let Hearth's user read it"):
+        with pytest.raises(
+            ConfigError, match=r"toml is not readable; give Hearth's user read access to it"
+        ):
             load_settings(file, {})
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: '[http]\ntoken_file = "token"')
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(ConfigError, match=r"token, which may not be read; let Hearth's user"):
+    with pytest.raises(
+        ConfigError, match=r"token, which is not readable; give Hearth's user read access"
+    ):
         load_settings(file, {})
 
 
@@ -263,7 +267,7 @@ def test_a_missing_or_unusable_configuration_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_settings(missing, {})
     assert str(caught.value) == (
-        f"The configuration file {missing} does not exist; write it with hearth setup"
+        f"The configuration file {missing} does not exist; create it with `hearth setup`"
     )
     with pytest.raises(ConfigError, match="does not exist"):
         load_settings(None, {"HEARTH_CONFIG": str(missing)})

@@ -83,8 +83,10 @@ def test_what_only_the_owner_reads_is_no_trouble(file: Path) -> None:
 def test_a_file_that_the_configuration_names(file: Path, name: str, mode: int) -> None:
     path = file.parent / name
     path.chmod(mode)
-    who = "its group" if mode in (0o640, 0o660) else "everybody on this machine"
-    assert exposed(file) == [f"{path} holds secrets, and {who} can read it: chmod 600 {path}"]
+    who = "its group" if mode in (0o640, 0o660) else "everyone on this machine"
+    assert exposed(file) == [
+        f"{path} contains secrets, and {who} can read it; run: chmod 600 {path}"
+    ]
 
 
 @pytest.mark.parametrize("name", [*KEPT, "hearth.db", "hearth.db-wal"])
@@ -187,7 +189,7 @@ async def test_the_doctor_has_a_row_for_it(file: Path) -> None:
     pin.chmod(0o640)
     found = await look(CHECKS, "secrets", at)
     assert found.status == "warn"
-    assert found.detail == (f"everybody on this machine can read {token}; its group can read {pin}")
+    assert found.detail == (f"everyone on this machine can read {token}; its group can read {pin}")
     assert found.mend == f"chmod 600 {token} && chmod 600 {pin}"
 
 
@@ -204,5 +206,5 @@ def test_the_start_warns_once(
     monkeypatch.setenv("HEARTH_ASSISTANT__DATA", str(file.parent / "data"))
     (file.parent / "pin").chmod(0o644)
     assert main(["run", "--config", str(file)]) == 0
-    sentence = f"{file.parent}/pin holds secrets, and everybody on this machine can read it"
-    assert capsys.readouterr().err == f"hearth: {sentence}: chmod 600 {file.parent}/pin\n"
+    sentence = f"{file.parent}/pin contains secrets, and everyone on this machine can read it"
+    assert capsys.readouterr().err == f"hearth: {sentence}; run: chmod 600 {file.parent}/pin\n"

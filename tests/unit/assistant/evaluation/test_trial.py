@@ -67,10 +67,10 @@ def test_what_is_shared_holds_no_password() -> None:
 def test_a_table_to_share() -> None:
     table = as_markdown(TRIALS, ABOUT)
     assert "| en | 3 | 1 (33 %) | 0 (0 %) | 0 (0 %) | 2 (67 %) | 1 |" in table
-    assert "| together | 4 | 1 (25 %) | 0 (0 %) | 1 (25 %) | 2 (50 %) | 1 |" in table
+    assert "| all | 4 | 1 (25 %) | 0 (0 %) | 1 (25 %) | 2 (50 %) | 1 |" in table
     assert "600 ms at the median, 690 ms at the 95th percentile of 3" in table
-    assert "Cost $0.0080 in all, $0.00200 a sentence (4,000 tokens in, 200 out)" in table
-    assert "The cap of $0.50 kept the rest from being said." in table
+    assert "Cost $0.0080 in all, $0.00200 per sentence (4,000 tokens in, 200 out)" in table
+    assert "The cap of $0.50 was reached before the rest were spoken." in table
     assert "| silent (timeout) | sentence / 4 | heard this | Said. |" in table
     assert "sentence / 1 |" not in table
 
@@ -85,7 +85,7 @@ def test_in_a_hurry_no_latency_is_told() -> None:
 
 def test_nothing_was_said() -> None:
     assert as_json([], ABOUT)["cost_usd"] == 0
-    assert "| together | 0 | 0 (-) |" in as_markdown([], ABOUT)
+    assert "| all | 0 | 0 (-) |" in as_markdown([], ABOUT)
 
 
 async def test_what_turns_did_and_how_the_house_is_put_back(tmp_path: Path) -> None:

@@ -93,15 +93,15 @@ def test_all_that_may_be_asked_about_less_is_told() -> None:
     before = {"a": SECURE, "b": COSTLY, "c": COMFORT, "d": COSTLY}
     after = {"a": COSTLY, "b": SECURE, "c": COMFORT, "e": COMFORT, "f": SECURE}
     assert told_tiers(before, after) == [
-        "asked about less than now: a (secure -> costly), e (unrated -> comfort)",
-        "ratings that end, since these were seen to open something: d",
+        "confirmed less often than now: a (secure -> costly), e (unrated -> comfort)",
+        "ratings removed, because these were seen opening something: d",
     ]
     assert told_tiers(after, after) == []
 
 
 def test_new_openings_are_told() -> None:
     assert told_openings({}, {}) == told_openings(SEEN, {}) == []
-    assert told_openings({}, SEEN) == ["things seen to open something: 1, new here: a"]
-    assert told_openings(SEEN, SEEN) == ["things seen to open something: 1"]
+    assert told_openings({}, SEEN) == ["things seen opening something: 1, new here: a"]
+    assert told_openings(SEEN, SEEN) == ["things seen opening something: 1"]
     more = {"a": frozenset({"lock.front", "lock.back"})}
-    assert told_openings(SEEN, more) == ["things seen to open something: 1, new here: a"]
+    assert told_openings(SEEN, more) == ["things seen opening something: 1, new here: a"]

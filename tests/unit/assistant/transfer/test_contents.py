@@ -97,7 +97,9 @@ def test_it_comes_out_as_it_went_in() -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused(part: str, data: object) -> None:
-    with pytest.raises(ConfigError, match=rf"x holds a {part}\.json that this Hearth cannot read"):
+    with pytest.raises(
+        ConfigError, match=rf"x contains {part}\.json, which this version of Hearth cannot read"
+    ):
         contents_of(package(**{part: json.dumps(data).encode()}), "x")
 
 
