@@ -195,7 +195,7 @@ async def _round_trip(scene: Scene) -> Found:
     """Measure the echo with a chirp if that is allowed, else use what is known of these devices."""
     audio = scene.settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
-        return good("not needed without a microphone and a loudspeaker")
+        return good("not measured: needs a microphone and a loudspeaker")
     try:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
         async with Store(scene.settings.database, SystemClock()) as store:

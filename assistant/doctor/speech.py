@@ -204,7 +204,7 @@ async def _stop_words(scene: Scene) -> Found:
     works = ["the wake word", f"typed or in a transcript: {typed}"]
     if not settings.offline.recognizer:
         works.append(
-            "heard directly: the English ones, over a cancelled echo and between two rings"
+            "heard directly: the English ones, while the echo is cancelled and between rings"
         )
     folder = models_folder(settings)
     found = STOP_WORD in await asyncio.to_thread(added_words, settings.wake.engine, folder)
