@@ -402,9 +402,9 @@ class TestQuietly:
             runner.dispatch(CALLED_BY_WAKE)
             asking = ask(runner)
             await rounds()
-        with pytest.raises(Busy, match="about to end"):
+        with pytest.raises(Busy, match=r"^The assistant is shutting down\.$"):
             await asking
-        with pytest.raises(Busy, match="about to end"):
+        with pytest.raises(Busy, match=r"^The assistant is shutting down\.$"):
             await runner.ask_quietly("Hello?", READ_ONLY, PROGRAM)
 
     async def test_a_question_in_its_answer_opens_no_microphone(self) -> None:

@@ -110,7 +110,7 @@ async def test_the_answer_once_more() -> None:
     voice.answer = ""
     nothing = await use("repeat", voice, "es")
     assert nothing.failed
-    assert nothing.sentence.startswith("Últimamente no he dicho nada")
+    assert nothing.sentence == "Hace un rato que no he dicho nada que pueda repetir."
 
 
 async def test_a_broken_store_changes_nothing_for_now() -> None:

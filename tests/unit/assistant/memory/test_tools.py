@@ -230,7 +230,9 @@ async def test_what_is_sensitive_is_told_only_where_it_is_asked_for(
     everything = await tools("recall")
     assert "specialist" not in everything.data + everything.sentence
     assert json.loads(everything.data)["private_left_out"] == 2
-    assert everything.sentence.endswith("which I tell only when asked for it.")
+    assert everything.sentence.endswith(
+        "There's something private too. I'll only tell you if you ask for it."
+    )
     assert await tools.recalled(about="Tom") == ["Tom sees a specialist"]
     assert await tools.recalled(about="the code") == [CODE]
     assert CODE not in await memories.briefed("what is the alarm code")

@@ -283,14 +283,22 @@ async def test_a_command_with_a_time_is_given_to_whoever_keeps_it(
 @pytest.mark.parametrize(
     ("language", "text", "answer"),
     [
-        ("en", "make me a sandwich in five minutes", "I can't"),
-        ("es", "haz la cena en cinco minutos", "Eso no lo puedo hacer"),
+        (
+            "en",
+            "make me a sandwich in five minutes",
+            "I can't do that on my own. I can control your home and tell you how things are.",
+        ),
+        (
+            "es",
+            "haz la cena en cinco minutos",
+            "Eso no puedo hacerlo por mi cuenta. Puedo controlar la casa y decirte cómo está.",
+        ),
     ],
 )
 async def test_what_is_not_understood_is_not_kept(language: str, text: str, answer: str) -> None:
     turn = await read(text, language)
     assert turn.calls == []
-    assert turn.answer.startswith(answer)
+    assert turn.answer == answer
 
 
 async def test_a_failure_is_told_in_the_tools_words() -> None:
