@@ -318,7 +318,7 @@ async def test_a_refused_key_is_asked_again() -> None:
     answers, _ = await talk(person, means, LOCAL)
     assert answers == Answers(accept_cloud=True, gemini_key=KEY)
     assert means.keys == ["x" * 39, KEY]
-    assert person.heard("does not look like a key")
+    assert person.heard("This does not look like a Google key: those begin with AIza or AQ.")
 
 
 async def test_what_is_no_key_goes_nowhere() -> None:
