@@ -58,8 +58,8 @@ INVALID = (1007, "Request contains an invalid argument.")
 NOT_ALLOWED = (1008, "Operation not permitted.")
 INTERNAL = (1011, "Internal error encountered.")
 NO_KEY = (
-    "I have no valid key for Gemini, so I answer by myself; please make one in Google AI Studio "
-    "and put it into my settings, under Gemini."
+    "I don't have a valid Gemini key, so I'll answer on my own. Please create one in Google AI "
+    "Studio and add it to my settings, under Gemini."
 )
 QUOTA = "I've used up my Gemini quota, so I'll answer on my own for now."
 

@@ -45,12 +45,12 @@ GONE = (
     "bidiGenerateContent."
 )
 RETIRED = (
-    "The Gemini model that is set no longer exists, so I answer by myself until another one is "
-    "chosen."
+    "The Gemini model in my settings no longer exists, so I'll answer on my own until you choose "
+    "another one."
 )
 REPLACED = (
-    "The Gemini model for talking no longer exists, so another one answers until a new "
-    "one is chosen."
+    "The Gemini voice model in my settings no longer exists, so I'm using another one until you "
+    "choose a new one."
 )
 DOWN = Opening(http_status=503)
 
@@ -221,7 +221,7 @@ async def test_a_key_that_is_refused(tmp_path: Path) -> None:
     async with scene(tmp_path, service, gemini={"api_key": "another-key"}) as on:
         turn = await on.ask(ASKED)
         assert ended(turn) == (OFFLINE, None)
-        assert said(turn).startswith("I have no valid key for Gemini, so I answer by myself")
+        assert said(turn).startswith("I don't have a valid Gemini key, so I'll answer on my own")
         assert said(turn).endswith(BY_ITSELF)
 
 

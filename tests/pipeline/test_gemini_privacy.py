@@ -305,7 +305,7 @@ def test_without_consent_a_process_that_stays_says_so_once(
     assert main(["run"]) == 0
     captured = capsys.readouterr()
     assert captured.err.count(f"hearth: {NO_CONSENT}\n") == 1
-    assert captured.out.count("my privacy settings do not accept the cloud") == 1
+    assert captured.out.count("my privacy settings don't allow the cloud") == 1
     assert captured.out.count("dining room") == 2  # both turns were served
 
 

@@ -30,11 +30,11 @@ KEY = "AIzaSyD-0123456789_abcdefghijklmnopqrst"
 WRONG = "AIzaSyW-9876543210_zyxwvutsrqponmlkjihg"
 OFF = "turn off the dining room light"
 ALONE = (
-    "I have no valid key for Gemini, so I answer by myself; please make one in Google AI Studio "
-    "and put it into my settings, under Gemini."
+    "I don't have a valid Gemini key, so I'll answer on my own. Please create one in Google AI "
+    "Studio and add it to my settings, under Gemini."
 )
 SIGN_IN = (
-    "I have no valid key for Gemini; please make one in Google AI Studio and put it into my "
+    "I don't have a valid Gemini key. Please create one in Google AI Studio and add it to my "
     "settings, under Gemini."
 )
 
@@ -138,7 +138,7 @@ def test_a_key_that_is_refused(
     assert told["answer"].startswith(f"{ALONE} ")
     assert "dining room" in told["answer"]
     assert [call["status"] for call in told["tool_calls"]] == ["done"]
-    assert captured.err.count("hearth: gemini-live: Gemini does not accept gemini.api_key") == 1
+    assert captured.err.count("hearth: gemini-live: Gemini rejected gemini.api_key") == 1
     assert KEY_PAGE in captured.err
 
 
