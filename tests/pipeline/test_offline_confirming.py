@@ -142,7 +142,7 @@ async def in_spanish(
 
 
 SPANISH = "abre la puerta principal"
-PREGUNTA = "¿Desbloqueo Front door?"
+PREGUNTA = "¿Desbloqueo la puerta principal?"
 
 
 @pytest.mark.parametrize("languages", [["es"], ["en", "es"]], ids=["es", "en and es"])
@@ -181,7 +181,7 @@ async def test_anything_else_leaves_it_shut_in_spanish(
         assert row.decision is Decision.DENIED
         if expected is not None:
             assert verdict(turn) == expected
-            assert turn.record.answer == f"{PREGUNTA} No he desbloqueado Front door."
+            assert turn.record.answer == f"{PREGUNTA} No he desbloqueado la puerta principal."
 
 
 async def test_locking_asks_nothing(tmp_path: Path) -> None:
