@@ -169,7 +169,7 @@ async def test_home_assistant_restarts_in_the_middle_of_a_turn(
         # What failed is told in our words, whatever the model says of it.
         said = answer.record.answer or ""
         assert said.startswith("Done. The bed light is on")
-        assert "I cannot reach the house right now" in said
+        assert "I can't reach Home Assistant right now" in said
         assert "The light is on" not in said
         assert [one.status for one in answer.outcomes] == [Status.DONE, Status.FAILED]
         await power.on()

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from assistant.domain.tool_call import Decision, Question, Settlement
+from assistant.tools.house.names import spoken_things
 from audio.frames import SAMPLE_RATE
 from audio.player import NullPlayer
 from audio.sound_files import WavSource, read_wav, write_wav
@@ -60,6 +61,11 @@ class Hall:
     def off(self, **arguments: Any) -> Call:
         """Return a model's call that unlocks, under this release's name."""
         return Call(self.house.tool("intent__HassTurnOff"), arguments)
+
+    @property
+    def spoken(self) -> str:
+        """Return the door's name within an English sentence."""
+        return spoken_things([self.name]).english
 
     @property
     def unlock(self) -> Call:
@@ -146,7 +152,7 @@ async def test_a_spoken_yes_unlocks_and_nothing_before_it(hall: Hall) -> None:
         [turn] = await hear(on, dialogue(hall.folder, "yes please"))
         assert await hall.admin.settles(DOOR, "unlocked") == "unlocked"
         assert hall.player.seen[0] == "locked"  # while it was being asked
-        assert said(turn).startswith(f"Unlock {hall.name}?")
+        assert said(turn).startswith(f"Unlock {hall.spoken}?")
         assert "user said yes" not in said(turn)
         [outcome] = turn.outcomes
         assert (outcome.decision, outcome.confirmed_by) == (Decision.CONFIRMED, "voice")
@@ -174,7 +180,7 @@ async def test_it_stays_locked(hall: Hall, case: str) -> None:
     async with hall.scene(*turns) as on:
         [turn] = await hear(on, dialogue(hall.folder, *answers))
         assert turn.record.confirmation.verdict == verdict
-        assert said(turn) == f"Unlock {hall.name}? I left {hall.name} locked."
+        assert said(turn) == f"Unlock {hall.spoken}? OK, I left {hall.spoken} locked."
         assert [one.decision for one in turn.outcomes] == [Decision.DENIED]
         assert on.house_calls == []
         assert await hall.guarded() == before

@@ -15,6 +15,7 @@ from assistant.domain.tool_call import PolicyContext, Status, Tier, ToolCall, To
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.outcomes import MovementWatch
 from assistant.tools.execution.toolbox import Toolbox
+from assistant.tools.house.names import capitalised, spoken_things
 from assistant.tools.policy.judge import ask_scripts
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
@@ -107,7 +108,8 @@ async def test_a_lamp_that_cannot_be_dimmed_is_not_called_dimmed(
         outcome = await hands.do("HassLightSet", name=lamp.name, area=area, brightness=30)
         assert await admin.settles(lamp.entity_id, "on") == "on"
     assert outcome.status is Status.NOT_OBSERVED
-    told = f"Done in part. {lamp.name}: on. {lamp.name} can only be switched on and off."
+    name = spoken_things([lamp.name]).english
+    told = f"{capitalised(name)} is on. I can only turn {name} on or off."
     assert outcome.sentence == told
 
 
@@ -137,7 +139,8 @@ async def test_a_volume_that_nobody_tells_of_is_seen(
     assert (lower.status, limit.status) == (Status.DONE, Status.DONE)
     assert '"success": []' in lower.data
     assert lower.observed[0].after != "playing 100 %"
-    assert limit.sentence == f"Done. {player.name}: playing 100 %."
+    name = spoken_things([player.name]).english
+    assert limit.sentence == f"Done. {capitalised(name)} is playing at 100 %."
 
 
 @pytest.mark.since(2026, 11)  # the tool
@@ -227,7 +230,7 @@ async def test_a_lock_that_jams_on_its_way_is_told_afterwards(
     ) as watch:
         hands.box.tell(watch.follow)
         outcome = await hands.do("HassTurnOn", name="Poorly Installed Door")
-        assert outcome.sentence == "Done. Poorly Installed Door: locking."
+        assert outcome.sentence == "Done. The poorly installed door is locking."
         async with asyncio.timeout(_WATCHED_S):
             assert await told.get() == "The poorly installed door didn't lock. It's jammed."
     await admin.call("lock.unlock", entity_id=JAMMING)
@@ -244,7 +247,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_its_end_is_told(
     async with MovementWatch(hands.home, Catalogue(), lambda text, _: told.append(text)) as watch:
         hands.box.tell(watch.follow)
         outcome = await hands.do("HassTurnOn", name="Front Door")
-        assert outcome.sentence == "Done. Front Door: locking."
+        assert outcome.sentence == "Done. The front door is locking."
         await hands.sees(front, _is("locked"))
         await hands.box.menu()  # the watch has had its turn
     assert told == ["The front door is locked now."]
@@ -252,7 +255,7 @@ async def test_a_slow_lock_is_done_once_it_moves_and_its_end_is_told(
 
 @real_only
 async def test_what_cannot_be_reached_is_named(hands: Hands, admin: Admin, english: None) -> None:
-    late = "I tried, but the attic light still reports not reachable."
+    late = "I tried, but the attic light still reports unreachable."
     for where in ({"name": "Attic light"}, {"area": "Attic", "domain": ["light"]}):
         outcome = await hands.do("HassTurnOn", **where)
         assert (outcome.status, outcome.sentence) == (Status.NOT_OBSERVED, late)

@@ -348,7 +348,7 @@ async def test_what_has_gone_away_meanwhile_is_named(at_home: Room, admin: Admin
         await at_home.sees(lambda house: SWITCH not in house.entities)
         outcome = await at_home.undo()
         assert outcome.sentence.startswith(
-            "OK, I put the bed light back the way it was. I could not put back "
+            "OK, I put the bed light back the way it was. I couldn't put "
         )
         assert outcome.sentence.endswith("I can't reach it.")
         assert await admin.attribute(BED, "brightness") == 99
