@@ -34,7 +34,7 @@ from assistant.speech.output import SpeechOutput
 from assistant.timers.book import ProgramTimers
 from assistant.timers.service import TimerService
 from assistant.tools.builtin.box_settings import SwitchProfile
-from assistant.tools.execution.outcomes import MovementWatch
+from assistant.tools.execution.movements import MovementWatch
 from integrations.home_assistant.media import HomeSounds
 from integrations.home_assistant.services import Services
 from integrations.web.requests import LiveRequest

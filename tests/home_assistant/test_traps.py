@@ -13,7 +13,7 @@ import pytest
 from assistant.domain.clock import SystemClock
 from assistant.domain.tool_call import PolicyContext, Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.execution.outcomes import MovementWatch
+from assistant.tools.execution.movements import MovementWatch
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.names import capitalised, spoken_things
 from assistant.tools.policy.judge import ask_scripts

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.execution.outcomes import MAX_WATCHED, MovementWatch
+from assistant.tools.execution.movements import MAX_WATCHED, MovementWatch
 from assistant.tools.execution.verification import verify
 from integrations.home_assistant.house import Entity, House
 from tests.fakes.home import StillHome

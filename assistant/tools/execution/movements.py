@@ -1,0 +1,199 @@
+"""Sentences about slow movements, once they have ended.
+
+A garage door takes half a minute, and some locks report nothing until they are done. A movement
+that was seen to begin is followed until it rests; one that was not seen, until it shows the
+requested state or has failed. Both are followed for a minute.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from assistant.domain.tool_call import Awaited, Observed, ToolOutcome
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.execution.outcomes import Sentences
+from assistant.tools.execution.verification import UNDER_WAY
+from assistant.tools.house.names import (
+    capitalised,
+    named_thing,
+    short_state,
+)
+from integrations.home_assistant.house import Entity, House
+from integrations.owner import OwnedTasks
+
+if TYPE_CHECKING:
+    from integrations.home_assistant.client import HomeAssistant
+
+
+_log = logging.getLogger(__name__)
+WATCH_S = 60.0
+MAX_WATCHED = 32  # simultaneous movements; more are not watched
+# States in which a movement normally ends.
+_ENDS = {
+    "opening": frozenset({"open"}),
+    "closing": frozenset({"closed"}),
+    "locking": frozenset({"locked"}),
+    "unlocking": frozenset({"unlocked", "open"}),
+    "returning": frozenset({"docked", "idle"}),
+    "arming": frozenset(
+        f"armed_{mode}" for mode in ("away", "home", "night", "vacation", "custom_bypass")
+    ),
+}
+# A cover moving to a position ends as "open" or "closed", and both are fine.
+_POSITION, _TO_POSITION = "position", "HassSetPosition"
+_PLANS = ("script.", "scene.")
+_SLOW = frozenset({"returning", "arming"})  # may take longer than WATCH_S
+_GONE = frozenset({"unavailable", "unknown"})
+_JAMMED = "jammed"
+# Blinds and the like: their arrival is not worth a sentence.
+_SHADES = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
+_TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # these have their own sentences
+_WORDS = {
+    "locking": "locked",
+    "unlocking": "unlocked",
+    "opening": "opened",
+    "closing": "closed",
+}
+Announce = Callable[[str, str], None]  # text, language
+
+
+class MovementWatch:
+    """Follows movements until they end. Leaving its context abandons the rest."""
+
+    def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
+        """`announce` takes a sentence and its language; it must not block."""
+        self._home = home
+        self._catalogue = catalogue
+        self._announce = announce
+        self._tasks = OwnedTasks()
+        self._newest: dict[str, object] = {}  # entity id -> token of the watching task that counts
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closed = True
+        await self._tasks.__aexit__(kind, error, trace)
+
+    def follow(self, outcome: ToolOutcome, language: str) -> None:
+        """Watch the things that this call moves, instead of an earlier call's effect on them.
+
+        Calls that end after the context are ignored.
+        """
+        if self._closed:
+            return
+        given = outcome.arguments  # for a sentence of the home's engine, its intent
+        to_position = _POSITION in given or given.get("intent") == _TO_POSITION
+        # A script or scene may well move a blind half way; only the wrong end position is odd.
+        by_plan = any(one.entity_id.startswith(_PLANS) for one in outcome.observed)
+        for seen in outcome.observed:
+            self._newest.pop(seen.entity_id, None)
+            late = outcome.awaited.get(seen.entity_id)
+            movement = (seen.after or "").partition(" ")[0]
+            if len(self._newest) >= MAX_WATCHED or not (late or movement in _ENDS):
+                continue
+            self._newest[seen.entity_id] = token = object()
+            if late is not None:
+                following = self._await(seen, late, language, token)
+            else:
+                ends = _ENDS[movement]
+                ends |= frozenset({"open", "closed"}) if to_position else frozenset()
+                movement = "" if to_position or by_plan else movement
+                way = _Way(ends, _WORDS.get(movement, ""), by_plan)
+                following = self._watch(seen.entity_id, way, language, token)
+            self._tasks.start(following, f"watch {seen.entity_id}")
+
+    async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
+        """Follow a visible movement until it rests."""
+
+        def at_rest(house: House) -> bool:
+            entity = house.entities.get(entity_id)
+            return entity is None or entity.state not in UNDER_WAY
+
+        rests = await self._home.wait_for([entity_id], at_rest, WATCH_S)
+        entity = self._ended(entity_id, token)
+        if entity is None:
+            return
+        if entity.state in way.ends:
+            if way.word and entity.attributes.get("device_class") not in _SHADES:
+                self._tell(f"watch.{way.word}", entity, language)
+            return
+        if way.word and rests and entity.domain == "lock":
+            self._tell(f"watch.not_{way.word}", entity, language, "watch.now")
+            return
+        if entity.state in _SLOW or (way.by_plan and _is_half_way(entity)):
+            return
+        self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
+
+    async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
+        """Follow something requested but not seen yet, until it shows or has failed."""
+        entity_id, was_gone = seen.entity_id, seen.after in _GONE
+        moved = False
+
+        def has_ended(house: House) -> bool:
+            nonlocal moved
+            entity = house.entities.get(entity_id)
+            if entity is None or entity.state == _JAMMED:
+                return True
+            if entity.state in UNDER_WAY:
+                moved = True
+                return False
+            if entity.state in _GONE:
+                return not was_gone
+            return moved or late.shows(entity)
+
+        await self._home.wait_for([entity_id], has_ended, WATCH_S)
+        entity = self._ended(entity_id, token)
+        if entity is None:
+            return
+        word = late.word if late.word in _TOLD else ""
+        if entity.state in UNDER_WAY:
+            self._tell("tools.still_moving", entity, language)
+        elif entity.state != _JAMMED and late.shows(entity):
+            self._tell(f"watch.{word or 'reached'}", entity, language)
+        else:
+            now = "still" if entity.state == (seen.before or "").partition(" ")[0] else "now"
+            self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
+
+    def _ended(self, entity_id: str, token: object) -> Entity | None:
+        """Return the thing's present state, or None if it is unknown or something else was
+        requested."""
+        if self._newest.get(entity_id) is not token:
+            return None
+        del self._newest[entity_id]
+        entity = self._home.house.entities.get(entity_id)
+        return entity if self._home.connected else None
+
+    def _tell(self, key: str, entity: Entity, language: str, then: str = "") -> None:
+        _log.info("%s is %s", entity.entity_id, entity.state)
+        sentences = Sentences(self._catalogue, language)
+        whole = key.startswith("watch.")  # include brightness, temperature and so on
+        state = sentences.state(short_state(entity) if whole else entity.state)
+        name = named_thing(entity.names, self._catalogue, language)
+        told = capitalised(sentences.say(key, name=name, state=state))
+        if then:
+            told = f"{told} {sentences.say(then, name=name, state=state)}"
+        self._announce(told, self._catalogue.own(language))
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Normal end of a movement."""
+
+    ends: frozenset[str]
+    word: str  # word for its end, if that is announced
+    by_plan: bool  # a script or scene started it
+
+
+def _is_half_way(entity: Entity) -> bool:
+    position = entity.attributes.get("current_position")
+    return isinstance(position, int | float) and 0 < position < 100
