@@ -1,4 +1,4 @@
-"""The first module of the program: it imports little, so that Ctrl-C is quiet from the start."""
+"""Entry point. It imports little, so that Ctrl-C gives no traceback even during start-up."""
 
 import os
 import sys

@@ -42,7 +42,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
             super().emit(told)
 
     def _judged(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """Return the record to write, with a count where some were withheld, or None."""
+        """Return the record to write, with the number of suppressed repeats, or None to drop it."""
         key = (record.name, record.levelno, _NUMBER.sub("#", _text(record)))
         now = self._now()
         trouble = self._troubles.pop(key, None)

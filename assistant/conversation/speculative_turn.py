@@ -188,7 +188,7 @@ class SpeculativeBrain:
     """A Brain whose first turn has already begun."""
 
     def __init__(self, turn: SpeculativeTurn, brain: Brain) -> None:
-        """`brain` serves every further turn."""
+        """`brain` handles all later turns."""
         self._turn: SpeculativeTurn | None = turn
         self._brain = brain
 

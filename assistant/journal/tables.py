@@ -276,7 +276,7 @@ def erase_timers(db: sqlite3.Connection, before: str) -> None:
 
 
 def erase_timer_words(db: sqlite3.Connection, before: str) -> None:
-    """Erase the words of timers that are over and were due before this instant."""
+    """Erase the name, text and payload of finished timers that were due before `before`."""
     db.execute(
         "UPDATE timers SET name = '', text = '', payload = NULL "
         "WHERE status <> 'running' AND due < ? "

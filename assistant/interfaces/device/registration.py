@@ -304,7 +304,7 @@ def no_such_area(name: str, place: DevicePlace) -> str:
 
 
 def move_by_hand(record: DeviceRecord, area: str) -> str:
-    """Return a sentence that says how a person moves the device to its area."""
+    """Return a sentence that explains how to move the device to its area by hand."""
     page = DEVICE_PAGE.format(name=record.name)
     return f"In Home Assistant, open {page}, choose the pencil, and set the area {area}."
 

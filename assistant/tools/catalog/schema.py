@@ -1,6 +1,6 @@
 """Validation of tool arguments against a server's JSON Schema, with bounded work.
 
-The schema is foreign: an invalid keyword is no constraint, and checks that could take too long
+The schema is untrusted: invalid keywords are ignored, and checks that could take too long
 (backtracking patterns, multiplying alternatives) are left to the server.
 """
 

@@ -236,7 +236,7 @@ class Breakers:
         """Return True if the server may be called now. After a pause one call is let through as a
         probe.
 
-        Each admitted call must be followed by `succeeded`, `failed` or, if cancelled, nothing.
+        After each admitted call, call `succeeded`, `failed` or, if cancelled, nothing.
         """
         breaker = self._breakers.get(server)
         if breaker is None or breaker.until_s is None:

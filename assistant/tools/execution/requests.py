@@ -102,7 +102,7 @@ class Ledger:
         entry.begin(next(self._order), tier, entities)
 
     def withdraw(self, turn_id: str) -> None:
-        """Withdraw the calls of a turn that were not sent yet."""
+        """Cancel a turn's calls that have not been sent yet."""
         for entry in self._of(turn_id):
             entry.withdraw()
 

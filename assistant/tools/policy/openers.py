@@ -55,7 +55,7 @@ _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d
 
 
 class Opening(StrEnum):
-    """Reason that a thing may be an opener."""
+    """Why an entity may open something or silence an alarm, if it may."""
 
     NONE = ""
     KNOWN = "known"  # by its class

@@ -179,7 +179,7 @@ export const words = {
 
   house: {
     title: "House",
-    lead: "What the assistant can do, how risky it is, and the rule that decides.",
+    lead: "What the assistant can do, how risky each action is, and which rule applies.",
     find: "Find a tool",
     found: (n) => plural(n, "tool", "tools"),
     none: "No tool matches.",
@@ -201,7 +201,7 @@ export const words = {
     openersDone: { comfort: "Hearth no longer asks about it.", secure: "Hearth keeps asking about it." },
     parameters: "Parameters",
     losses: "Not shown to the model",
-    tierHint: { read: "Only reads; always runs.", comfort: "Everyday things; runs immediately.", costly: "Costs something; may ask first.", secure: "Doors and alarms; asks for confirmation or a PIN." },
+    tierHint: { read: "Only reads; always runs.", comfort: "Everyday things; runs immediately.", costly: "Can waste energy or do harm; may ask first.", secure: "Doors and alarms; asks for confirmation or a PIN." },
     names: { hearth: "Hearth", home_assistant: "Home Assistant" },
   },
 
