@@ -55,7 +55,7 @@ THINGS: list[tuple[Thing, str, str]] = [
     (
         ("cover", "Roof window", {"device_class": "window"}),
         "open the roof window",
-        "Open Roof window",
+        "Open the roof window?",
     ),
     (("switch", "Front gate", {}), "turn on the front gate", "could open"),
     (("switch", "Garage door relay", {}), "turn on garage door relay", "could open"),
@@ -112,7 +112,7 @@ async def test_a_switch_that_unlocks_is_asked_about_before_and_after(
         assert await admin.settles(DOOR, "unlocked") == "unlocked"
         for way in ("off", "on"):
             asked = await hearth.json("ask", f"turn {way} the reading corner")
-            assert "Reading corner" in asked["answer"]
+            assert "the reading corner" in asked["answer"]
             assert [call["decision"] for call in asked["tool_calls"]] == ["needs_confirmation"]
         assert await admin.state(DOOR) == "unlocked"
         rows = {row["entity_id"]: row for row in await hearth.json("tools", "rate")}

@@ -174,7 +174,8 @@ async def test_of_a_script_it_is_told_that_it_was_started_and_what_followed(
         await hands.sees(script.light.entity_id, _is("off"))
         outcome = await hands.do(house.tool(f"script__{script.action}"), **{script.percent: 20})
     assert outcome.status is Status.DONE
-    assert outcome.sentence.startswith(f"Done. {script.name}: started")
+    name = spoken_things([script.name]).english
+    assert outcome.sentence.startswith(f"Done. {capitalised(name)} is started")
 
 
 @pytest.mark.since(2026, 11)  # the tool that takes an item off
@@ -206,7 +207,8 @@ async def test_stopping_what_stands_still_tells_how_it_stands(
     cover = (await look(person, admin)).find("cover", stops)
     outcome = await hands.do("HassStopMoving", name=cover.name)
     assert outcome.status is Status.DONE
-    assert outcome.sentence.startswith(f"Done. {cover.name}: {cover.state}")
+    name = spoken_things([cover.name]).english
+    assert outcome.sentence.startswith(f"Done. {capitalised(name)} is {cover.state}")
 
 
 # --- things that only Home Assistant's own demo has

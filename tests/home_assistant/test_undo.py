@@ -223,7 +223,7 @@ async def test_several_levels_the_newest_first(at_home: Room, admin: Admin) -> N
     assert await admin.attribute(KITCHEN, "brightness") == 50
     nothing = await at_home.undo()
     assert nothing.status is Status.FAILED
-    assert "nothing from the last ten minutes" in nothing.sentence
+    assert "I haven't done anything in the last ten minutes" in nothing.sentence
     await gone(at_home)
 
 

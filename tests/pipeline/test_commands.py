@@ -114,7 +114,6 @@ def test_a_wake_word_and_nothing_else(
             "21",
         ),
         ("is the front door locked", [], "locked"),
-        ("make me a sandwich", [], "cannot"),
         ("apaga la luz del comedor", ["intent__HassTurnOff"], "comedor"),
         ("¿está cerrada la puerta principal?", [], ""),
     ],
@@ -127,6 +126,13 @@ def test_ask(text: str, tools: list[str], words: str, capsys: pytest.CaptureFixt
     assert [call["name"] for call in turn["tool_calls"]] == tools
     assert {call["status"] for call in turn["tool_calls"]} <= {"done"}
     assert words in turn["answer"]
+
+
+def test_what_was_not_understood_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "make me a sandwich", "--json"]) == 1
+    turn = _one_value(capsys)
+    assert turn["tool_calls"] == []
+    assert "can't" in turn["answer"]
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ async def test_undo_in_a_later_turn(tmp_path: Path, brain: str) -> None:
         turn = await on.ask("undo that")
         assert ended(turn) == (brain, None)
         assert state(on, KITCHEN) == before
-        assert "put back" in said(turn)
-        assert "Kitchen light" in said(turn)
+        assert "back the way it was" in said(turn)
+        assert "the kitchen light" in said(turn)
         turn = await on.ask("undo that")
         assert said(turn) == NOTHING
 
@@ -148,7 +148,7 @@ async def test_no_the_office(tmp_path: Path) -> None:
         assert ended(turn) == (LIVE, None)
         assert state(on, KITCHEN) == before
         assert state(on, OFFICE) == ("on", 76)  # 30 % of 255
-        assert "Office light" in said(turn)
+        assert "The office light is on at thirty percent." in said(turn)
         await on.ask("undo that")
         assert state(on, OFFICE)[0] == "off"
         assert state(on, KITCHEN) == before
@@ -173,7 +173,7 @@ async def test_undo_never_unlocks(tmp_path: Path) -> None:
         await on.ask("lock")
         turn = await on.ask("undo that")
         assert state(on, "lock.front_door")[0] in ("locked", "locking")
-        assert "put back" not in said(turn).lower() or "not" in said(turn).lower()
+        assert "back the way it was" not in said(turn).lower() or "not" in said(turn).lower()
         assert len(person.asked) == 1
 
 
