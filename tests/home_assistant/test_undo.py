@@ -11,7 +11,7 @@ import pytest
 
 from assistant.domain.tool_call import Status, ToolCall
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.house.names import named_thing
+from assistant.tools.house.names import named_thing, spoken_things
 from assistant.tools.undo.tools import CORRECT_LAST
 from integrations.home_assistant.house import House
 from tests.home_assistant.admin import Admin
@@ -290,7 +290,7 @@ async def test_never_into_an_unlock_or_an_open(at_home: Room, admin: Admin) -> N
         for snapshot in await at_home.snapshots():
             held = (await admin.states())[snapshot]["attributes"]["entity_id"]
             assert not [name for name in held if name.startswith(("lock.", "cover."))]
-        for name in ("Garage Door", "Front Door"):
+        for name in ("the garage door", "the front door"):
             outcome = await at_home.undo()
             assert outcome.status is Status.FAILED
             assert (
@@ -327,7 +327,7 @@ async def test_what_was_away_before_is_named(at_home: Room) -> None:
     await at_home.change(ATTIC, "light.turn_on")
     outcome = await at_home.undo()
     assert outcome.status is Status.FAILED
-    name = at_home.home.house.entities[ATTIC].name
+    name = spoken_things([at_home.home.house.entities[ATTIC].name]).english
     assert outcome.sentence == (
         f"I couldn't put {name} back: I couldn't reach it before, so I don't know how it was."
     )
