@@ -26,8 +26,9 @@ test: setup ## run all tests that need no sound device and no Home Assistant (TE
 	@$(PYTEST) -n auto --dist loadfile -m "not devices and not home_assistant and not service and not console and not faults" \
 		--ignore tests/unit/benchmarks $(TESTS)
 
-check: ## check format, lint, types, import rules, dependencies and shell scripts
+check: ## check format, lint, types, import rules, dependencies, shell scripts and texts
 	@$(SETUP) --check
+	@$(MAKE) --no-print-directory text-check
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
