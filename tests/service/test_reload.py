@@ -38,12 +38,12 @@ def test_a_mistake_changes_nothing_and_is_told(hearth: Installed) -> None:
     assert hearth.answers()
     told = "The new settings were rejected, so the previous ones stay in use"
     hearth.machine.until(lambda: told in _log(hearth), "the log")
-    hearth.machine.until(lambda: "refused" in hearth.status, "the status")
+    hearth.machine.until(lambda: "were rejected" in hearth.status, "the status")
     hearth.machine.until(lambda: _trouble(hearth), "the trouble", every_s=0.2)
     hearth.configure(microphone="default")
     assert _reload(hearth) == 0  # the mistake is corrected
     hearth.machine.until(lambda: not _trouble(hearth), "the end of the trouble", every_s=0.2)
-    hearth.machine.until(lambda: "refused" not in hearth.status, "the status without it")
+    hearth.machine.until(lambda: "were rejected" not in hearth.status, "the status without it")
 
 
 def test_what_cannot_be_opened_gives_way_to_what_was_there(hearth: Installed) -> None:
@@ -55,7 +55,7 @@ def test_what_cannot_be_opened_gives_way_to_what_was_there(hearth: Installed) ->
     assert hearth.pid == pid
     told = "The new settings could not be applied, so the previous ones stay in use"
     hearth.machine.until(lambda: told in _log(hearth), "the log")
-    hearth.machine.until(lambda: "cannot be used" in hearth.status, "the status")
+    hearth.machine.until(lambda: "could not be applied" in hearth.status, "the status")
 
 
 def _log(hearth: Installed) -> str:
