@@ -50,8 +50,7 @@ class SteadyMicrophone:
         before_refresh: Callable[[], Awaitable[object]] | None = None,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`before_refresh` closes idle streams, because PortAudio cannot refresh while one is
-        open."""
+        """`before_refresh` closes idle streams: PortAudio cannot refresh while one is open."""
         self._input = microphone
         self._clock = clock or LoopClock()
         self._watch = watch
@@ -88,8 +87,7 @@ class SteadyMicrophone:
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since any progress; more than a few only if the listener or sound system is
-        stuck."""
+        """Seconds since any progress; more than a few only if something is stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
@@ -127,8 +125,7 @@ class SteadyMicrophone:
         """Close for a moment, so that PortAudio can see a loudspeaker that was plugged in.
 
         It has no effect if nothing has changed or somebody is being listened to; call it again
-        later. `on_change` is called only if the device cannot be opened again. Call it on the event
-        loop.
+        later, on the event loop. `on_change` is called only if the device cannot be opened again.
         """
         self._way_wanted = True
         self._alarm.ring()
@@ -235,8 +232,7 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """Handle an open device without sound: a busy machine, a suspended source or a dead
-        stream."""
+        """Handle a device without sound: a busy machine, a suspended source, a dead stream."""
         sentence = (
             f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
             "sound settings hold it back."

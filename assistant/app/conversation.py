@@ -70,10 +70,9 @@ async def open_conversation(
     resident: bool,
     paced: bool = False,
 ) -> AsyncIterator[BoxConversation]:
-    """Open the conversation. See `assistant.app.build.open_app`.
+    """Open the conversation, with the mute state loaded. See `assistant.app.build.open_app`.
 
-    Raises ConfigError, AudioError and StoreError. The mute state is loaded before the conversation
-    is yielded.
+    Raises ConfigError, AudioError and StoreError.
     """
     clock = SystemClock()
     home: Deferred[HomeContext] = Deferred()

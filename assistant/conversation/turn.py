@@ -81,8 +81,7 @@ class Turn:
         self.closing: CloseTurn | None = None  # how it ended, once it is over
         self.written = asyncio.Event()  # set once it is over and stored
         self.confirming: Confirming | None = None  # while set, the voice is ours
-        # Its question is settled and the model speaks again.
-        self._answered: Confirming | None = None
+        self._answered: Confirming | None = None  # settled, and the model speaks again
         self.asking: AskedQuestion | None = None  # set if the announcement is a program's question
         self.follower = TurnListener()  # notified of the turn's progress
         self._voice = voice
@@ -329,16 +328,14 @@ class Turn:
         self._language.heard(text, language)
 
     def tell_words(self) -> None:
-        """Notify listeners, once, that the words are final: the brain has done its part or the turn
-        is over."""
+        """Notify listeners, once, that the words are final."""
         if not self._words_known and not self.set_aside():
             self._words_known = True
             self.follower.understood(self)
 
     @property
     def may_be_echo(self) -> bool:
-        """True if the turn may be our own echo, so that its words must be known before anything is
-        done."""
+        """True if the turn may be our own echo, so that its words must be known first."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
@@ -361,8 +358,7 @@ class Turn:
     def cut_short(self, reason: CancelReason) -> None:
         """Record why the turn is interrupted.
 
-        Its audio is abandoned rather than ended, since an end would look like the end of a
-        sentence.
+        Its audio is abandoned, since an end would look like the end of a sentence.
         """
         self.cut = reason
         if self.audio is not None:

@@ -96,8 +96,7 @@ class Jobs(Opened):
         tell: Tell,
         limit_s: float = JOB_LIMIT_S,
     ) -> None:
-        """`announce` speaks a text, `tell` words an outcome, and `limit_s` is a job's
-        longest run time."""
+        """`announce` speaks a text, `tell` words an outcome, `limit_s` is a job's longest time."""
         self._catalogue = catalogue
         self._clock = clock
         self._announce = announce

@@ -165,8 +165,7 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """Return the cost in USD of the turns since this time, except those with the ids in
-        `besides`."""
+        """Return the cost in USD of the turns since this time, except `besides` (ids)."""
         rows = await self._rows(
             # The same SQL for any number of ids, because the connection caches every statement.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
@@ -216,8 +215,7 @@ class Store:
     # --- small values
 
     async def keep(self, name: str, value: Any) -> None:
-        """Store a JSON value under a name, replacing the previous one. It is on the disk on
-        return."""
+        """Store a JSON value under a name, in place of the last. On return it is on the disk."""
         text, now = json.dumps(value, ensure_ascii=False), self._clock.now()
         await self._database.run(lambda db: keep_value(db, name, text, now), durable=True)
 
@@ -279,8 +277,7 @@ class Store:
         return taken
 
     async def begin_timer(self, timer_id: str) -> bool:
-        """Mark a timer's work as started. Returns False if it was started or ended before; do not
-        run it then."""
+        """Mark a timer's work as started. Returns False if it must not be run (again)."""
         begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
         self._timers.pop(timer_id, None)  # it must not start again if the file is replaced
         return begun
@@ -290,8 +287,7 @@ class Store:
         return await self._database.read(started_timers)
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
-        """Mark a timer's work as ended, with a result that is `known` or not. Returns False if it
-        had ended."""
+        """Mark a timer's work as ended, its result `known` or not. False: it had ended."""
         return await self._end_timer(timer_id, "done" if known else "unknown")
 
     async def acknowledge_timer(self, timer_id: str) -> bool:

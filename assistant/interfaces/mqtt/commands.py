@@ -193,8 +193,7 @@ def _changed(what: str, text: str) -> Order:
 def _options(text: str, main: str) -> dict[str, Any]:
     """Return the JSON object, or the text as its main key.
 
-    Home Assistant's action only sends a message, so options may be given in it as JSON. Raises
-    ValueError.
+    Home Assistant's action only sends a text, which may hold options as JSON. Raises ValueError.
     """
     given = _object(text)
     if given is None:
@@ -207,8 +206,7 @@ def _options(text: str, main: str) -> dict[str, Any]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Return the text as a JSON object, None if it is not one. Raises ValueError for broken
-    JSON."""
+    """Return the text as a JSON object, None if it is not one. Raises ValueError if broken."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -228,8 +226,7 @@ def _age(sent: Any, now: datetime) -> float:
 
 
 def _digest(text: str) -> str:
-    """Return a name for a message that was sent at a known time: a repeated delivery has the same
-    name."""
+    """Return a name for a message sent at a known time, the same for a repeated delivery."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -269,8 +266,7 @@ class Orders:
         """`follow_up` is the value that the switch turns on. `answered` is called with the result
         of each question.
 
-        `stands` is called with the key of a setting that was not changed, so that its state is
-        published again.
+        `stands` gets the key of a setting that was not changed, to publish its state again.
         """
         self._topics = topics
         self._parts = parts
@@ -285,8 +281,7 @@ class Orders:
         self._taken = Taken(parts.store, clock)
 
     async def take(self, message: Arrival) -> bool:
-        """Carry out a message. Returns False if it could not be kept and must be sent again. Never
-        raises."""
+        """Carry out a message. Returns False if it must be sent again. Never raises."""
         if message.retained:  # it would be carried out at every connection
             _log.warning("ignored a retained message on %s", message.topic)
             return True

@@ -1,8 +1,7 @@
 """`GetLiveContext` and `find_devices`: the present state of exposed things.
 
-`GetLiveContext` replaces Home Assistant's tool of that name, whose answer takes half a second and
-160,000 tokens at 5,000 entities. Arguments, matching, attributes and errors follow 2026.11
-(`components/homeassistant/llm.py`), but the answer is capped and says how much it leaves out.
+`GetLiveContext` replaces Home Assistant's own, which takes half a second and 160,000 tokens at
+5,000 entities. It follows 2026.11 (`components/homeassistant/llm.py`), but caps the answer.
 """
 
 import json
@@ -177,8 +176,7 @@ def _row(entity: Entity, house: House, now: datetime) -> str:
 
 
 def _state(entity: Entity, now: datetime) -> str:
-    """Return the state as people see it: sensors with their decimals, times in the local
-    time zone."""
+    """Return the state as people see it: decimals of sensors, times in the local zone."""
     if entity.domain == "sensor" and entity.precision is not None:
         try:
             return f"{float(entity.state):.{entity.precision}f}"
@@ -193,10 +191,9 @@ def _state(entity: Entity, now: datetime) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Return one YAML scalar on one line.
+    """Return one YAML scalar on one line, quoted if YAML would read it as something else.
 
-    Texts that YAML would read as something else are quoted, and so are whole numbers, which Home
-    Assistant turns into texts; fractions stay as they are.
+    So are whole numbers, which Home Assistant turns into texts.
     """
     if value is None:
         return ""
@@ -237,8 +234,8 @@ _stem = lru_cache(maxsize=20_000)(stemmed)  # enough for the names of a large ho
 def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
     """Return the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
 
-    A `warning` comes first if the connection is lost. If the question names a state,
-    `state_not_known` lists matching things whose state is unknown.
+    A `warning` comes first if the connection is lost. `state_not_known` lists matching things of
+    unknown state, if the question names a state.
     """
     answers = HouseAnswers(catalogue)
 

@@ -111,8 +111,7 @@ Direction = Literal["open", "close"]
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """One `[[policy.rules]]` table. All given fields must match, with `*` and `?`, ignoring
-    case."""
+    """One `[[policy.rules]]` table. All its fields must match (`*`, `?`, any case)."""
 
     decide: Ruling
     entity: str = ""
@@ -172,8 +171,7 @@ def names_one(rule: OwnerRule) -> bool:
 
 
 def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int | None:
-    """Return the number of the first rule that names one of these tools or their server, or
-    None."""
+    """Return the number of the first rule that names one of these tools or their server."""
     for number, rule in enumerate(rules):
         if rule.names_tools and _is_about(rule, tools, server):
             return number
@@ -397,7 +395,6 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return the reason for the tier; a rule of the owner's that names the tool takes
-    precedence."""
+    """Return the reason for the tier; the owner's rule that names the tool comes first."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

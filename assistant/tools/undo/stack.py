@@ -105,9 +105,8 @@ class _Level:
 class UndoStack(Opened):
     """Everything that can be undone. Enter its context after the house's.
 
-    `before` and `after` never raise and delay a call only briefly. Changes without a snapshot, or
-    that can never be undone, count as levels too: undoing reports them instead of reaching for an
-    older change.
+    `before` and `after` never raise and delay a call only briefly. Changes that cannot be undone
+    count as levels too: undoing reports them instead of reaching for an older change.
     """
 
     def __init__(
@@ -121,12 +120,11 @@ class UndoStack(Opened):
         store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
-        """If `alone`, no other process of Hearth uses this house.
+        """Snapshots found at the start are leftovers if `alone`, except those in `store`.
 
-        All snapshots found at the start are then leftovers, except those in `store`; otherwise only
-        old ones are deleted. `store` keeps levels that other processes can undo too, if it is not
-        None. `tiers` returns the owner's ratings; openers are restored only if rated as harmless.
-        """
+        `alone`: no other process of Hearth uses this house; else only old snapshots are deleted.
+        `store` keeps levels that other processes can undo too. `tiers` returns the owner's ratings;
+        openers are restored only if rated as harmless."""
         self._home = home
         self._services = services
         self._tiers = tiers
@@ -267,8 +265,7 @@ class UndoStack(Opened):
         task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """Return the calls of the newest level if the last one ended within that time, else
-        none."""
+        """Return the calls of the newest level if the last ended within that time, else none."""
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
@@ -287,8 +284,7 @@ class UndoStack(Opened):
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
-        """Return the things for which this turn has no step yet; the call then depends on existing
-        steps."""
+        """Return the things for which this turn has no step yet."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()
         for one in level.kept if level is not None and level.turn_id == turn_id else ():
