@@ -209,7 +209,8 @@ async def test_stopping_what_stands_still_tells_how_it_stands(
     outcome = await hands.do("HassStopMoving", name=cover.name)
     assert outcome.status is Status.DONE
     name = spoken_things([cover.name]).english
-    assert outcome.sentence.startswith(f"Done. {capitalised(name)} is {cover.state}")
+    verb = "are" if name.endswith("s") else "is"  # "the living room blinds are open"
+    assert outcome.sentence.startswith(f"Done. {capitalised(name)} {verb} {cover.state}")
 
 
 # --- things that only Home Assistant's own demo has
