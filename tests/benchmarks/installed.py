@@ -1,5 +1,6 @@
-"""Disk space of an installation: a package and all its requirements, without extras."""
+"""Disk space of an installation: a package with some of its extras, and all requirements."""
 
+from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -7,14 +8,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 HEARTH = "hearth-voice"
+EXTRAS = ("gemini", "piper")  # what the comparison with the peers uses
 _SOURCES = ("assistant", "audio", "integrations")  # an editable installation has only their paths
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def required(name: str) -> dict[str, Distribution]:
+def required(name: str, extras: Iterable[str] = ()) -> dict[str, Distribution]:
     """Return the package and all its requirements, by name. Raises PackageNotFoundError."""
     found: dict[str, Distribution] = {}
-    waiting = [name]
+    waiting = [name, *(needed for extra in extras for needed in _of_extra(name, extra))]
     while waiting:
         wanted = canonicalize_name(waiting.pop())
         if wanted in found:
@@ -31,7 +33,7 @@ def required(name: str) -> dict[str, Distribution]:
 
 def hearth_mb() -> tuple[float, int]:
     """Return the MB of Hearth's installation without compiled files, and its number of packages."""
-    packages = required(HEARTH)
+    packages = required(HEARTH, EXTRAS)
     size = sum(_bytes(package) for package in packages.values())
     for folder in _SOURCES:
         files = (_ROOT / folder).rglob("*")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.installed import HEARTH, hearth_mb, required
+from tests.benchmarks.installed import EXTRAS, HEARTH, hearth_mb, required
 from tests.benchmarks.peers.pipecat import PROGRAM, heard, installed_mb, lines_to_write
 
 PROGRAM_TEXT = '''"""A program."""
@@ -60,8 +60,8 @@ def test_an_environment_is_weighed_without_pip_and_compiled_files(tmp_path: Path
 
 
 def test_what_hearth_requires_and_nothing_of_its_tests() -> None:
-    found = required(HEARTH)
-    assert {"numpy", "mcp", "google-genai", "pocketsphinx"} <= set(found)
+    found = required(HEARTH, EXTRAS)
+    assert {"numpy", "mcp", "google-genai", "piper-tts", "pocketsphinx"} <= set(found)
     assert not {"pytest", "mypy"} & set(found)
     size, count = hearth_mb()
     assert count == len(found)
