@@ -109,6 +109,7 @@ class CallRecord:
     observed: tuple[Observed, ...] = ()
     ms: float = 0.0
     sentence: str | None = None  # what happened; None until the call ended, and once erased
+    reason: str = ""  # the server's own text about a failure; empty once erased
 
 
 TimerKind = Literal[

@@ -121,6 +121,7 @@ class ToolOutcome:
     ms: float  # from the request to the result
     sentence: str  # for the brain: what happened, in one sentence
     data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
+    reason: str = ""  # the server's own text about a failure, for the journal; never spoken
     # The same call may succeed, corrected with `valid_options` if there are any.
     retryable: bool = False
     outside: bool = False  # contains text by a program or a stranger

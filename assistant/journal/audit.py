@@ -169,8 +169,8 @@ class Discreet:
         await self._journal.start_call(kept_value)
 
     async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        kept_value = outcome if self._keep_words() else replace(outcome, arguments={}, sentence="")
-        await self._journal.finish_call(turn_id, kept_value)
+        wordless = replace(outcome, arguments={}, sentence="", reason="")
+        await self._journal.finish_call(turn_id, outcome if self._keep_words() else wordless)
 
     async def audit(self, record: AuditRecord) -> None:
         wordless = replace(record, heard=None, arguments={}, sentence=None)

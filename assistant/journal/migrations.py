@@ -218,7 +218,20 @@ CREATE TABLE openings (
     PRIMARY KEY (entity_id, opened)
 ) STRICT;
 """
-MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _OPENINGS)
+# The server's own text about a failed call; people hear the sentence instead.
+_REASONS = "ALTER TABLE calls ADD COLUMN reason TEXT NOT NULL DEFAULT '';"
+MIGRATIONS = (
+    _FIRST,
+    _SECOND,
+    _THIRD,
+    _FOURTH,
+    _FIFTH,
+    _SIXTH,
+    _SEVENTH,
+    _EIGHTH,
+    _OPENINGS,
+    _REASONS,
+)
 
 
 class TooNewError(Exception):

@@ -37,14 +37,14 @@ _WORDLESS_TURN = (
     "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
     "confirmation_asked = NULL, confirmation_heard = NULL"
 )
-_WORDLESS_CALL = "arguments = '{}', sentence = NULL"
+_WORDLESS_CALL = "arguments = '{}', sentence = NULL, reason = ''"
 _OVER = "(started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)"
 # SQL conditions for rows that still hold words, by table.
 HAS_WORDS = {
     "turns": "(heard IS NOT NULL OR answer IS NOT NULL OR clauses <> '[]' OR cut_at IS NOT NULL "
     "OR error_message IS NOT NULL OR confirmation_asked IS NOT NULL "
     "OR confirmation_heard IS NOT NULL)",
-    "calls": "(arguments <> '{}' OR sentence IS NOT NULL)",
+    "calls": "(arguments <> '{}' OR sentence IS NOT NULL OR reason <> '')",
     "audit": AUDIT_HAS_WORDS,
 }
 

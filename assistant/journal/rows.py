@@ -121,6 +121,7 @@ def call_from(row: sqlite3.Row) -> CallRecord:
         observed=tuple(Observed(**seen) for seen in json.loads(row["observed"])),
         ms=row["ms"],
         sentence=row["sentence"],
+        reason=row["reason"],
     )
 
 
@@ -224,4 +225,5 @@ def ended_call(turn_id: str, outcome: ToolOutcome, began: datetime) -> CallRecor
         observed=outcome.observed,
         ms=outcome.ms,
         sentence=outcome.sentence,
+        reason=outcome.reason,
     )

@@ -154,6 +154,7 @@ def draw_trace(
     for call in calls:
         decided = told_decision(call, ends.get(call.id))
         lines += _told("call", "; ".join(filter(None, [_called(call), decided])))
+        lines += _told("reason", call.reason) if call.reason else []
     if turn.confirmation:
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")

@@ -153,6 +153,9 @@ class Executor:
         """Return the outcome according to the server's answer and the house."""
         if answer.error:
             _log.info("%s of %s failed: %s", entry.tool.name, entry.server, answer.error)
+            outcome = replace(outcome, reason=answer.error)
+        elif answer.problems:
+            outcome = replace(outcome, reason="; ".join(answer.problems))
         if answer.error and not (entry.of_home and entry.trusted):
             # Another server's reason may say anything, so it stays out of Hearth's sentence.
             told = sentences.say("tools.failed_there", server=entry.server)
@@ -240,6 +243,7 @@ def _not_reached(
         status=Status.FAILED,
         sentence=sentences.say("tools.unreachable"),
         data=str(error),
+        reason=str(error),
         retryable=isinstance(error, Unavailable),
     )
 
@@ -292,13 +296,16 @@ class EngineCalls:
             reason = one_line(str(error), MAX_SPEECH)
             _log.info("Home Assistant did not accept the sentence: %s", reason)
             sentence = sentences.home_error(reason, error.code)
-            return replace(outcome, status=Status.FAILED, sentence=sentence, data=reason)
+            return replace(
+                outcome, status=Status.FAILED, sentence=sentence, data=reason, reason=reason
+            )
         except IntegrationError as error:
             return replace(
                 outcome,
                 status=Status.FAILED,
                 sentence=sentences.say("tools.unreachable"),
                 data=str(error),
+                reason=str(error),
                 retryable=isinstance(error, Unavailable),
             )
         speech = one_line(reply.speech, MAX_SPEECH)
@@ -309,7 +316,7 @@ class EngineCalls:
         if reply.kind == "error":
             _log.info("Home Assistant's engine failed, %s: %s", reply.code or "no code", speech)
             told = sentences.home_error("", reply.code)
-            return replace(outcome, status=Status.FAILED, sentence=told, data=speech)
+            return replace(outcome, status=Status.FAILED, sentence=told, data=speech, reason=speech)
         if verdict.tier is Tier.READ:
             # "Never mind" gets no answer.
             answered = sentences.say("tools.answered" if speech else "tools.done")

@@ -66,6 +66,7 @@ def an_outcome(call_id: str = "c1") -> ToolOutcome:
         observed=(Observed("light.kitchen", "off", "on"),),
         ms=250.0,
         sentence="The light is on.",
+        reason="no such service: geheim",
     )
 
 

@@ -160,6 +160,7 @@ async def test_words_go_after_hours_and_rows_after_days(
 ) -> None:
     await store.record_turn(a_turn(clock, "old"))
     await store.finish_call("old", an_outcome())
+    assert [call.reason for call in await store.calls("old")] == ["no such service: geheim"]
     for name in ("said", "unsaid"):
         await store.add_announcement(AnnouncementRecord(name, f"{name} Geheimnis", clock.now()))
     await store.start_announcement("said")
@@ -175,6 +176,7 @@ async def test_words_go_after_hours_and_rows_after_days(
     assert old.confirmation == ConfirmationRecord(None, None, "yes")
     assert (old.timeline["wake"], old.cost_usd, old.brain) == (812.5, 0.25, "offline")
     assert (call.arguments, call.sentence, call.status) == ({}, None, Status.DONE)
+    assert call.reason == ""
     assert await store.turn("new") == replace(a_turn(clock, "new"), started_at=new_began)
     assert [a.text for a in await store.pending_announcements()] == ["unsaid Geheimnis"]
 

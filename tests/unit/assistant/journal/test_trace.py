@@ -1,6 +1,7 @@
 """Tests of a turn's picture: the place and length of each phase, within a terminal's width."""
 
 import textwrap
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -91,6 +92,15 @@ def test_what_went_wrong_is_told() -> None:
         "asked        Unlock the front door? silence",
         "answer       (nothing, or erased)",
         "error        timeout: The house did not answer.",
+    ]
+
+
+def test_the_servers_own_reason_is_shown_below_the_call() -> None:
+    failed = replace(CALL, status=Status.FAILED, observed=(), reason="MatchFailedError: no lamp")
+    lines = draw_trace(TURN, [failed])
+    assert lines[-5:-3] == [
+        'call         home HassTurnOn {"area": "Office"}: allowed, failed (90 ms)',
+        "reason       MatchFailedError: no lamp",
     ]
 
 

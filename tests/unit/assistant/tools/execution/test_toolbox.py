@@ -108,6 +108,7 @@ async def test_the_servers_no_is_told_in_our_words_and_given_as_data(house: Hous
     assert (outcome.status, outcome.retryable) == (Status.FAILED, False)
     assert outcome.sentence == "I can't find anything like that there."
     assert "given name 'Kitchen light', area 'Bedroom'" in outcome.data
+    assert outcome.reason.startswith("No entities were in the area")
 
 
 async def test_of_two_things_of_one_name_the_one_of_this_floor_is_meant(house: House) -> None:
