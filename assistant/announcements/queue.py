@@ -101,6 +101,13 @@ class AnnouncementQueue:
         old = [one for one in self._waiting.values() if not is_news(one, now)]
         return [(one, self._remove(one)) for one in old]
 
+    def withdraw(self, name: str) -> AnnouncementRecord | None:
+        """Take out this announcement. Returns None if it is not waiting."""
+        record = self._waiting.get(name)
+        if record is not None:
+            self._remove(record)
+        return record
+
     def _remove(self, record: AnnouncementRecord) -> bool:
         """Remove an announcement. Returns True if it is in the store."""
         del self._waiting[record.id]
@@ -227,6 +234,12 @@ class Announcements(Opened):
             self._sounds.hold(record.id, clip)
         self._take_in([record], kept=False)
         return record.id in self._queue
+
+    def withdraw(self, name: str) -> None:
+        """Drop an announcement that was passed to `hold`, unless it has begun or is over."""
+        record = self._queue.withdraw(name)
+        if record is not None:
+            self._end(record, said=False)
 
     def say(self, text: str, language: str) -> None:
         """Queue a text for at most KEEP."""

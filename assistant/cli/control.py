@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from assistant.cli.remote import COMMANDS, NAME, fingerprint, short_path
+from assistant.cli.remote import ALIVE_S, COMMANDS, NAME, fingerprint, short_path
 from assistant.cli.terminal import CliCommand, Failed, RemoteTerminal, remote_terminal, say
 from assistant.config.errors import ConfigError
 from assistant.domain.records import StoreError
@@ -98,7 +98,7 @@ class Control:
         client = _Client(reader, writer)
         doing = asyncio.create_task(self._run(words, app, client, request), name=words[0])
         try:
-            await asyncio.wait({doing, client.gone}, return_when=asyncio.FIRST_COMPLETED)
+            await _until_one_ends(doing, client.gone, writer)
             if doing.done():
                 _send(writer, {"exit": doing.result()})
                 await writer.drain()
@@ -209,6 +209,17 @@ class _Stream(io.TextIOBase):
 def _send(writer: asyncio.StreamWriter, message: Mapping[str, Any]) -> None:
     if not writer.is_closing():
         writer.write(json.dumps(message).encode() + b"\n")
+
+
+async def _until_one_ends(
+    doing: asyncio.Task[int], gone: asyncio.Task[None], writer: asyncio.StreamWriter
+) -> None:
+    """Wait for the end of the command or of its terminal, with a sign of life now and then."""
+    while not doing.done() and not gone.done():
+        first = asyncio.FIRST_COMPLETED
+        done, _ = await asyncio.wait({doing, gone}, timeout=ALIVE_S, return_when=first)
+        if not done:
+            _send(writer, {"alive": True})
 
 
 def _is_owner(connection: socket.socket) -> bool:

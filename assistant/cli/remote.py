@@ -7,6 +7,7 @@ would. `control` is the other side. One JSON value per line, in both directions:
     {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}
     {"go": true}                                                                    to the daemon
     {"out": "text"}, {"error": "text"}, {"read": {"hidden": false, "wait_s": 60}}
+    {"alive": true}                                                                 every ALIVE_S
     {"line": "yes"}                                                                 to the daemon
     {"exit": 0}
 """
@@ -25,6 +26,8 @@ from typing import Any
 COMMANDS = frozenset({"ask", "say", "tools", "undo"})
 NAME = "control.sock"  # in the data folder
 ANSWER_S = 3.0  # for the daemon to accept a command
+ALIVE_S = 5.0  # between the daemon's signs of life while a command runs
+SILENT_S = 20.0  # without one, the daemon hangs
 SYSTEM_FILE = Path("/etc/hearth/hearth.toml")
 _OWN = "HEARTH_ASSISTANT__DATA"  # it leads to the daemon
 # Options for this process, or that need its files. Of `--config` only the full name is read here.
@@ -172,12 +175,17 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
     if "accepted" not in first:
         _complain(first.get("busy") or "the running Hearth has just ended; try again")
         return 1
-    connection.settimeout(None)
+    connection.settimeout(SILENT_S)
     try:
         _send(stream, {"go": True})  # a command whose terminal has given up is never begun
     except OSError:
         _complain("the running Hearth has just ended; try again")
         return 1
+    return _follow(stream)
+
+
+def _follow(stream: Any) -> int:
+    """Do what the daemon says until it gives the exit code, or ends or hangs."""
     while (message := _received(stream)) is not None:
         if "exit" in message:
             return int(message["exit"])
@@ -191,17 +199,20 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
             line = _read_line(**message["read"])
             with contextlib.suppress(OSError):  # then nothing more is received either
                 _send(stream, {"line": line})
-    _complain("the running Hearth ended before the command did; `hearth trace` shows what was done")
     return 1
 
 
 def _received(stream: Any) -> dict[str, Any] | None:
-    """Return the daemon's next message, None if it ended, even in the middle of one."""
+    """Return the daemon's next message. Explains and returns None if it ended or hangs."""
     try:
         message: dict[str, Any] = json.loads(stream.readline())
-    except (OSError, ValueError):
-        return None
-    return message
+        return message
+    except TimeoutError:
+        how = "no longer answers"
+    except (OSError, ValueError):  # also in the middle of a message
+        how = "ended before the command did"
+    _complain(f"the running Hearth {how}; `hearth trace` shows what was done")
+    return None
 
 
 def _send(stream: Any, message: Mapping[str, Any]) -> None:

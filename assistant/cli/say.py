@@ -70,15 +70,20 @@ async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | 
         heard = announcements.hold(record) and await announcements.over(record.id)
     finally:
         unfollow()
+        announcements.withdraw(record.id)  # the terminal was interrupted while it waited
     if not heard:
         raise Failed(
             "The text was not spoken: no speaker works, or more important messages are waiting. "
             "Run `hearth doctor`, or try again later."
         )
-    said = [turn for turn in spoken if turn.source == "announcement"][-1:]
-    clauses = list(said[0].clauses) if said else []
+    ours = (turn for turn in spoken if turn.source == "announcement")
+    said = next((turn for turn in ours if turn.answer in (record.text, None)), None)
+    audio_ms = said.audio_ms if said else 0.0
+    clauses = list(said.clauses) if said else []
+    if said and said.answer is None and audio_ms:
+        clauses = [record.text]  # in guest mode a record has no words
     if arguments.json:
-        say_json({"clauses": clauses, "audio_ms": round(said[0].audio_ms if said else 0.0, 1)})
+        say_json({"clauses": clauses, "audio_ms": round(audio_ms, 1)})
     else:
         say(" ".join(clauses), error=True)
     return 0 if clauses else 1

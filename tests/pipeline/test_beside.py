@@ -277,6 +277,34 @@ def test_two_texts_are_spoken_one_after_the_other(house: dict[str, str]) -> None
     assert told == [[text] for text in texts]
 
 
+def test_a_text_of_a_terminal_that_goes_is_no_longer_spoken(house: dict[str, str]) -> None:
+    def talk(*words: str) -> subprocess.Popen[bytes]:
+        command = [*HEARTH, "say", "--json", *words]
+        quiet = subprocess.DEVNULL
+        return subprocess.Popen(command, env=house, stdout=subprocess.PIPE, stderr=quiet)
+
+    long = talk(*["hello"] * 30)
+    time.sleep(1)
+    dropped = talk("never mind")
+    time.sleep(1)
+    dropped.send_signal(signal.SIGINT)
+    assert (dropped.communicate(timeout=60)[0], dropped.returncode) == (b"", 130)
+    assert json.loads(long.communicate(timeout=60)[0])["clauses"]
+    assert json.loads(run(house, "say", "--json", "the end").stdout)["clauses"] == ["the end"]
+    turns = json.loads(run(house, "trace", "--list", "--json").stdout)
+    spoken = [turn["answer"] for turn in turns["turns"] if turn["source"] == "announcement"]
+    assert "the end" in spoken
+    assert "never mind" not in spoken
+
+
+def test_guests_are_told_what_was_spoken_though_no_words_are_kept(tmp_path: Path) -> None:
+    surroundings = environ(tmp_path / "data", POLICY__MODE="guest")
+    with daemon(surroundings):
+        done = run(surroundings, "say", "--json", "dinner is ready")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["clauses"] == ["dinner is ready"]
+
+
 def test_a_reader_that_goes_away_is_no_trouble(house: dict[str, str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -321,6 +321,24 @@ async def test_what_is_not_kept_is_said_in_order_and_never_on_the_disk(
     assert set(talker.manners) == {Manner()}
 
 
+async def test_one_that_is_withdrawn_before_its_turn_is_not_said(
+    store: Store, talker: Talker, clock: VirtualClock
+) -> None:
+    talker.free.clear()  # a conversation is going on
+    async with speaking(store, talker, clock) as announcements:
+        for name in ("one", "two", "three"):
+            announcements.hold(news(clock, name))
+        waits = asyncio.create_task(announcements.over("two"))
+        await asyncio.sleep(0)
+        announcements.withdraw("two")
+        announcements.withdraw("two")
+        announcements.withdraw("unknown")
+        assert await waits is False
+        talker.free.set()
+        assert await said(talker, 2) == [("one!", "en"), ("three!", "en")]
+        announcements.withdraw("one")
+
+
 async def test_what_is_not_kept_waits_for_a_loudspeaker_too(
     store: Store, talker: Talker, clock: VirtualClock, caplog: pytest.LogCaptureFixture
 ) -> None:

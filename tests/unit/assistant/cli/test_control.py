@@ -165,6 +165,19 @@ async def test_errors_are_a_sentence_and_a_code(
     assert told in "".join(one.get("error", "") for one in messages)
 
 
+async def test_a_long_command_gives_signs_of_life(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ALIVE_S", 0.05)
+    command = Command()
+    command.lasts.clear()
+    asyncio.get_running_loop().call_later(0.3, command.lasts.set)
+    async with serving(tmp_path, command, app()):
+        messages = await exchange(tmp_path, REQUEST)
+    assert messages.count({"alive": True}) >= 2
+    assert messages[-1] == {"exit": 3}
+
+
 async def test_a_client_that_goes_ends_its_command(tmp_path: Path) -> None:
     command = Command()
     command.lasts.clear()

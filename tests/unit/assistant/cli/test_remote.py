@@ -99,6 +99,49 @@ def test_a_daemon_that_hangs_is_not_waited_for(
     assert capsys.readouterr() == ("", f"{told}\n")
 
 
+@pytest.mark.parametrize(("signs", "code"), [(0, 1), (4, 3)])
+def test_only_a_daemon_without_a_sign_of_life_is_given_up(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    signs: int,
+    code: int,
+) -> None:
+    monkeypatch.setattr(remote, "SILENT_S", 0.4)
+
+    def serve(listening: socket.socket, over: threading.Event) -> None:
+        connection, _ = listening.accept()
+        with connection, connection.makefile("rwb") as stream:
+            for reply in (ACCEPTED, b""):
+                stream.readline()
+                stream.write(reply)
+                stream.flush()
+            for _ in range(signs):
+                over.wait(0.2)
+                stream.write(b'{"alive": true}\n')
+                stream.flush()
+            if signs:
+                stream.write(b'{"exit": 3}\n')
+                stream.flush()
+            over.wait(10)
+
+    over = threading.Event()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / NAME))
+        listening.listen()
+        thread = threading.Thread(target=serve, args=(listening, over))
+        thread.start()
+        assert run_in_daemon(["say", "hello"], environ(tmp_path)) == code
+        over.set()
+        thread.join(10)
+    told = (
+        ""
+        if signs
+        else "hearth: the running Hearth no longer answers; `hearth trace` shows what was done\n"
+    )
+    assert capsys.readouterr() == ("", told)
+
+
 def test_the_reader_of_the_output_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`hearth tools | head` says nothing of a daemon that ended: see `entry.cannot_write`."""
     reading, writing = os.pipe()
