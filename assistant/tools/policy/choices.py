@@ -363,12 +363,8 @@ class SeenOpening:
     def _take(self, fresh: Openings) -> None:
         for entity_id, opened in fresh.items():
             _log.info("%s was seen to open %s", entity_id, ", ".join(sorted(opened)))
-        self._add(fresh)
-        self._came.set()
-
-    def _add(self, fresh: Openings) -> None:
-        for entity_id, opened in fresh.items():
             self._unwritten[entity_id] = self._unwritten.get(entity_id, frozenset()) | opened
+        self._came.set()
 
     async def _write_on(self) -> None:
         if not await self._write():
@@ -376,8 +372,11 @@ class SeenOpening:
             self._came.set()
 
     async def _write(self) -> bool:
-        """Write new openings. Returns False on failure; they are kept for another attempt."""
-        fresh, self._unwritten = self._unwritten, {}
+        """Write new openings, which stay for another attempt if it fails or is cancelled.
+
+        Returns False on failure.
+        """
+        fresh = dict(self._unwritten)
         if not fresh:
             return True
         try:
@@ -387,6 +386,8 @@ class SeenOpening:
         except StoreError as error:
             if not error.told:
                 _log.warning("Could not save which switches open something: %s", error)
-            self._add(fresh)
             return False
+        for entity_id, opened in fresh.items():
+            if self._unwritten[entity_id] == opened:  # else more was seen meanwhile
+                del self._unwritten[entity_id]
         return True

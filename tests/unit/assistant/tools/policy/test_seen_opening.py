@@ -83,6 +83,30 @@ async def test_a_rating_from_before_is_void_and_a_later_one_counts(
     assert weigh(HALL, Action.ON, {}, second.house, ratings.tiers).tier is Tier.COMFORT
 
 
+class SlowDisk(Store):
+    """A store whose first write takes longer than the process lives."""
+
+    def __init__(self, path: Path, clock: VirtualClock) -> None:
+        super().__init__(path, clock)
+        self.writing = asyncio.Event()
+
+    async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
+        if not self.writing.is_set():
+            self.writing.set()
+            await asyncio.Event().wait()
+        await super().add_openings(openings)
+
+
+async def test_a_write_that_the_end_of_the_process_cancels_is_made_up_for(
+    tmp_path: Path, clock: VirtualClock
+) -> None:
+    async with SlowDisk(tmp_path / "hearth.db", clock) as disk:
+        async with SeenOpening(first := home(), disk, Ratings(disk), clock):
+            see(first)
+            await disk.writing.wait()
+        assert await disk.openings() == {HALL: LOCK}
+
+
 class FullDisk(Store):
     """A store that stores nothing until the test allows it."""
 
