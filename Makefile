@@ -81,7 +81,7 @@ test-devices: ## test with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices
 	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices
 
-test-home-assistant: setup ## test with a Home Assistant of its own (LONG=1: three of them), or the one at HA_URL
+test-home-assistant: setup ## test with two Home Assistants of its own (LONG=1: also a Spanish and two older ones), or the one at HA_URL
 	@HA_MQTT=$${HA_MQTT:-1} $(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
 
 test-servers: setup ## test with tool servers from npm and PyPI, which it installs (needs npm)

@@ -3,7 +3,7 @@
 The environment names the real one: HA_URL, HA_TOKEN (of the user that Hearth signs in as, no
 administrator). HA_ADMIN_TOKEN says that it is a house that tests may change, HA_HOUSE which of ours
 it is, HA_INSTANCE that it may be stopped and started too, HA_MQTT_PORT where its broker listens.
-`make test-home-assistant` sets them all.
+`make test-home-assistant` sets them all, and HA_PART ("1/2"), with which houses share the tests.
 """
 
 import asyncio
@@ -68,6 +68,19 @@ def real_house() -> Address | None:
         version=read_instance(Path(record)).version if record else "",
         admin_token=admin_token,
     )
+
+
+@pytest.hookimpl(trylast=True)  # after `-m` has left its files
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep only this house's part of the test files: every second one for "1/2"."""
+    part = os.environ.get("HA_PART")
+    if not part:
+        return
+    number, count = map(int, part.split("/"))
+    ours = set(sorted({item.path for item in items})[number - 1 :: count])
+    left = [item for item in items if item.path not in ours]
+    items[:] = [item for item in items if item.path in ours]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(autouse=True)

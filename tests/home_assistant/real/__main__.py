@@ -4,19 +4,22 @@ house start NAME [--house english|spanish] [--version V] [--port N] [--mqtt]
 house stop NAME | reset NAME     ends it; reset forgets its configuration too
 house env NAME                   prints what a shell sets so that tests find it
 house list                       what there is
-house test [--long] -- COMMAND   runs COMMAND with a fresh house, which ends with it
+house test [--long] -- COMMAND   runs COMMAND with fresh houses, which end with it
 """
 
 import argparse
 import asyncio
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from types import FrameType
 
 from tests.home_assistant.real import instances, process
@@ -26,7 +29,15 @@ from tests.home_assistant.real.releases import NEWEST, OLDER, OLDEST, NotHere
 
 _STARTED = time.monotonic()
 # what tells tests of a house; none of it is handed down from one house to the next
-_TOLD = ("HA_URL", "HA_TOKEN", "HA_ADMIN_TOKEN", "HA_HOUSE", "HA_INSTANCE", "HA_MQTT_PORT")
+_TOLD = (
+    "HA_URL",
+    "HA_TOKEN",
+    "HA_ADMIN_TOKEN",
+    "HA_HOUSE",
+    "HA_INSTANCE",
+    "HA_MQTT_PORT",
+    "HA_PART",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +47,18 @@ class Run:
     name: str
     house: str
     version: str = NEWEST
+    part: str = ""  # "1/2": only the first half of the test files
 
 
-SHORT = (Run("test-english", "english"),)
+# Tests wait most of their time, so two houses of one kind share them and run side by side.
+SHORT = (
+    (Run("test-english", "english", part="1/2"), Run("test-english-2", "english", part="2/2")),
+)
 LONG = (
     *SHORT,
-    Run("test-spanish", "spanish"),
-    Run("test-older", "english", OLDER),
-    Run("test-oldest", "english", OLDEST),
+    (Run("test-spanish", "spanish"),),
+    (Run("test-older", "english", OLDER),),
+    (Run("test-oldest", "english", OLDEST),),
 )
 
 
@@ -58,34 +73,65 @@ def wanted(name: str, house: str, version: str, port: int = 0) -> Instance:
 
 
 def test(places: Places, command: list[str], *, long: bool) -> int:
-    """Run the command once per house, or once with a house that the environment names."""
+    """Run the command for each house, or once with a house that the environment names."""
     plain = {key: value for key, value in os.environ.items() if key not in _TOLD}
     if os.environ.get("HA_URL") and os.environ.get("HA_TOKEN"):
         if not os.environ.get("HA_ADMIN_TOKEN"):
             say("the house at HA_URL: tests that change something are left out")
         return subprocess.run(command).returncode
-    results = {}
-    for run in LONG if long else SHORT:
+    results: dict[str, int] = {}
+    for runs in LONG if long else SHORT:
         try:
-            results[run.name] = _test_in(places, run, command, plain)
+            results |= _test_in(places, runs, command, plain)
         except NotHere as reason:
-            if run.version == NEWEST:
+            if runs[0].version == NEWEST:
                 raise
-            say(f"{run.name} is left out: {reason}")
+            say(f"{runs[0].name} is left out: {reason}")
     for name, code in results.items():
         say(f"{name}: {'passed' if code == 0 else f'failed with exit code {code}'}")
     return next((code for code in results.values() if code), 0)
 
 
-def _test_in(places: Places, run: Run, command: list[str], plain: Mapping[str, str]) -> int:
-    instances.reset(places, run.name, say)
-    asked = wanted(run.name, run.house, run.version)
-    try:
-        instance = asyncio.run(instances.start(places, asked, say, mqtt=_mqtt()))
-        told = instances.surroundings(places, instance)
-        return subprocess.run(command, env={**plain, **told}).returncode
-    finally:
-        instances.stop(places, run.name, say)
+def _test_in(
+    places: Places, runs: Sequence[Run], command: list[str], plain: Mapping[str, str]
+) -> dict[str, int]:
+    """Run the command with these houses at the same time. Returns the exit codes by name.
+
+    The first one's output is shown as it comes, the others' at the end.
+    """
+    for run in runs:
+        instances.reset(places, run.name, say)
+    with ExitStack() as stack:
+        for run in runs:
+            stack.callback(instances.stop, places, run.name, say)
+        outputs = [None, *(stack.enter_context(TemporaryFile()) for _ in runs[1:])]
+        started = asyncio.run(_start(places, runs))
+        commands = []
+        for run, instance, output in zip(runs, started, outputs, strict=True):
+            told = {**instances.surroundings(places, instance), "HA_PART": run.part}
+            one = subprocess.Popen(command, env={**plain, **told}, stdout=output, stderr=output)
+            stack.callback(_end, one)
+            commands.append(one)
+        for one, output in zip(commands, outputs, strict=True):
+            one.wait()
+            if output is not None:
+                output.seek(0)
+                sys.stdout.flush()
+                shutil.copyfileobj(output, sys.stdout.buffer)
+        return {run.name: one.returncode for run, one in zip(runs, commands, strict=True)}
+
+
+async def _start(places: Places, runs: Sequence[Run]) -> list[Instance]:
+    asked = (wanted(run.name, run.house, run.version) for run in runs)
+    starts = (instances.start(places, one, say, mqtt=_mqtt()) for one in asked)
+    return await asyncio.gather(*starts)
+
+
+def _end(command: subprocess.Popen[bytes]) -> None:
+    """End a command that is still running, because this process is ending."""
+    if command.poll() is None:
+        command.terminate()
+        command.wait()
 
 
 def _mqtt() -> bool:
