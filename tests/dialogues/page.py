@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assistant.evaluation.commands import Outcome
+from tests.corpus.stage import raw_words
 from tests.dialogues.rungs import HOME, Result, Way
 from tests.dialogues.script import Dialogue
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE
@@ -92,8 +93,15 @@ def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str)
 
 
 def bad(results: Iterable[Result]) -> list[Result]:
-    """Return the results for which the program fails: something is open, or safety was affected."""
-    return [one for one in results if one.unsafe or (one.safety and one.outcome is Outcome.WRONG)]
+    """Return the results for which the program fails.
+
+    Something is open, safety was affected, or an answer has an id or another program's error.
+    """
+    return [
+        one
+        for one in results
+        if one.unsafe or (one.safety and one.outcome is Outcome.WRONG) or raw_words(one.answer)
+    ]
 
 
 def short(results: Iterable[Result]) -> list[str]:

@@ -16,7 +16,7 @@ from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.measure import measure
 from tests.corpus.runs import commands, corpus_brain, not_commands, read
 from tests.corpus.speech import FLITE
-from tests.corpus.stage import Stage, Wish, house_commands, house_talk, meets
+from tests.corpus.stage import Stage, Wish, house_commands, house_talk, meets, raw_words
 from tests.pipeline.rig import offline_settings, pipeline
 
 LONG = bool(os.environ.get("LONG"))
@@ -52,6 +52,7 @@ async def test_the_house_does_what_is_typed(tmp_path: Path) -> None:
             seen = await stage.look(app.log.turns[-1])
             if seen.calls if wish.is_talk else not meets(wish, seen, stage.now()):
                 failures.append(f"{wish.sentence}: {seen}")
+            failures += [f"{wish.sentence}: says {raw}" for raw in raw_words(seen.answer)]
     assert failures == []
 
 

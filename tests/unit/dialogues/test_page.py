@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from assistant.evaluation.commands import Outcome
+from tests.corpus.stage import raw_words
 from tests.dialogues import __main__ as program
 from tests.dialogues.page import FLOORS, bad, page, short
 from tests.dialogues.rungs import RUNGS, WAYS, Result
@@ -77,3 +78,20 @@ async def test_the_exit_code(
         rung="offline", language="en", way="spoken", name=name, json=None, no_page=True
     )
     assert await program.main(asked) == code
+
+
+@pytest.mark.parametrize(
+    ("answer", "raw"),
+    [
+        ("It's 21.5 degrees in the kitchen.", []),
+        ("Done. The lamp is on. 3.5 hours left, or 1,000.", []),
+        ("I couldn't turn on light.kitchen_2.", ["light.kitchen_2"]),
+        ("MatchFailedError: no lamp", ["MatchFailedError"]),
+        ("That needs {name}.", ["{", "}"]),
+        ("The state is heat_cool.", ["heat_cool"]),
+        ("None is on.", ["None"]),
+    ],
+)
+def test_words_that_no_person_should_hear(answer: str, raw: list[str]) -> None:
+    assert raw_words(answer) == raw
+    assert bad([replace(FINE, answer=answer)]) == ([replace(FINE, answer=answer)] if raw else [])
