@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import os
 import wave
 from collections.abc import Collection, Iterator
@@ -10,12 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from assistant.announcements.queue import (
-    KEEP,
-    PREANNOUNCE,
-    Announcements,
-    _log,
-)
+from assistant.announcements.speaking import KEEP, PREANNOUNCE, Announcements
 from assistant.domain.clock import Clock
 from assistant.domain.records import AnnouncementRecord, StoreError, new_id
 from audio.errors import AudioError
@@ -26,6 +22,7 @@ from integrations.home_assistant.media import MAX_SOUND_BYTES, SCHEME, HomeSound
 from integrations.web.box import Caller, NotAnnounced, NotKept, NotPossible
 from integrations.web.requests import AnnounceRequest
 
+_log = logging.getLogger(__name__)
 FOLDER = "announcements"  # in the data folder
 MOST_S = 300.0  # of sound in memory; 29 MB
 MOST_KEPT_S = 1_200.0  # of sound in the folder; 115 MB

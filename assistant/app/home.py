@@ -26,7 +26,7 @@ from assistant.tools.builtin.house import find_devices, live_context
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.policy.choices import SeenOpening
-from assistant.tools.policy.judge import ask_scripts
+from assistant.tools.policy.fields import ask_scripts
 from assistant.tools.undo.stack import UndoStack
 from assistant.tools.undo.tools import Undoing, through
 from integrations.errors import IntegrationError

@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from assistant.announcements.queue import Announcements
 from assistant.announcements.service import (
     FOLDER,
     MEDIA_FOLDER,
@@ -13,6 +12,7 @@ from assistant.announcements.service import (
     SoundFiles,
     WaitingSounds,
 )
+from assistant.announcements.speaking import Announcements
 from assistant.app.conversation import BoxConversation
 from assistant.app.home import DEMO, HomeContext
 from assistant.app.log_line import log_turns
@@ -20,8 +20,8 @@ from assistant.app.tools import BackgroundWork
 from assistant.config.schema import Settings
 from assistant.conversation.expected_answers import SchemaMapper
 from assistant.conversation.program_questions import ProgramQuestions, QuestionHouse, Talks
-from assistant.conversation.program_turns import Line
 from assistant.conversation.record import TurnTelling
+from assistant.conversation.request_queue import RequestQueue
 from assistant.domain.records import TimerRecord, new_id
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.interfaces.status import TurnStats
@@ -163,7 +163,7 @@ async def _open_questions(
 ) -> tuple[ProgramQuestions, Talks]:
     """Let programs ask people questions and begin conversations, one at a time."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
-    language_of, line = partial(_language_of, settings), Line(clock)
+    language_of, queue = partial(_language_of, settings), RequestQueue(clock)
     house = QuestionHouse(
         home.catalogue,
         language_of,
@@ -174,8 +174,8 @@ async def _open_questions(
     thinking = work.thinking
     mapper = SchemaMapper(thinking, thinking.spent, lambda: new_id(clock.now()))
     maps = mapper.map if thinking.enabled else None
-    questions = ProgramQuestions(runner, line, house, home.bus, clock, maps)
-    talks = Talks(runner, line, language_of, clock)
+    questions = ProgramQuestions(runner, queue, house, home.bus, clock, maps)
+    talks = Talks(runner, queue, language_of, clock)
     await stack.enter_async_context(questions)
     await stack.enter_async_context(talks)
     return questions, talks

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from assistant.announcements.queue import KEEP
+from assistant.announcements.speaking import KEEP
 from assistant.app.build import App
 from assistant.cli.terminal import CliCommand, Failed, add_alone, add_sentence, say, say_json
 from assistant.config.schema import Settings

@@ -4,5 +4,5 @@ Begin with `loop`, which dispatches events, asks `rules` (pure functions) what f
 `effect_runner` carry it out, and with `turn`. `hearing` and `audio_front_end` take in sound,
 `endpointing` decides when a sentence is over, `thinking` runs the brain, `tool_calls` runs tools,
 `spoken_reply` speaks and `confirming` asks for confirmation. Turns started by programs are in
-`program_turns`, questions asked by programs in `program_questions`.
+`program_turns`, questions asked by programs in `program_questions`; both wait in a `request_queue`.
 """

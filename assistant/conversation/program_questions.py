@@ -16,7 +16,7 @@ from assistant.conversation.expected_answers import (
     Templates,
     check_schema,
 )
-from assistant.conversation.program_turns import Line, done_within
+from assistant.conversation.request_queue import RequestQueue, done_within
 from assistant.conversation.rules.events import Ended, ForAnswer, ForTalk, Weighed, Withdrawn
 from assistant.conversation.rules.state import Standing
 from assistant.conversation.stop_words import is_stop_word
@@ -147,16 +147,16 @@ class ProgramQuestions:
     def __init__(
         self,
         speaker: "ConversationLoop",
-        line: Line,
+        queue: RequestQueue,
         house: QuestionHouse,
         bus: EventBus,
         clock: Clock,
         map_answer: MapAnswer | None = None,
     ) -> None:
-        """`line` is shared with everything else that programs begin. `map_answer` is None if no
+        """`queue` is shared with everything else that programs begin. `map_answer` is None if no
         model can turn free answers into values."""
         self._speaker = speaker
-        self._line = line
+        self._queue = queue
         self._house = house
         self._bus = bus
         self._clock = clock
@@ -172,7 +172,7 @@ class ProgramQuestions:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._line.close()
+        self._queue.close()
 
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask the question and return its result. Cancel the call to withdraw the question.
@@ -203,7 +203,7 @@ class ProgramQuestions:
         self._need_ears()
         asked: tuple[Ended, Inquiry] | None = None
         try:
-            asked = await self._in_line(wanted, caller, language, make)
+            asked = await self._in_queue(wanted, caller, language, make)
         except Busy as busy:
             _log.info("a question of %s was not asked: %s", caller.name, busy)
         answer = QuestionAnswer(result="busy") if asked is None else self._told(wanted, *asked)
@@ -220,7 +220,7 @@ class ProgramQuestions:
         )
         return answer
 
-    async def _in_line(
+    async def _in_queue(
         self,
         wanted: QuestionRequest,
         caller: Caller,
@@ -231,7 +231,7 @@ class ProgramQuestions:
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds
         last: tuple[Ended, Inquiry] | None = None
-        async with self._line.place(seconds, wanted.priority):
+        async with self._queue.place(seconds, wanted.priority):
             for _ in range(TRIES):
                 inquiry = make()
                 then = ForAnswer(caller.name, wanted.timeout_s * 1000, inquiry)
@@ -333,14 +333,14 @@ class Talks:
     def __init__(
         self,
         speaker: "ConversationLoop",
-        line: Line,
+        queue: RequestQueue,
         language_of: Callable[[str], str],
         clock: Clock,
     ) -> None:
-        """`line` is shared with everything else that programs begin. `language_of` returns the
+        """`queue` is shared with everything else that programs begin. `language_of` returns the
         language of a text that names none."""
         self._speaker = speaker
-        self._line = line
+        self._queue = queue
         self._language_of = language_of
         self._clock = clock
         self._tasks = OwnedTasks()
@@ -367,7 +367,7 @@ class Talks:
         """
         if (why := why_deaf(self._speaker.standing)) is not None:
             raise NotPossible(why)
-        if self._line.full:
+        if self._queue.full:
             raise NotAnnounced("Too much is waiting to be asked or said already.")
         name = new_id(self._clock.now())
         self._tasks.start(self._talk(wanted, caller), f"talk {name}")
@@ -379,7 +379,7 @@ class Talks:
         language = wanted.language or self._language_of(wanted.text)
         then = ForTalk(caller.name, wanted.instruction)
         try:
-            async with self._line.place(seconds, wanted.priority):
+            async with self._queue.place(seconds, wanted.priority):
                 put = self._speaker.programs.put(wanted.text, language, manner_of(wanted), then)
                 if not await done_within(self._clock, until_s - self._clock.monotonic(), put):
                     raise Busy("Somebody talked with the assistant until it had expired.")

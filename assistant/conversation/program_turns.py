@@ -5,14 +5,13 @@ People come first: nothing begins before the conversation rests, and nobody is i
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from assistant.conversation.confirmation_dialog import UNDERSTAND_S
 from assistant.conversation.hearing import Hearing
 from assistant.conversation.record import FinishedTurn, record_of
+from assistant.conversation.request_queue import RequestQueue, done_within
 from assistant.conversation.rules.effects import (
     AwaitAnswer,
     CancelReason,
@@ -72,7 +71,7 @@ class ProgramTurns:
         self._mouth = mouth
         self._services = services
         self._clock = clock
-        self._line = Line(clock)  # for typed sentences
+        self._queue = RequestQueue(clock)  # for typed sentences
         self._opening = False  # the tone before an opening microphone is playing
 
     def listen(self, word: str, caller: str) -> bool:
@@ -131,7 +130,7 @@ class ProgramTurns:
         Returns it and the turns that followed from it, because a question was answered with another
         command. Raises Busy if it cannot begin in time. Cancel it to interrupt the turn.
         """
-        async with self._line.place(PATIENCE_S):
+        async with self._queue.place(PATIENCE_S):
             rests = self._conversation.until(self._may_begin)
             if not await done_within(self._clock, PATIENCE_S, rests):
                 raise Busy("Somebody is talking with the assistant.")
@@ -160,11 +159,11 @@ class ProgramTurns:
     async def _serve(
         self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event
     ) -> FinishedTurn | Busy:
-        """Wait for the place in line and run the turn. A task of the loop's group, so it must not
+        """Wait in the queue and run the turn. A task of the loop's group, so it must not
         raise."""
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
-            async with self._line.place(PATIENCE_S):
+            async with self._queue.place(PATIENCE_S):
                 while not self._may_begin():  # checked again, because a person may be quicker
                     left_s = until_s - self._clock.monotonic()
                     rests = self._conversation.until(self._may_begin)
@@ -212,81 +211,6 @@ class ProgramTurns:
         machine = self._conversation.machine
         hears = machine.microphone is MicrophoneState.OPEN and not machine.muted
         return hears and machine.rests and not self._conversation.ending
-
-
-WAITING = 8  # requests waiting at most, besides the one being served
-_RANK = {"high": 0, "normal": 1, "low": 2}
-
-
-class Line:
-    """Queue of programs that want the conversation for themselves, one at a time. Used on the
-    loop's thread.
-
-    The highest priority goes first, and among equals the first to arrive.
-    """
-
-    def __init__(self, clock: Clock, most: int = WAITING) -> None:
-        self._clock = clock
-        self._most = most
-        self._waiting: list[tuple[int, asyncio.Event]] = []  # rank and the event that calls it
-        self._served: asyncio.Event | None = None
-        self._closed = False
-
-    @asynccontextmanager
-    async def place(
-        self, seconds: float, priority: Literal["low", "normal", "high"] = "normal"
-    ) -> AsyncIterator[None]:
-        """Wait to be called for at most this long, and keep the place until the block is left.
-
-        Raises Busy if too many are waiting, the time runs out or the line is closed.
-        """
-        if self._closed or self.full:
-            raise Busy("Too much is waiting to be asked or said already.")
-        ticket = (_RANK[priority], called := asyncio.Event())
-        self._waiting.append(ticket)
-        self._call()
-        try:
-            if not await done_within(self._clock, seconds, called.wait()) or self._closed:
-                raise Busy("Too many other requests came first.")
-            yield
-        finally:
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
-            if self._served is called:
-                self._served = None
-            self._call()
-
-    @property
-    def full(self) -> bool:
-        """True if no more requests may wait."""
-        return len(self._waiting) >= self._most
-
-    def close(self) -> None:
-        """Close the line and wake everything that waits, so that it fails with Busy."""
-        self._closed = True
-        for _, called in self._waiting:
-            called.set()
-
-    def _call(self) -> None:
-        if self._served is None and self._waiting and not self._closed:
-            first = min(self._waiting, key=itemgetter(0))
-            self._waiting.remove(first)
-            self._served = first[1]
-            self._served.set()
-
-
-async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
-    """Return True if the work finishes in time, else cancel it. Errors of the work are raised."""
-    doing = asyncio.ensure_future(work)
-    late = asyncio.ensure_future(clock.sleep(seconds))
-    try:
-        await asyncio.wait({doing, late}, return_when=asyncio.FIRST_COMPLETED)
-        if doing.done():
-            doing.result()
-        return doing.done()
-    finally:
-        late.cancel()
-        doing.cancel()
 
 
 _log = logging.getLogger(__name__)

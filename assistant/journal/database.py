@@ -3,6 +3,7 @@ the disk."""
 
 import asyncio
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -272,3 +273,35 @@ class Database:
 
 def _reason(error: OSError | sqlite3.Error) -> str:
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
+# Telling living processes from dead ones, to find what a dead one left unfinished.
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+def own_mark() -> str:
+    """Return a text that identifies this process: boot, process id and start time. Never reused."""
+    pid = os.getpid()
+    return f"{_boot()}/{pid}/{_start(pid)}"
+
+
+def is_alive(mark: str) -> bool:
+    """Return True if the process with this mark is still running."""
+    boot, pid, start = mark.split("/")
+    return boot == _boot() and start == _start(int(pid))
+
+
+def _boot() -> str:
+    return _BOOT.read_text(encoding="ascii").strip()
+
+
+def _start(pid: int) -> str:
+    """Return the start of a process in ticks since boot (field 22 of proc(5)'s stat), "" if
+    it ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    fields = stat.rpartition(b")")[2].split()  # the process name before it may contain anything
+    state, start = fields[0], fields[19]
+    return "" if state in (b"Z", b"X") else start.decode("ascii")

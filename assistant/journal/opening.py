@@ -174,38 +174,6 @@ def _primary(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-# Telling living processes from dead ones, to find what a dead one left unfinished.
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
-
-
-def own_mark() -> str:
-    """Return a text that identifies this process: boot, process id and start time. Never reused."""
-    pid = os.getpid()
-    return f"{_boot()}/{pid}/{_start(pid)}"
-
-
-def is_alive(mark: str) -> bool:
-    """Return True if the process with this mark is still running."""
-    boot, pid, start = mark.split("/")
-    return boot == _boot() and start == _start(int(pid))
-
-
-def _boot() -> str:
-    return _BOOT.read_text(encoding="ascii").strip()
-
-
-def _start(pid: int) -> str:
-    """Return the start of a process in ticks since boot (field 22 of proc(5)'s stat), "" if
-    it ended."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-    fields = stat.rpartition(b")")[2].split()  # the process name before it may contain anything
-    state, start = fields[0], fields[19]
-    return "" if state in (b"Z", b"X") else start.decode("ascii")
-
-
 _log = logging.getLogger(__name__)
 _BUSY_S = 5.0  # another process may be writing
 _LOG_BYTES = 4 << 20  # size of the write-ahead log after a checkpoint

@@ -21,8 +21,7 @@ from assistant.domain.records import (
 )
 from assistant.domain.tool_call import REQUEST, Decision, Status, ToolOutcome
 from assistant.journal.audit import add_audit_row, audit_row, audit_rows
-from assistant.journal.database import Database
-from assistant.journal.opening import is_alive, own_mark
+from assistant.journal.database import Database, is_alive, own_mark
 from assistant.journal.reports import Reports
 from assistant.journal.retention import bound_size, erase_before, erase_words_of
 from assistant.journal.rows import (

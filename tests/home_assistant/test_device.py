@@ -11,8 +11,8 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from assistant.announcements.queue import Announcements
 from assistant.announcements.service import AnnouncementService
+from assistant.announcements.speaking import Announcements
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock, SystemClock

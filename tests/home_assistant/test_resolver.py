@@ -15,7 +15,7 @@ from assistant.tools.execution.outcomes import read_answer
 from assistant.tools.house.intents import INTENTS, Action
 from assistant.tools.house.targets import consequences, domain_of, reach
 from assistant.tools.policy.corrections import mend
-from assistant.tools.policy.judge import ask_scripts, check_fields
+from assistant.tools.policy.fields import ask_scripts, check_fields
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import House

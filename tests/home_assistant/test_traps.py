@@ -17,7 +17,7 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.movements import MovementWatch
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.names import capitalised, spoken_things
-from assistant.tools.policy.judge import ask_scripts
+from assistant.tools.policy.fields import ask_scripts
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.context import read_context
 from integrations.home_assistant.house import Entity

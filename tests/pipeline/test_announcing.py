@@ -10,8 +10,8 @@ import httpx
 import numpy as np
 import pytest
 
-from assistant.announcements.queue import Announcements
 from assistant.announcements.service import AnnouncementService
+from assistant.announcements.speaking import Announcements
 from assistant.app.build import open_app
 from assistant.app.interfaces import open_interfaces
 from assistant.config.schema import Settings

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assistant.announcements.queue import Announcements
 from assistant.announcements.service import FOLDER, AnnouncementService, SoundFiles, WaitingSounds
+from assistant.announcements.speaking import Announcements
 from assistant.app.build import App, open_app
 from assistant.config.schema import Settings
 from assistant.conversation.rules.state import Standing, State

@@ -10,7 +10,7 @@ import pytest
 
 from assistant.app.build import App
 from assistant.conversation.program_questions import ProgramQuestions, QuestionHouse
-from assistant.conversation.program_turns import Line
+from assistant.conversation.request_queue import RequestQueue
 from assistant.conversation.rules.state import State
 from assistant.domain.clock import SystemClock
 from assistant.domain.events import EventBus
@@ -56,7 +56,7 @@ async def ask(app: App, sound: bytes, **wanted: Any) -> QuestionAnswer:
     room = RoomSound(app, sound)
     given = {"question": BLINDS, "answers": ANSWERS, "preannounce": False, "timeout_s": 5}
     request = QuestionRequest.model_validate({**given, **wanted})
-    async with ProgramQuestions(app.runner, Line(clock), house, bus, clock) as questions:
+    async with ProgramQuestions(app.runner, RequestQueue(clock), house, bus, clock) as questions:
         listening = asyncio.create_task(app.runner.listen(room))
         await room.asks.wait()
         async with asyncio.timeout(60):

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.queue import Announcements
 from assistant.announcements.service import AnnouncementService
+from assistant.announcements.speaking import Announcements
 from assistant.config.schema import Settings
 from assistant.domain.clock import SystemClock
 from assistant.interfaces.mqtt.discovery import Topics, topics_of

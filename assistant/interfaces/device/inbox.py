@@ -37,8 +37,8 @@ from integrations.web.requests import (
 )
 
 if TYPE_CHECKING:  # the doctor imports only the old orders
-    from assistant.announcements.queue import Announcements
     from assistant.announcements.service import AnnouncementService
+    from assistant.announcements.speaking import Announcements
     from assistant.interfaces.api.box import Box
     from assistant.interfaces.device.sensors import DeviceEvents
 

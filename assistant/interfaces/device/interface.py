@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.announcements.queue import Announcements
 from assistant.announcements.service import AnnouncementService
+from assistant.announcements.speaking import Announcements
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.clock import Clock

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import ValidationError
 
-from assistant.announcements.queue import KEEP
 from assistant.announcements.service import AnnouncementService
+from assistant.announcements.speaking import KEEP
 from assistant.conversation.rules.state import FollowUp
 from assistant.domain.clock import Clock
 from assistant.domain.events import EventBus

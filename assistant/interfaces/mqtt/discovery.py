@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from assistant.announcements.queue import KEEP
+from assistant.announcements.speaking import KEEP
 from assistant.config.sections import Mqtt
 from assistant.config.sound import Sensitivity
 from assistant.interfaces.controls import FASTEST, SLOWEST

@@ -3,6 +3,6 @@
 Begin with `engine`, which judges one call or sentence. `targeting` decides about calls that select
 things, `scope` and `words` find the meaning of the person's own words, and `corrections` fixes
 arguments. `openers` and `risk` say what a thing could do, `rules` applies the owner's rules, and
-`decisions` takes the strictest ruling of all. `judge` knows the live house; `choices` keeps the
-mode and the ratings.
+`decisions` takes the strictest ruling of all. `judge` knows the live house, and `fields` the fields
+of scripts; `choices` keeps the mode and the ratings.
 """

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.queue import UNKEPT, Announcements
+from assistant.announcements.queue import UNKEPT
 from assistant.announcements.service import TooMuchSound, WaitingSounds
+from assistant.announcements.speaking import Announcements
 from assistant.domain.clock import VirtualClock
 from assistant.domain.events import BusEvent, EventBus
 from assistant.domain.records import AnnouncementRecord, StoreError

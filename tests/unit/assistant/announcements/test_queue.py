@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from assistant.announcements.queue import AGAIN_S, KEEP, KEPT, TRIES, UNKEPT, Announcements
+from assistant.announcements.queue import KEPT, UNKEPT
+from assistant.announcements.speaking import AGAIN_S, KEEP, TRIES, Announcements
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from assistant.journal.store import Store

@@ -10,7 +10,6 @@ import pytest
 
 from assistant.announcements import service
 from assistant.announcements import service as sound_files
-from assistant.announcements.queue import KEEP, Announcements
 from assistant.announcements.service import (
     MOST_S,
     AnnouncementService,
@@ -18,6 +17,7 @@ from assistant.announcements.service import (
     TooMuchSound,
     WaitingSounds,
 )
+from assistant.announcements.speaking import KEEP, Announcements
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AnnouncementRecord, StoreError
 from audio.mixer import RATE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.announcements.queue import Announcements
+from assistant.announcements.speaking import Announcements
 from assistant.conversation.loop import ConversationLoop
 from assistant.conversation.record import TurnLog, record_of
 from assistant.conversation.rules.events import Event, StopAsked, Typed

@@ -15,7 +15,7 @@ from assistant.conversation.program_questions import (
     QuestionHouse,
     Talks,
 )
-from assistant.conversation.program_turns import Line
+from assistant.conversation.request_queue import RequestQueue
 from assistant.conversation.rules.events import SpeechEnded, SpeechStarted, WakeHeard
 from assistant.conversation.rules.machine import State
 from assistant.conversation.turn import Turn
@@ -135,7 +135,7 @@ async def stage(
         off=off,
         volume=volume,
     ) as (runner, closed):
-        line = Line(clock)
+        line = RequestQueue(clock)
         house = QuestionHouse(
             Catalogue(), lambda text: "en", ("okay nabu",), keeps_words=lambda: keeps_words
         )

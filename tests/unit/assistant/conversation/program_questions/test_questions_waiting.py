@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.conversation.program_questions import EXPIRE_S
-from assistant.conversation.program_turns import WAITING
+from assistant.conversation.request_queue import WAITING
 from assistant.conversation.rules.events import WakeHeard
 from assistant.conversation.rules.machine import State
 from assistant.domain.brain import Heard

@@ -9,7 +9,8 @@ import pytest
 from assistant.domain.tool_call import Decision, SentenceMatch, Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.catalog.menu import Menu, MenuEntry, build_menu
-from assistant.tools.policy.judge import Judge, Misfit, Taken, refused
+from assistant.tools.policy.fields import Taken
+from assistant.tools.policy.judge import Judge, Misfit, refused
 from assistant.tools.policy.rules import PolicyDecision, Ruling, Rulings
 from integrations.errors import Unavailable
 from integrations.home_assistant.house import House

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assistant.tools.policy.judge import Taken, ask_scripts, check_fields, read_scripts
+from assistant.tools.policy.fields import Taken, ask_scripts, check_fields, read_scripts
 from integrations.home_assistant.house import Area, House
 
 AREA: dict[str, Any] = {"area": {}}

@@ -1,0 +1,331 @@
+"""Speak the waiting announcements one at a time, between turns."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from assistant.announcements.queue import AnnouncementQueue, is_news
+from assistant.domain.clock import Clock, SystemClock
+from assistant.domain.events import EventBus
+from assistant.domain.records import AnnouncementRecord, StoreError, new_id
+from assistant.journal.store import Store
+from assistant.speech.sink import Manner, Speaker
+from audio.sound_files import Clip
+from integrations.owner import Opened, OwnedTasks
+
+if TYPE_CHECKING:
+    from assistant.announcements.service import WaitingSounds
+    from assistant.speech.output import SpeechOutput
+
+
+_log = logging.getLogger(__name__)
+TRIES = 3  # for one announcement, while the loudspeaker comes and goes
+AGAIN_S = 30.0  # pause before a failed store is read again
+KEEP = timedelta(minutes=10)  # an announcement that waited longer is no longer news
+PREANNOUNCE = "announce"  # tone before announcements from outside
+_UNHEARD = "an announcement was not heard: there was no loudspeaker"
+
+
+class Announcements(Opened):
+    """Speaks the waiting announcements one at a time, the most important and then the oldest first.
+
+    It starts only between turns, so that it never talks over a person or cuts off an answer. Kept
+    announcements that had not started when the process ended are spoken by the next one; held ones
+    are lost with their process. Expired announcements are dropped, and so are the least important
+    if too many wait (see `AnnouncementQueue`).
+
+    An announcement that had started is not repeated by another process, and a kept id is not
+    repeated while it is in the store. Without a loudspeaker nothing is started. If the loudspeaker
+    disappears in the middle, the whole announcement is repeated once it is back, unless it has
+    expired.
+
+    These options of a record count: `priority` (see `Priority`), `language` (a code), `sound`,
+    `volume`, `alarm` and `caller` as in `Manner`, and `media`, the name of a clip that is played
+    instead of a text.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        speaker: Speaker,
+        language_of: Callable[[str], str],
+        loudspeaker: "SpeechOutput | None" = None,
+        clock: Clock | None = None,
+        *,
+        sounds: "WaitingSounds | None" = None,
+        bus: EventBus | None = None,
+    ) -> None:
+        """`language_of` guesses the language of a text if the options name none.
+
+        Without a `loudspeaker` sound can always be heard. `sounds` holds waiting clips, if there
+        are any; `bus` gets an event for each announcement.
+        """
+        self._store = store
+        self._speaker = speaker
+        self._language_of = language_of
+        self._loudspeaker = loudspeaker
+        self._clock = clock or SystemClock()
+        self._sounds = sounds
+        self._bus = bus
+        self._more = asyncio.Event()
+        self._more.set()  # load the announcements of an earlier process
+        self._queue = AnnouncementQueue()
+        self._loaded = False  # the queue holds everything in the store
+        self._owner = OwnedTasks()
+        self._over = False
+        self._saying = ""  # the text being spoken
+        self._played = True  # all of it was played, as far as known
+        self._speaking = False  # one was taken from the queue and is not over
+        self._inaudible = False  # waiting for a loudspeaker
+        # Of waiting and spoken announcements, by id.
+        self._ends: dict[str, asyncio.Future[bool]] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Number of waiting announcements."""
+        return len(self._queue)
+
+    @property
+    def unsaid(self) -> bool:
+        """True if one is being spoken or comes next, but not while only the loudspeaker is
+        missing."""
+        return (self._speaking or bool(self._queue)) and not self._inaudible
+
+    async def _enter(self, stack: AsyncExitStack) -> None:
+        stack.callback(self._give_up)
+        await stack.enter_async_context(self._owner)
+        stack.callback(self._close)
+        self._speaker.follow_announcements(self._ended)
+        self._owner.start(self._speak_all(), "announcements")
+
+    def _close(self) -> None:
+        self._over = True
+
+    def _give_up(self) -> None:
+        """Release the callers that wait for an announcement that will not be spoken."""
+        for end in self._ends.values():
+            end.set_result(False)
+        self._ends.clear()
+
+    async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
+        """Store an announcement, to be spoken soon, if need be after a restart.
+
+        An id that was kept before is not repeated. Returns False if it was dropped because more
+        important ones wait. Raises StoreError, and TooMuchSound for a clip.
+        """
+        if clip is not None and self._sounds is not None:
+            await self._sounds.keep(record.id, clip)
+        if await self._store.add_announcement(record):
+            over = self._take_in([record], kept=True)
+            await self._write_down(over)
+            return record not in over
+        if clip is not None and self._sounds is not None and record.id not in self._ends:
+            await self._sounds.drop(record.id)  # it was already over
+        return True
+
+    def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
+        """Queue an announcement that does not survive the process. Called on the loop.
+
+        Returns False if it was dropped for more important ones, or if the process is ending. Raises
+        TooMuchSound for a clip.
+        """
+        if self._over:
+            _log.info("an announcement was dropped: Hearth is shutting down")
+            return False
+        if clip is not None and self._sounds is not None:
+            self._sounds.hold(record.id, clip)
+        self._take_in([record], kept=False)
+        return record.id in self._queue
+
+    def withdraw(self, name: str) -> None:
+        """Drop an announcement that was passed to `hold`, unless it has begun or is over."""
+        record = self._queue.withdraw(name)
+        if record is not None:
+            self._end(record, said=False)
+
+    def say(self, text: str, language: str) -> None:
+        """Queue a text for at most KEEP."""
+        now = self._clock.now()
+        self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
+
+    async def knows(self, name: str) -> bool:
+        """Return True if an announcement with this id was kept before. Raises StoreError."""
+        return await self._store.knows_announcement(name)
+
+    async def over(self, name: str) -> bool:
+        """Wait until that announcement is over. Returns True if it was spoken; False for an
+        unknown id."""
+        end = self._ends.get(name)
+        return end is not None and await asyncio.shield(end)
+
+    # --- the queue
+
+    def _take_in(
+        self, records: Sequence[AnnouncementRecord], *, kept: bool
+    ) -> list[AnnouncementRecord]:
+        """Queue announcements, and return those that had to be dropped to make room."""
+        over = self._queue.put(records, kept=kept)
+        for record in records:
+            if record.id not in self._ends:
+                self._ends[record.id] = asyncio.get_running_loop().create_future()
+                self._tell(record, "waits")
+        if over:
+            _log.warning(
+                "too many announcements are waiting; the oldest of the least important was dropped"
+            )
+        for record in over:
+            self._end(record, said=False)
+        self._more.set()
+        return over
+
+    def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
+        """Finish an announcement, without touching the store."""
+        if self._sounds is not None:
+            self._sounds.let_go(record.id)
+        end = self._ends.pop(record.id, None)
+        if end is not None:
+            end.set_result(said)
+        self._tell(record, "said" if said else "left_out")
+
+    async def _write_down(self, records: Sequence[AnnouncementRecord]) -> None:
+        """Mark announcements as over in the store, and delete their sound."""
+        try:
+            for record in records:
+                await self._store.finish_announcement(record.id)
+                if record.options.get("media") and self._sounds is not None:
+                    await self._sounds.drop(record.id)
+        except StoreError as error:  # the next process may repeat it, unless it had started
+            _log.error("the end of an announcement cannot be saved: %s", error)
+
+    def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
+        if self._bus is not None:
+            caller = str(record.options.get("caller") or "")
+            self._bus.publish("announcement", id=record.id, what=what, caller=caller)
+
+    # --- speaking
+
+    async def _speak_all(self) -> None:
+        while True:
+            await self._until_more()
+            self._more.clear()
+            await self._load()
+            while self._queue:
+                await self._wait()
+                await self._leave_out_old()
+                if self._speaker.ending:
+                    return  # kept announcements are left to the next process
+                # Taken as late as possible, because others may have arrived.
+                taken = self._queue.take()
+                if taken is not None:
+                    await self._speak(*taken)
+
+    async def _until_more(self) -> None:
+        """Wait for a new announcement, or until a store that failed may be read again."""
+        if self._loaded:
+            await self._more.wait()
+            return
+        async with asyncio.TaskGroup() as group:
+            later = group.create_task(self._clock.sleep(AGAIN_S))
+            more = group.create_task(self._more.wait())
+            await asyncio.wait({later, more}, return_when=asyncio.FIRST_COMPLETED)
+            later.cancel()
+            more.cancel()
+
+    async def _load(self) -> None:
+        """Read the pending announcements; after a failure it is tried again later."""
+        if self._loaded:
+            return
+        try:
+            pending = await self._store.pending_announcements()
+        except StoreError as error:
+            _log.error("announcements cannot be read: %s", error)
+            return
+        self._loaded = True
+        await self._write_down(self._take_in(pending, kept=True))
+        if self._sounds is not None:
+            await self._sounds.drop_others([record.id for record in pending])
+
+    async def _leave_out_old(self) -> None:
+        for record, kept in self._queue.take_old(self._clock.now()):
+            _log.warning("an announcement was not heard: it expired while it waited")
+            if kept:
+                await self._write_down([record])
+            self._end(record, said=False)
+
+    async def _speak(self, record: AnnouncementRecord, kept: bool) -> None:
+        self._speaking = True
+        try:
+            await self._say_once(record, kept)
+        finally:
+            self._speaking = False
+
+    async def _say_once(self, record: AnnouncementRecord, kept: bool) -> None:
+        try:
+            if kept and not await self._store.start_announcement(record.id):
+                self._end(record, said=False)  # another process has spoken it
+                return
+        except StoreError as error:
+            self._loaded = False  # it has not started, and will be loaded again
+            _log.error("an announcement cannot be saved: %s", error)
+            return
+        said = await self._until_heard(record)
+        if kept:
+            await self._write_down([record])
+        self._end(record, said=said)
+
+    async def _until_heard(self, record: AnnouncementRecord) -> bool:
+        """Speak an announcement, and repeat it if the loudspeaker disappears, until it expires."""
+        clip, media = None, record.options.get("media")
+        if media and self._sounds is not None:
+            clip = await self._sounds.take(record.id, str(media))
+        if clip is None and not record.text:
+            return False
+        for tries in range(TRIES):
+            if tries:
+                await self._wait()
+                if not is_news(record, self._clock.now()):
+                    break
+            if await self._say(record, clip):
+                return True
+        _log.warning(_UNHEARD)
+        return False
+
+    async def _wait(self) -> None:
+        """Wait until the loudspeaker is there and no conversation is going on."""
+        if self._loudspeaker is not None:
+            self._inaudible = True
+            await self._loudspeaker.audible()
+            self._inaudible = False
+        await self._speaker.rest()
+
+    async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
+        """Speak an announcement. Returns True if nothing was lost for want of a loudspeaker."""
+        before = self._drops
+        self._saying, self._played = record.text, True
+        language = str(record.options.get("language") or self._language_of(record.text))
+        self._speaker.announce(record.text, language, _manner_of(record.options, clip))
+        await self._speaker.rest()
+        # A voice that fails makes no sound either, but a loudspeaker would not change that.
+        return self._played or self._drops == before
+
+    def _ended(self, text: str, played: bool) -> None:
+        if text == self._saying:
+            self._played = played
+
+    @property
+    def _drops(self) -> int:
+        return 0 if self._loudspeaker is None else self._loudspeaker.drops
+
+
+def _manner_of(options: Mapping[str, Any], clip: Clip | None) -> Manner:
+    volume = options.get("volume")
+    return Manner(
+        sound=str(options.get("sound") or ""),
+        volume=float(volume) if isinstance(volume, int | float) else None,
+        alarm=options.get("alarm") is True,
+        clip=clip,
+        caller=str(options.get("caller") or ""),
+    )
