@@ -98,8 +98,8 @@ async def test_changes_without_end(tmp_path: Path, brain: str, calls: Sequence[S
         on.repeats = True
         turn = await asked(on)
         assert ended(turn) == (brain, "endless")
-        same = all(one == calls[0] for one in calls)  # what brings nothing new is stopped earlier
-        most = MAX_REPEATED if same else on.app.settings.limits.rounds_per_turn
+        same = all(one == calls[0] for one in calls)  # done once, and stopped earlier
+        most = 1 if same else on.app.settings.limits.rounds_per_turn
         rule = "repeated" if same else "too_many_rounds"
         assert len(on.house_calls) == most
         assert ON in said(turn)
@@ -272,7 +272,7 @@ async def test_thirty_readings_at_once(tmp_path: Path) -> None:
 # --- what is no loop
 
 
-async def test_the_same_change_twice_is_done_twice(tmp_path: Path) -> None:
+async def test_the_same_change_is_done_twice_if_the_person_says_so(tmp_path: Path) -> None:
     louder = Call(LOUDER, {"area": "living room", "volume_step": 10}, answer={"status": "done"})
     steps = [louder, louder, Say("Louder twice."), Done()]
     async with scene(tmp_path, once_or_live(LIVE, steps)) as on:
@@ -316,7 +316,7 @@ async def test_the_next_turn_begins_anew(tmp_path: Path) -> None:
         for number in range(1, 4):
             turn = await asked(on)
             assert ended(turn) == (LIVE, "endless")
-            assert len(on.house_calls) == MAX_REPEATED * number
+            assert len(on.house_calls) == number
 
 
 async def test_a_minute_has_its_limit_over_all_turns(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """One call on its way through the toolbox: claimed once, with the outcomes that need no server."""
 
 import asyncio
+import json
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -24,8 +26,12 @@ from assistant.tools.execution.outcomes import Sentences
 from assistant.tools.house.intents import BROADCAST, INTENTS, PROCESS
 from assistant.tools.house.targets import domain_of
 from assistant.tools.policy.rules import PolicyDecision
+from assistant.tools.vocabulary import mentions
 from integrations.mcp.servers import HOME_ASSISTANT
 
+DONE_ALREADY = "done_already"  # rule of a call that was not sent again
+_ADDING = ("HassListAddItem", "HassShoppingListAddItem")
+_log = logging.getLogger(__name__)
 LEDGER_CALLS = 256  # answered calls to remember; the oldest are dropped first
 
 
@@ -106,6 +112,34 @@ class Ledger:
         for entry in self._of(turn_id):
             entry.withdraw()
 
+    def twin(self, entry: Entry, tier: Tier, heard: str | None) -> Entry | None:
+        """Return the call that this one only repeats under a new id, None if it is to be run.
+
+        Gemini 3.8 makes a call two to five times (livekit/agents #5556), which would put milk on a
+        list three times. A call that changes something runs again in its turn only if it failed,
+        if another one has touched the same entities since, or if the person asked for it ("twice").
+        """
+        if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:
+            return None
+        if heard and mentions("repeatedly", heard):
+            return None
+        earlier = [
+            one for one in self._of(entry.turn_id) if one is not entry and _alike(one, entry)
+        ]
+        twin = next((one for one in reversed(earlier) if one.order is not None), None)
+        if twin is None or (twin.sent is not None and twin.sent.failed):
+            return None
+        assert twin.order is not None
+        since = [one for one in self._of(entry.turn_id) if (one.order or 0) > twin.order]
+        undone = any(_undoes(one, twin) for one in since)
+        return None if undone else twin
+
+    async def repeat(self, entry: Entry, twin: Entry) -> ToolOutcome:
+        """Return the outcome of the twin, once it is known, for a call that is not sent again."""
+        first = await asyncio.shield(twin.answer)
+        _log.info("%s was called again and is not repeated", entry.call.name)
+        return replace(twin.sent or first, id=entry.call.id, rule=DONE_ALREADY)
+
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
         """Return the turn's sent calls above READ, in order."""
         sent = [
@@ -127,6 +161,24 @@ class Ledger:
         answered = (name for name, entry in self._entries.items() if entry.answer.done())
         for name in list(islice(answered, max(0, spare))):
             del self._entries[name]
+
+
+def _alike(one: Entry, other: Entry) -> bool:
+    """Return True if both calls ask for the same; case and spaces make no difference."""
+    return one.call.name == other.call.name and _plain(one.call) == _plain(other.call)
+
+
+def _plain(call: ToolCall) -> str:
+    written = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)
+    return "".join(written.casefold().split())
+
+
+def _undoes(later: Entry, earlier: Entry) -> bool:
+    """Return True if the later call has changed what the earlier one did. Items only add up."""
+    same_tool = later.call.name == earlier.call.name
+    adds = same_tool and later.call.name.endswith(_ADDING)
+    touched = not set(later.entities).isdisjoint(earlier.entities)
+    return later.tier is not Tier.READ and touched and not adds
 
 
 @dataclass(frozen=True, slots=True)

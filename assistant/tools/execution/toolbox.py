@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from assistant.domain.clock import Clock
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 
 class Toolbox:
-    """Runs the calls of all brains. A call id is answered once; nothing is ever sent twice.
+    """Runs the calls of all brains. A call is answered once; nothing is ever sent twice.
 
     `Ledger` defines which calls are the same, also between two brains of one turn.
     """
@@ -335,6 +336,10 @@ class Toolbox:
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
         """Run an allowed call; ask the person about a gated one, unless they said "always"."""
+        twin = self._ledger.twin(request.entry, verdict.tier, request.heard)
+        if twin is not None:
+            told = partial(self._ledger.repeat, request.entry, twin)
+            return await self._counter.within_limits(request, Tier.READ, told)
         program, gated = request.program, verdict.decision is not Decision.ALLOWED
         unasked = gated and program is not None and not program.rights.asks
 

@@ -26,12 +26,13 @@ class House:
         self.box = Toolbox(
             hub, home, self.journal, Catalogue(), clock, area=area, wait_s=1.0, **more
         )
+        self.turn = "turn"  # id of the turn that calls belong to
         self._count = 0
 
     async def do(self, tool: str, arguments: dict[str, Any], **more: Any) -> ToolOutcome:
         self._count += 1
         call = ToolCall(more.pop("id", f"c{self._count}"), tool, arguments)
-        return await self.box.call(call, "turn", more.pop("heard", "do it"), **more)
+        return await self.box.call(call, self.turn, more.pop("heard", "do it"), **more)
 
     def state(self, entity_id: str) -> str:
         return self.home.house.entities[entity_id].state

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assistant.domain.records import StoreError
-from assistant.domain.tool_call import Decision, Status, Tier
+from assistant.domain.tool_call import CallContext, Decision, Settlement, Status, Tier
 from assistant.tools.policy import openers as must_run
 from integrations.demo_home import DemoHome
 from integrations.errors import Unavailable
@@ -372,3 +372,89 @@ async def test_what_a_wide_call_left_on_is_told(
     assert (outcome.decision, outcome.left_on) == (Decision.ALLOWED, ("Coffee machine",))
     assert outcome.sentence.endswith("I left the coffee machine on.")
     assert house.state("switch.coffee_machine") == "on"
+
+
+# --- a call that the model makes again under a new id
+
+
+SHOPPING = {"name": "Shopping list"}
+
+
+async def items(house: House) -> list[str]:
+    outcome = await house.do("todo__get_items", {"todo_list": "Shopping list"})
+    return [line for line in ("Milk", "Eggs") for _ in range(outcome.data.count(line))]
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_a_repeated_call_is_answered_and_not_sent_again(house: House, together: bool) -> None:
+    milk = {**SHOPPING, "item": "Milk"}
+    if together:
+        outcomes = await asyncio.gather(*(house.do("HassListAddItem", milk) for _ in range(3)))
+    else:
+        outcomes = [await house.do("HassListAddItem", milk) for _ in range(3)]
+    assert [one.status for one in outcomes] == [Status.DONE] * 3
+    assert [one.id for one in outcomes] == ["c1", "c2", "c3"]
+    assert [one.rule for one in outcomes[1:]] == ["done_already"] * 2
+    assert len({one.sentence for one in outcomes}) == 1
+    assert await items(house) == ["Milk"]
+    assert len(house.box.mutations("turn")) == 1
+
+
+async def test_a_whole_list_that_is_added_again(house: House) -> None:
+    for _ in range(2):
+        for item in ("Milk", "eggs", "Eggs "):
+            await house.do("HassListAddItem", {**SHOPPING, "item": item})
+    assert len(house.box.mutations("turn")) == 2
+
+
+@pytest.mark.parametrize(
+    ("heard", "times"),
+    [
+        ("a bit louder", 1),
+        ("turn the volume up twice", 2),
+        ("sube el volumen dos veces", 2),
+        (None, 1),
+    ],
+)
+async def test_a_relative_change_counts_once_unless_the_person_wants_more(
+    house: House, heard: str | None, times: int
+) -> None:
+    await house.do("HassTurnOn", {"name": "Living room speaker"}, heard="turn on the speaker")
+    for _ in range(2):
+        louder = {"name": "Living room speaker", "volume_step": "up"}
+        await house.do("HassSetVolumeRelative", louder, heard=heard)
+    calls = [one for one in house.box.mutations("turn") if one.name.endswith("VolumeRelative")]
+    assert len(calls) == times
+
+
+async def test_what_was_undone_in_between_is_done_again(house: House) -> None:
+    for tool in ("HassTurnOn", "HassTurnOff", "HassTurnOn"):
+        outcome = await house.do(tool, {"name": "Kitchen light"}, heard="on, off and on")
+        assert (outcome.status, outcome.rule) == (Status.DONE, "comfort")
+    assert house.state("light.kitchen") == "on"
+
+
+async def test_a_call_that_failed_may_be_tried_again(house: House) -> None:
+    house.demo.fail_next("light.kitchen")
+    first = await house.do("HassTurnOn", {"name": "Kitchen light"})
+    second = await house.do("HassTurnOn", {"name": "Kitchen light"})
+    assert (first.status, second.status) == (Status.FAILED, Status.DONE)
+
+
+async def test_a_question_is_not_put_again_for_what_was_confirmed(house: House) -> None:
+    asks = CallContext(can_ask=True, spoken=True)
+    first = await house.do("HassTurnOff", {"name": "Front door"}, situation=asks)
+    question = house.box.question("turn", first.id)
+    assert question is not None
+    await house.box.settle(question, Settlement("yes", "voice"))
+    again = await house.do("HassTurnOff", {"name": "Front door"}, situation=asks)
+    assert (again.decision, again.rule) == (Decision.CONFIRMED, "done_already")
+    assert len(house.box.mutations("turn")) == 1
+
+
+async def test_the_next_turn_may_do_the_same(house: House) -> None:
+    milk = {**SHOPPING, "item": "Milk"}
+    await house.do("HassListAddItem", milk)
+    house.turn = "next"
+    assert (await house.do("HassListAddItem", milk)).rule != "done_already"
+    assert await items(house) == ["Milk", "Milk"]

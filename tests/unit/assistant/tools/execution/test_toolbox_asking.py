@@ -66,7 +66,7 @@ async def ask(house: House, tool: str = OFF, arguments: Any = DOOR, **more: Any)
     outcome = await house.do(tool, arguments, situation=more.pop("situation", ASK), **more)
     assert outcome.decision is Decision.NEEDS_CONFIRMATION
     assert outcome.status is Status.NOT_RUN
-    return house.box.question("turn", outcome.id)
+    return house.box.question(house.turn, outcome.id)
 
 
 async def asked(house: House, tool: str = OFF, arguments: Any = DOOR, **more: Any) -> Question:
@@ -337,7 +337,8 @@ async def test_after_text_from_outside_no_words_of_the_person_spare_the_question
 
         async def remember(name: str, turn_id: str, situation: CallContext = ASK) -> Decision:
             call = ToolCall(name, "remember", {})
-            return (await house.box.call(call, turn_id, "remember", situation=situation)).decision
+            words = "remember it twice"
+            return (await house.box.call(call, turn_id, words, situation=situation)).decision
 
         assert await remember("1", "turn") is Decision.ALLOWED
         await house.do("GetDateTime", {})
@@ -505,8 +506,10 @@ class TestAlways:
             done = await house.box.settle(question, Settlement("yes", "voice", always=True))
             assert done is not None
             assert done.decision is Decision.CONFIRMED
+            house.turn = "later"
             again = await house.do(VACUUM, ROBOT, situation=ASK)
             assert (again.decision, again.confirmed_by) == (Decision.CONFIRMED, "always")
+            house.turn = "the next day"
             clock.advance(timedelta(days=1).total_seconds())
             assert (await ask(house, VACUUM, ROBOT)) is not None
 
@@ -517,6 +520,7 @@ class TestAlways:
             question = await asked(house)
             await house.box.settle(question, Settlement("yes", "voice", always=True))
             assert shelf.values == {}
+            house.turn = "later"
             house.demo.house.write("lock.front_door", "locked")
             assert (await ask(house)) is not None
 

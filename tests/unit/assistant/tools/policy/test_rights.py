@@ -61,7 +61,7 @@ async def do(
     rights: Rights = CALLERS,
     caller: str = KITCHEN,
 ) -> Any:
-    house.box.restrict("turn", rights, caller)
+    house.box.restrict(house.turn, rights, caller)
     return await house.do(tool, arguments, situation=ASK)
 
 
@@ -122,8 +122,10 @@ class TestWhatPeopleHaveFreed:
             question = house.box.question("turn", asked.id)
             assert question is not None
             await house.box.settle(question, Settlement("yes", "typed", always=True))
+            house.turn = "later"
             again = await house.do(VACUUM, ROBOT, situation=ASK)
             assert again.decision is Decision.CONFIRMED
+            house.turn = "a program's"
             outcome = await do(house, VACUUM, ROBOT)
             assert outcome.decision is Decision.NEEDS_CONFIRMATION
 

@@ -332,7 +332,7 @@ async def test_several_requests_are_judged_as_one_after_the_other(room: Room) ->
     both = (Move("switch.space_heater", Action.OFF), Move("switch.space_heater", Action.ON))
     assert room.stack.moves(2) == both
     assert (await room.undo()).status is Status.DONE  # turning it off again is free
-    assert (await room.undo()).decision is Decision.NEEDS_CONFIRMATION
+    assert (await room.undo(turn="once more")).decision is Decision.NEEDS_CONFIRMATION
 
 
 async def test_what_another_turn_has_changed_since_was_not_judged(room: Room) -> None:
