@@ -5,7 +5,8 @@ IntegrationError
 ├── Exhausted       wait: a quota or the money is used up; it works again later
 ├── SignInAgain     the credential is refused: the person must give another
 ├── Misconfigured   tell the person: it cannot work with these settings (host, integration, URL)
-│   └── Retired     the configured model is gone; another must be set
+│   ├── Retired     the configured model is gone; another must be set
+│   └── Barred      the service does not serve this account, key or country
 └── Refused         the service declined this one request
     ├── Stale       the request depends on something that is gone (a session): start over
     └── Blocked     it does not handle this content: do not ask again
@@ -13,6 +14,7 @@ IntegrationError
 
 import traceback
 from collections.abc import Iterator
+from typing import Literal
 
 
 class IntegrationError(Exception):
@@ -37,6 +39,17 @@ class Misconfigured(IntegrationError):
 
 class Retired(Misconfigured):
     """The configured model no longer exists."""
+
+
+Bar = Literal["no_region", "denied", "api_off", "key_limits"]
+
+
+class Barred(Misconfigured):
+    """The service does not serve this country, project or key, whatever is requested."""
+
+    def __init__(self, sentence: str, why: Bar) -> None:
+        super().__init__(sentence)
+        self.why = why
 
 
 class Refused(IntegrationError):

@@ -32,7 +32,9 @@ REFUSED_PAUSE_S = 600.0  # one request may be refused for its content; two in a 
 SETTING_PAUSE_S = 3_600.0  # a person must change a setting first
 
 PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
-_SETTING: frozenset[FaultKind] = frozenset({"no_consent", "sign_in", "retired"})
+_SETTING: frozenset[FaultKind] = frozenset(
+    {"no_consent", "sign_in", "no_region", "denied", "api_off", "key_limits", "retired"}
+)
 
 
 class Breaker:
@@ -171,6 +173,10 @@ CLOUD = frozenset({"gemini-live", "gemini-once"})
 _TELLING: tuple[FaultKind, ...] = (
     "retired",
     "no_consent",
+    "no_region",
+    "denied",
+    "api_off",
+    "key_limits",
     "sign_in",
     "refused",
     "quota",

@@ -147,6 +147,10 @@ FaultKind = Literal[
     "house_away",  # Home Assistant cannot be reached
     "no_consent",  # the owner has not agreed to use the cloud
     "sign_in",  # the key is missing or rejected
+    "no_region",  # the service is not offered in this country
+    "denied",  # the service has denied the key's project access
+    "api_off",  # the service is switched off in the key's project
+    "key_limits",  # the key's restrictions exclude the service or this device
     "quota",  # the service's quota or the key's credit is used up
     "budget",  # `limits.daily_cost_usd` is reached
     "retired",  # the service no longer offers the model

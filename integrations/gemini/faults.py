@@ -8,10 +8,13 @@ the reason's text is judged before the code.
 
 import re
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from integrations.cleaning import one_line
 from integrations.errors import (
+    Bar,
+    Barred,
     Blocked,
     Exhausted,
     IntegrationError,
@@ -25,6 +28,8 @@ from integrations.errors import (
 from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.models import MODELS
 
+_LONG_WORD = re.compile(r"\S{24,}")
+_FIELD_PATH = re.compile(r"[A-Za-z]+(?:[._][A-Za-z]+)+")  # a key has digits
 _READ = 4_000  # characters of a reason that are read
 _QUOTED = 160  # characters that are quoted
 _DOWN = "Gemini cannot be reached: check the network connection."
@@ -35,8 +40,40 @@ _EXHAUSTED = (
     "https://aistudio.google.com."
 )
 
+# How to mend what keeps Google from serving a key at all. The consoles are Google's own pages.
+_BARS: Mapping[Bar, str] = {
+    "no_region": (
+        "Gemini is not available in this country: remove gemini-live and gemini-once "
+        "from brain.order."
+    ),
+    "denied": (
+        "Google has denied the project of gemini.api_key access to Gemini: see the project at "
+        "https://aistudio.google.com, or use a key of another project."
+    ),
+    "api_off": (
+        "The Generative Language API is switched off in the project of gemini.api_key: enable it "
+        "at https://console.cloud.google.com/apis/library/generativelanguage.googleapis.com."
+    ),
+    "key_limits": (
+        "The restrictions of gemini.api_key exclude the Gemini API or this device: change them at "
+        "https://console.cloud.google.com/apis/credentials, or create a key without restrictions."
+    ),
+}
 # Parts of the service's text (lower case) and their meaning; the first match counts.
 _TELLING = (
+    ("location is not supported", "no_region"),
+    ("denied access", "denied"),  # "Your project has been denied access. Please contact support."
+    ("has been suspended", "denied"),  # CONSUMER_SUSPENDED
+    ("consumer_suspended", "denied"),
+    ("has not been used in project", "api_off"),  # "... before or it is disabled"
+    ("service_disabled", "api_off"),
+    # "Requests to this API ... are blocked.", "Requests from referer <empty> are blocked."
+    ("are blocked.", "key_limits"),
+    ("ip address restriction", "key_limits"),
+    ("_service_blocked", "key_limits"),
+    ("_referrer_blocked", "key_limits"),
+    ("_address_blocked", "key_limits"),
+    ("_app_blocked", "key_limits"),
     ("quota", "exhausted"),
     ("resource_exhausted", "exhausted"),
     ("resource has been exhausted", "exhausted"),
@@ -48,7 +85,9 @@ _TELLING = (
     ("permission denied", "sign_in"),
     ("permission_denied", "sign_in"),
     ("unauthenticated", "sign_in"),
-    ("location is not supported", "location"),
+    # A token of another kind than an API key, such as "AQ." (Kilo-Org/kilocode #11763).
+    ("oauth 2 access token", "sign_in"),
+    ("invalid authentication credentials", "sign_in"),
     ("session not found", "stale"),
     ("session expired", "stale"),
     ("not found for api version", "retired"),
@@ -157,11 +196,8 @@ def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
             return SignInAgain(_SIGN_IN)
         case "exhausted":
             return Exhausted(_EXHAUSTED)
-        case "location":
-            return Misconfigured(
-                "Gemini is not available in this country: remove gemini-live and gemini-once "
-                "from brain.order."
-            )
+        case "no_region" | "denied" | "api_off" | "key_limits":
+            return Barred(_BARS[meaning], meaning)
         case "retired":
             return Retired(_gone(names))
         case "address":
@@ -197,11 +233,18 @@ def _gone(names: _Names) -> str:
 
 
 def _quoted(text: str, secret: str) -> str:
-    """Quote the service's text, without words that are long enough to be a key."""
+    """Quote the service's text, without words that could be a key.
+
+    Paths of fields, such as 'setup.input_audio_transcription', are kept: they name the culprit.
+    """
     if secret:
         text = text.replace(secret, "…")
-    short = re.sub(r"\S{24,}", "…", one_line(text, _READ))[:_QUOTED].rstrip(" .")
+    short = _LONG_WORD.sub(_unless_path, one_line(text, _READ))[:_QUOTED].rstrip(" .")
     return f', "{short}"' if short else ""
+
+
+def _unless_path(word: re.Match[str]) -> str:
+    return word[0] if _FIELD_PATH.fullmatch(word[0].strip("'\"():,.")) else "…"
 
 
 def _without_words(error: BaseException) -> IntegrationError:

@@ -10,6 +10,7 @@ from assistant.domain.brain import BrainFault, FaultKind, Spent, Usage
 from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.tools.builtin.protocol import HEARTH
 from integrations.errors import (
+    Barred,
     Blocked,
     Exhausted,
     IntegrationError,
@@ -273,6 +274,8 @@ _FAULTS: tuple[tuple[type[IntegrationError], FaultKind, bool], ...] = (
 
 
 def fault_from(error: IntegrationError) -> BrainFault:
+    if isinstance(error, Barred):
+        return BrainFault(error.why, str(error), retryable=False)
     for kind_of_error, kind, retryable in _FAULTS:
         if isinstance(error, kind_of_error):
             return BrainFault(kind, str(error), retryable)

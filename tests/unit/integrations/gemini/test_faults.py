@@ -18,6 +18,8 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from integrations.errors import (
+    Bar,
+    Barred,
     Blocked,
     Exhausted,
     IntegrationError,
@@ -51,6 +53,59 @@ def plain(code: int, message: str, word: str) -> APIError:
     return kind(code, answer)
 
 
+API = "generativelanguage.googleapis.com"
+BARS: list[tuple[BaseException, Bar]] = [
+    (closed(1007, "User location is not supported for the API use."), "no_region"),
+    (closed(1008, "Your project has been denied access. Please contact support."), "denied"),
+    (status(403, b'{"error": {"message": "Consumer has been suspended."}}'), "denied"),
+    (
+        status(
+            403,
+            b'{"error": {"message": "Generative Language API has not been used in project 1 before '
+            b'or it is disabled.", "status": "PERMISSION_DENIED"}}',
+        ),
+        "api_off",
+    ),
+    (closed(1008, "Generative Language API has not been used in project 1 before"), "api_off"),
+    (closed(1008, f"Requests to this API {API} method google.ai are blocked."), "key_limits"),
+    (
+        plain(403, "Requests from referer <empty> are blocked.", "API_KEY_HTTP_REFERRER_BLOCKED"),
+        "key_limits",
+    ),
+    (
+        plain(403, "The provided API key has an IP address restriction.", "PERMISSION_DENIED"),
+        "key_limits",
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "why"), BARS)
+def test_what_bars_a_key_is_told_apart(error: BaseException, why: Bar) -> None:
+    found = fault_of(error, model=MODEL)
+    assert isinstance(found, Barred)
+    assert found.why == why
+    assert ": " in str(found), "each has a mend"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "Unknown name at 'setup.input_audio_transcription': no.",
+            "setup.input_audio_transcription",
+        ),
+        ("Invalid at (setup.tools.function_declarations).", "setup.tools.function_declarations"),
+        ("Invalid key AIzaSyA0123456789012345678901234567890", "Invalid key …"),
+        ("Bad ya29.a0AfB_byC1234567890_abcdefghijk", "Bad …"),
+    ],
+)
+def test_paths_of_fields_are_quoted_and_secrets_are_not(text: str, kept: str) -> None:
+    found = str(fault_of(closed(1007, text), model=MODEL))
+    assert kept in found
+    assert "AIza" not in found
+    assert "ya29" not in found
+
+
 CASES: list[tuple[BaseException, type[IntegrationError]]] = [
     # closes of the socket, with reasons that people have reported
     (closed(1007, "Request contains an invalid argument."), Refused),
@@ -66,7 +121,6 @@ CASES: list[tuple[BaseException, type[IntegrationError]]] = [
     (closed(1008, "BidiGenerateContent session expired"), Stale),
     (closed(1008, "Operation is not implemented, or supported, or enabled."), Unavailable),
     (closed(1008, "Something else"), Refused),
-    (closed(1007, "User location is not supported for the API use."), Misconfigured),
     (closed(1007, "The prompt was blocked due to PROHIBITED_CONTENT"), Blocked),
     (closed(1011, "You exceeded your current quota, please check your plan"), Exhausted),
     (closed(1011, "Resource has been exhausted (e.g. check quota)."), Exhausted),
@@ -95,7 +149,12 @@ CASES: list[tuple[BaseException, type[IntegrationError]]] = [
         SignInAgain,
     ),
     (plain(400, "Invalid value at 'tools'", "INVALID_ARGUMENT"), Refused),
-    (plain(403, "Requests from this referer are blocked.", "PERMISSION_DENIED"), SignInAgain),
+    (
+        closed(
+            1008, "Request had invalid authentication credentials. Expected OAuth 2 access token"
+        ),
+        SignInAgain,
+    ),
     (plain(404, "models/x is not found for API version v1beta", "NOT_FOUND"), Retired),
     (plain(404, "nothing here", "NOT_FOUND"), Misconfigured),
     (plain(429, "slow down", "RESOURCE_EXHAUSTED"), Exhausted),
