@@ -172,12 +172,13 @@ class _BrainFactory:
 
     async def _live(self, access: Access) -> Brain:
         from assistant.brains.gemini.brain import GeminiLiveBrain
+        from assistant.brains.gemini.repair import SetupRepair
         from integrations.gemini.live import LiveClient
 
         settings = self._settings
         client = await self._stack.enter_async_context(LiveClient(access))
         brain = GeminiLiveBrain(
-            client,
+            SetupRepair(client, self._home.store, self._clock, access.api_version),
             self._briefer,
             self._row("live"),
             self._clock,

@@ -7,11 +7,12 @@ for its address.
 import asyncio
 import ssl
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from assistant.app.brains import may_use_cloud
+from assistant.brains.gemini.repair import NAME, key_of, read_refused
 from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
@@ -73,11 +74,27 @@ async def _allowed(scene: Scene) -> Found:
         return good("not used: privacy.accept_cloud is false, so nothing leaves the house")
     if not may_use_cloud(settings):
         return bad("allowed, but there is no key", NO_KEY)
-    return judge_key(
+    found = judge_key(
         settings.gemini.api_key.get_secret_value().strip(),
         settings.gemini.model,
         foreign=bool(settings.gemini.base_url),
     )
+    return replace(found, detail=found.detail + await _left_out(settings))
+
+
+async def _left_out(settings: Settings) -> str:
+    """Return the end of a sentence about refused parts of the set-up, "" if there are none."""
+    clock, model = SystemClock(), key_of(settings.gemini.model, settings.gemini.api_version)
+    try:
+        async with Store(settings.database, clock) as store:
+            refused = read_refused(await store.kept(NAME), model, clock.now())
+    except (ConfigError, StoreError):
+        return ""  # the journal has a check of its own
+    if not refused:
+        return ""
+    until = min(datetime.fromisoformat(one.until) for one in refused.values()).astimezone()
+    names = ", ".join(sorted(refused))
+    return f", without what the service refused (until {until:%Y-%m-%d}): {names}"
 
 
 def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:

@@ -29,7 +29,7 @@ from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.models import MODELS
 
 _LONG_WORD = re.compile(r"\S{24,}")
-_FIELD_PATH = re.compile(r"[A-Za-z]+(?:[._][A-Za-z]+)+")  # a key has digits
+_FIELD_PATH = re.compile(r"[A-Za-z]+(?:[._][A-Za-z]+)*")  # a key has digits
 _READ = 4_000  # characters of a reason that are read
 _QUOTED = 160  # characters that are quoted
 _DOWN = "Gemini cannot be reached: check the network connection."

@@ -49,6 +49,9 @@ class Prices:
 class ModelRow:
     """A model. Fields that are off by default must not be sent."""
 
+    # `turn_coverage` and `compression` are documented for every Live model; like all optional parts
+    # they are left out if the service refuses them (`integrations.gemini.setup.OPTIONAL`).
+
     name: str  # without "models/"
     kind: Kind  # "live": a websocket session; "once": generate_content
     status: Status
@@ -64,6 +67,8 @@ class ModelRow:
     custom_vocabulary: bool = False  # of the input transcription
     language_codes: bool = False  # of the transcription
     search: bool = False  # Google Search beside functions
+    turn_coverage: bool = True  # only speech counts as input, not the pauses around it
+    compression: bool = True  # of the context window
     successor: str | None = None  # the model to use instead
 
 

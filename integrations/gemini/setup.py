@@ -5,9 +5,10 @@ allows is sent.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.models import ModelRow, ThinkingSetting
@@ -46,6 +47,81 @@ class LiveSetup:
     thinking: str = ""  # a level, e.g. "low"; "" for the model's minimum
 
 
+@dataclass(frozen=True, slots=True)
+class OptionalPart:
+    """A part of a set-up that a session can do without."""
+
+    name: str
+    fields: re.Pattern[str]  # names of its fields, as the service quotes them in a refusal
+    absent: Mapping[str, Any]  # values of the row with which it is not sent
+    is_sent: Callable[[LiveSetup], bool]
+
+
+# The likeliest to be refused comes first. The vocabulary and the language codes were refused in
+# public logs of 2026 ("Unknown name "languageCodes" at 'setup.input_audio_transcription'"); the
+# others have the general form "Request contains an invalid argument." (pipecat #4168).
+OPTIONAL = (
+    OptionalPart(
+        "custom vocabulary",
+        re.compile(r"custom_?vocabulary", re.IGNORECASE),
+        {"custom_vocabulary": False},
+        lambda setup: bool(setup.vocabulary and setup.row.custom_vocabulary),
+    ),
+    OptionalPart(
+        "language codes",
+        re.compile(r"language_?(codes|hints)", re.IGNORECASE),
+        {"language_codes": False},
+        lambda setup: bool(setup.language_codes and setup.row.language_codes),
+    ),
+    OptionalPart(
+        "context compression",
+        re.compile(r"compression|trigger_?tokens|sliding_?window", re.IGNORECASE),
+        {"compression": False},
+        lambda setup: setup.row.compression,
+    ),
+    OptionalPart(
+        "turn coverage",
+        re.compile(r"turn_?coverage", re.IGNORECASE),
+        {"turn_coverage": False},
+        lambda setup: setup.row.turn_coverage,
+    ),
+    OptionalPart(
+        "behaviour of functions",
+        re.compile(r"behaviou?r", re.IGNORECASE),
+        {"behaviors": ()},
+        lambda setup: bool(setup.declarations and setup.row.behaviors),
+    ),
+    OptionalPart(
+        "Google Search",
+        re.compile(r"google_?search", re.IGNORECASE),
+        {"search": False},
+        lambda setup: setup.google_search and setup.row.search,
+    ),
+)
+
+
+def without(setup: LiveSetup, names: Collection[str]) -> LiveSetup:
+    """Return the set-up without the optional parts of these names."""
+    row = setup.row
+    for part in OPTIONAL:
+        if part.name in names:
+            row = replace(row, **part.absent)
+    return replace(setup, row=row)
+
+
+def suspects(setup: LiveSetup) -> tuple[str, ...]:
+    """Return the names of the optional parts that this set-up sends, the likeliest to be refused
+    first."""
+    return tuple(part.name for part in OPTIONAL if part.is_sent(setup))
+
+
+def named_in(reason: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return those of the optional parts whose fields the service's reason names."""
+    return tuple(
+        part.name for part in OPTIONAL if part.name in names and part.fields.search(reason)
+    )
+
+
 def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
     """Return the configuration for google-genai's `live.connect`."""
     from google.genai import types
@@ -66,10 +142,12 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
         realtime_input_config=types.RealtimeInputConfig(
             automatic_activity_detection=types.AutomaticActivityDetection(disabled=True),
             activity_handling=types.ActivityHandling.START_OF_ACTIVITY_INTERRUPTS,
-            turn_coverage=types.TurnCoverage.TURN_INCLUDES_ONLY_ACTIVITY,
+            turn_coverage=(
+                types.TurnCoverage.TURN_INCLUDES_ONLY_ACTIVITY if row.turn_coverage else None
+            ),
         ),
         session_resumption=types.SessionResumptionConfig(handle=setup.handle),
-        context_window_compression=_compression(setup),
+        context_window_compression=_compression(setup) if row.compression else None,
     )
     if setup.voice:
         named = types.PrebuiltVoiceConfig(voice_name=setup.voice)

@@ -172,6 +172,9 @@ class LiveSocket:
         if self._opening.refuse:
             code, reason = self._opening.refuse
             raise Refusal(reason, code, scripted=True)
+        if any(_has(fields["setup"], path) for path in self._opening.refuses):
+            code, reason = self._opening.refusal
+            raise Refusal(reason, code, scripted=True)
         if self._book.is_full(self._record):
             # As reported of sessions beyond the tier's limit: they are closed as over quota.
             raise Refusal("RESOURCE_EXHAUSTED: too many sessions at once.", INTERNAL, scripted=True)
@@ -221,3 +224,13 @@ class LiveSocket:
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         return self._tasks.start(work, name)
+
+
+def _has(fields: object, path: str) -> bool:
+    """Return True if the message has this field; a list has it if one of its items does."""
+    name, _, rest = path.partition(".")
+    if isinstance(fields, list):
+        return any(_has(item, path) for item in fields)
+    if not isinstance(fields, dict) or name not in fields:
+        return False
+    return not rest or _has(fields[name], rest)

@@ -262,6 +262,10 @@ class Opening:
     delay_s: float = 0.0  # of setupComplete
     silent: bool = False  # setupComplete never comes
     refuse: tuple[int, str] | None = None  # close code and reason instead of setupComplete
+    # Fields of the setup that are not taken ("inputAudioTranscription.customVocabulary"), and the
+    # close with which they are refused.
+    refuses: Sequence[str] = ()
+    refusal: tuple[int, str] = (1007, "Request contains an invalid argument.")
     drop: bool = False  # the connection breaks instead of setupComplete
     refuse_handle: bool = False  # a handle is not known any more; without one it is as usual
     pong_delay_s: float | None = 0.0  # of the answer to a ping; None: never

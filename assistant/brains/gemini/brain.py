@@ -14,6 +14,7 @@ from typing import Self
 from assistant.brains.briefing.briefer import Briefer, Briefing
 from assistant.brains.gemini.connection import LiveServices
 from assistant.brains.gemini.lifecycle import LiveTimeouts
+from assistant.brains.gemini.repair import SetupRepair
 from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.brains.gemini.turn import GeminiLiveTurn, TurnMeans
 from assistant.domain.brain import PEOPLE, ConversationOwner, TurnRequest
@@ -124,7 +125,7 @@ class GeminiLiveBrain:
 
     def __init__(
         self,
-        client: LiveClient,
+        client: LiveClient | SetupRepair,
         briefer: Briefer,
         row: ModelRow,
         clock: Clock,

@@ -18,6 +18,7 @@ from assistant.brains.gemini.calls import (
 )
 from assistant.brains.gemini.event_reader import Answered, Phase, TurnAttribution
 from assistant.brains.gemini.lifecycle import LiveTimeouts, within
+from assistant.brains.gemini.repair import SetupRepair
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import ToolOutcome
 from integrations.errors import IntegrationError, Refused, Unavailable
@@ -50,7 +51,7 @@ Listener = Callable[[LiveEvent | Answered], None]
 class LiveServices:
     """Collaborators shared by all sessions of the brain."""
 
-    client: LiveClient
+    client: LiveClient | SetupRepair
     briefer: Briefer
     make_setup: Callable[[Briefing], LiveSetup]
     tasks: OwnedTasks

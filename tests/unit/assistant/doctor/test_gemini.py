@@ -5,13 +5,15 @@ import json
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from assistant.brains.gemini.repair import NAME, RefusedPart, key_of
 from assistant.brains.slots import start_of_day
 from assistant.config.schema import Settings
 from assistant.doctor import gemini
@@ -59,6 +61,25 @@ async def test_nobody_is_asked_without_a_yes_and_a_key(
     assert list(told) == ["gemini"]
     assert told["gemini"].status == status
     assert words in told["gemini"].detail
+
+
+async def test_refused_parts_of_the_set_up_are_told_until_they_expire(tmp_path: Path) -> None:
+    given, clock = allowed(tmp_path), SystemClock()
+    now = clock.now()
+    rows = [
+        asdict(RefusedPart("custom vocabulary", "Refused.", (now + timedelta(days=7)).isoformat())),
+        asdict(RefusedPart("Google Search", "Refused.", (now - timedelta(days=1)).isoformat())),
+        {"part": "something new"},
+    ]
+    model = key_of(given.gemini.model, given.gemini.api_version)
+    async with Store(given.database, clock) as store:
+        await store.keep(NAME, {model: rows})
+    told = (await found(given))["gemini"]
+    until = (now + timedelta(days=7)).astimezone()
+    assert told.status == "ok"
+    assert told.detail.endswith(
+        f", without what the service refused (until {until:%Y-%m-%d}): custom vocabulary"
+    )
 
 
 def test_a_key_by_its_form() -> None:

@@ -1,0 +1,165 @@
+"""Sessions for which the service refuses a part of the set-up: find the part and do without it.
+
+Which optional parts a model takes is in its row, but the service has changed that without notice. A
+refused set-up would leave people without Gemini Live although the rest of it works.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
+from integrations.errors import Refused
+from integrations.gemini.live import CONNECT_S, LiveClient, LiveSession, OnEvent
+from integrations.gemini.setup import OPTIONAL, LiveSetup, named_in, suspects, without
+
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
+NAME = "gemini_refused_parts"  # of the stored value
+KEPT = timedelta(days=7)  # then the part is tried again
+KEPT_UNNAMED = timedelta(days=1)  # the same if the service did not name it: chance may have helped
+HOPELESS_S = 600.0  # without another search after one in which no part was the culprit
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPart:
+    """A part of the set-up that the service does not take."""
+
+    part: str  # as in `integrations.gemini.setup.OPTIONAL`
+    reason: str  # the service's own, as one sentence
+    until: str  # ISO 8601, when it is tried again
+
+
+def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPart]:
+    """Return the parts that are left out for a model now, from the stored value of NAME."""
+    rows = stored.get(model) if isinstance(stored, Mapping) else None
+    known = {part.name for part in OPTIONAL}
+    found = {}
+    for row in rows if isinstance(rows, list) else ():
+        try:
+            one = RefusedPart(**row)
+            lasts = datetime.fromisoformat(one.until) > now
+        except (TypeError, ValueError):
+            continue
+        if lasts and one.part in known:
+            found[one.part] = one
+    return found
+
+
+class SetupRepair:
+    """Opens sessions like LiveClient, without the parts that the service has refused.
+
+    A refused set-up is tried again without the parts that the service names, or else without one
+    optional part after the other, and finally without all of them. What helped is remembered. A
+    search that the turn's time limit cuts off goes on at the next attempt.
+    """
+
+    def __init__(self, client: LiveClient, store: "Store", clock: Clock, version: str) -> None:
+        """`version` is the API version, because each takes other fields."""
+        self._client = client
+        self._store = store
+        self._clock = clock
+        self._version = version
+        self._refused: dict[str, RefusedPart] | None = None  # None: not read yet
+        self._reason = ""  # the newest refusal of the search under way; "" if there is none
+        self._named: tuple[str, ...] = ()  # parts that its refusals have named
+        self._tried: set[frozenset[str]] = set()  # parts left out without success
+        self._hopeless_until_s = 0.0
+
+    async def connect(
+        self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
+    ) -> LiveSession:
+        """Open a session as LiveClient does. Raises IntegrationError."""
+        shaped = without(setup, await self._left_out(setup))
+        names: tuple[str, ...] = ()
+        if self._reason and setup.handle is None:
+            names = self._next(shaped) or ()
+        while True:
+            try:
+                session = await self._client.connect(without(shaped, names), on_event, timeout_s)
+            except Refused as error:
+                if not self._is_of_setup(error, setup):
+                    raise
+                self._reason = str(error)
+                self._tried.add(frozenset(names))
+                after = self._next(shaped)
+                if after is None:
+                    self._hopeless_until_s = self._clock.monotonic() + HOPELESS_S
+                    self._end_search()
+                    raise
+                names = after
+            else:
+                if names:
+                    await self._remember(setup, names)
+                return session
+
+    def _is_of_setup(self, error: Refused, setup: LiveSetup) -> bool:
+        """Return True if leaving out a part may help. A handle's refusal has another cause."""
+        hopeless = self._clock.monotonic() < self._hopeless_until_s
+        return type(error) is Refused and setup.handle is None and not hopeless
+
+    def _next(self, setup: LiveSetup) -> tuple[str, ...] | None:
+        """Return the parts to leave out in the next attempt, None if there is nothing left to
+        try."""
+        sent = suspects(setup)
+        self._named += tuple(
+            name for name in named_in(self._reason, sent) if name not in self._named
+        )
+        others = [name for name in sent if name not in self._named]
+        attempts = [self._named, *((*self._named, name) for name in others), sent]
+        left = (one for one in attempts if one and frozenset(one) not in self._tried)
+        return next(left, None)
+
+    def _end_search(self) -> None:
+        self._reason, self._named = "", ()
+        self._tried.clear()
+
+    async def _left_out(self, setup: LiveSetup) -> frozenset[str]:
+        now = self._clock.now()
+        if self._refused is None:
+            try:
+                stored = await self._store.kept(NAME)
+            except StoreError as error:
+                _log.warning("%s", error)
+                stored = None
+            self._refused = read_refused(stored, self._key(setup), now)
+        self._refused = {
+            name: one
+            for name, one in self._refused.items()
+            if datetime.fromisoformat(one.until) > now
+        }
+        return frozenset(self._refused)
+
+    async def _remember(self, setup: LiveSetup, names: tuple[str, ...]) -> None:
+        assert self._refused is not None
+        kept = KEPT if set(names) <= set(self._named) else KEPT_UNNAMED
+        until = (self._clock.now() + kept).isoformat()
+        for name in names:
+            self._refused[name] = RefusedPart(name, self._reason, until)
+        _log.warning(
+            "Gemini Live does not take a part of the set-up and is used without it: %s. %s",
+            ", ".join(names),
+            self._reason,
+        )
+        self._end_search()
+        try:
+            stored = await self._store.kept(NAME)
+            others = dict(stored) if isinstance(stored, Mapping) else {}
+            ours = [asdict(one) for one in self._refused.values()]
+            await self._store.keep(NAME, {**others, self._key(setup): ours})
+        except StoreError as error:
+            if not error.told:
+                _log.warning("%s", error)
+
+    def _key(self, setup: LiveSetup) -> str:
+        return key_of(setup.row.name, self._version)
+
+
+def key_of(model: str, version: str) -> str:
+    """Return the name under which a model's refused parts are stored."""
+    return f"{model} {version or 'default'}"
