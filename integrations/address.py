@@ -1,12 +1,12 @@
-"""Parts of a URL, and a form of it that is safe to show."""
+"""Helpers that read a URL and make it safe to show."""
 
 from urllib.parse import urlsplit, urlunsplit
 
 
 def shown(url: str) -> str:
-    """Return the URL without user, password, query and fragment, so that it shows no secret.
+    """Return the URL without its user, password, query and fragment, which may contain secrets.
 
-    Text that is not a URL loses the same parts.
+    The same parts are removed from text that is not a valid URL.
     """
     try:
         parts = urlsplit(url)
@@ -18,7 +18,7 @@ def shown(url: str) -> str:
 
 
 def host_of(url: str) -> str | None:
-    """Return the host of an http or https URL; None if it is not a valid one."""
+    """Return the host of an http or https URL; None if the URL is not valid."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (reading it checks it)

@@ -1,8 +1,8 @@
-"""Cleaning of untrusted text, so that nothing is hidden in it. Its content remains untrusted.
+"""Removal of hidden characters from untrusted text. The cleaned text is still untrusted.
 
 For a model, `visible` and `one_line` remove control, direction, zero-width and tag characters, and
 letters that draw nothing: a model reads all of them, but a person who looks at the text sees none.
-For a log or a terminal, `escaped` spells them out, so that a person sees that they are there.
+For a log or a terminal, `escaped` writes them as escape sequences, so that a person can see them.
 """
 
 import json
@@ -23,7 +23,7 @@ _PILE = re.compile(f"({_MARK}{{4}}){_MARK}+")  # no language puts more than four
 
 
 def visible(text: str, limit: int) -> str:
-    """Return at most `limit` visible characters; line ends stay, every other space becomes " "."""
+    """Return at most `limit` visible characters. Line breaks stay; other spaces become " "."""
     text = text[: 4 * limit]  # so that a huge text costs nothing
     plain = _SPACE.sub(" ", text.replace("\r\n", "\n"))
     return "\n".join(map(_seen, plain.split("\n")))[:limit]
@@ -37,10 +37,10 @@ def one_line(text: str, limit: int) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return the text on one line, unable to control a terminal or to forge log lines.
+    r"""Return the text on one line, so that it can neither control a terminal nor forge log lines.
 
-    Every character that acts or hides, line ends included, is written as Python writes it: \\n,
-    \\x1b, \\u202e. Backslashes stay as they are. Call it where text is written out, never earlier.
+    Control characters, invisible characters and line breaks are written as in Python: \n, \x1b,
+    \u202e. Backslashes stay as they are. Call this only when writing the text out, never earlier.
     """
     if text.isprintable() and not _HIDDEN.search(text):
         return text
@@ -48,13 +48,13 @@ def escaped(text: str) -> str:
 
 
 def escaped_signs(text: str) -> Iterator[str]:
-    """Yield the pieces of `escaped`, one for each character."""
+    """Yield the result of `escaped` one character at a time."""
     for before, sign in zip(chain(" ", text), text, strict=False):
         yield sign.encode("unicode_escape").decode("ascii") if _acts(before, sign) else sign
 
 
 def escaped_json(value: str) -> str:
-    """Write JSON's own escapes for what `escaped` spells out; the JSON value stays the same."""
+    """Write what `escaped` replaces as JSON escapes instead; the JSON value stays the same."""
     if value.isprintable() and not _HIDDEN.search(value):
         return value
     pairs = zip(chain(" ", value), value, strict=False)
@@ -75,7 +75,6 @@ def _in_json(sign: str) -> str:
 
 
 def _seen(line: str) -> str:
-    """Return the visible part of a line."""
     if line.isascii() and line.isprintable():
         return line
     if not line.isprintable():
@@ -86,7 +85,7 @@ def _seen(line: str) -> str:
 
 
 def _form(found: re.Match[str]) -> str:
-    """Keep a single variation selector after a picture; others, or several in a row, can hide
+    """Keep a single variation selector after a picture. Others, or several in a row, can hide
     bytes."""
     before = found.string[found.start() - 1] if found.start() else ""
     return found[0] if found[0] in _FORM and before and _is_picture(before) else ""

@@ -1,8 +1,8 @@
-"""Downloads of files with known size and hash: resumed, verified, then put in place.
+"""Downloads of files whose size and hash are known: resumed, verified, then moved into place.
 
-Partial content is in `NAME.part` beside the target. It becomes the target only if size and hash are
-right, so an incomplete file is never used. `NAME.part.tag` keeps the server's entity tag of that
-version (RFC 9110, 8.8.3), so that parts of two versions are never joined.
+Partial content is in `NAME.part` beside the target. It becomes the target only if its size and hash
+are right, so an incomplete file is never used. `NAME.part.tag` holds the server's entity tag for
+that version (RFC 9110, 8.8.3), so that parts of two versions are never joined.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def downloading_into(folder: Path) -> Iterator[None]:
     """Create the folder if needed and lock it against other downloads. Raises Misconfigured.
 
-    The lock ends with the process at the latest.
+    The lock is released at the latest when the process ends.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,12 +56,13 @@ def downloading_into(folder: Path) -> Iterator[None]:
 
 
 def part_of(path: Path) -> Path:
-    """Return the path of a file's partial content."""
+    """Return the path for a file's partial content."""
     return path.with_name(f"{path.name}.part")
 
 
 def begin(path: Path, size: int) -> int:
-    """Create the partial file or reuse the existing one; returns its size. Raises OSError."""
+    """Create the partial file, or reuse an existing one, and return its current size. Raises
+    OSError."""
     part = part_of(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.touch()
@@ -80,7 +81,7 @@ def forget(path: Path) -> None:
 
 
 def kept_tag(path: Path) -> str:
-    """Return the server's tag of the partial version; "" if there is none."""
+    """Return the stored entity tag of the partial version; "" if there is none."""
     try:
         return _tag_of(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -88,7 +89,7 @@ def kept_tag(path: Path) -> str:
 
 
 def keep_tag(path: Path, tag: str) -> None:
-    """Store the server's tag of the version being downloaded; "" deletes it."""
+    """Store the entity tag of the version being downloaded; "" deletes the stored tag."""
     if tag and tag.isascii() and tag.isprintable():
         _tag_of(path).write_text(tag, encoding="ascii")
     else:
@@ -98,7 +99,7 @@ def keep_tag(path: Path, tag: str) -> None:
 def put_in_place(paths: Sequence[Path]) -> None:
     """Rename complete partial files to their targets, in this order. Raises OSError.
 
-    The last one makes the set valid. Its old version is removed first, so that an interruption
+    The last file makes the set valid. Its old version is removed first, so that an interruption
     never leaves a valid set of mixed versions.
     """
     if len(paths) > 1:
@@ -125,8 +126,8 @@ def check_room(path: Path, more: int) -> None:
 
 
 def disk_trouble(error: OSError, path: Path) -> Misconfigured:
-    """Make the error for a failed disk operation. If the disk is full, the partial file is
-    deleted."""
+    """Make the error for a failed disk operation; also deletes the partial file if the disk is
+    full."""
     if error.errno in _FULL:
         forget(path)
         return Misconfigured(
@@ -174,7 +175,7 @@ class Download:
 
 
 class _Dropped(Exception):
-    """The connection ended early, or the server asks to wait: a retry may work."""
+    """The connection ended early or the server asked the client to wait; a retry may succeed."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -182,7 +183,7 @@ class _Dropped(Exception):
 
 
 def web_client() -> httpx.AsyncClient:
-    """Make a client for downloads; it uses the environment's proxies but follows no redirects."""
+    """Make a client for downloads that uses the environment's proxies and follows no redirects."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S),
         verify=tls_context(),
@@ -198,11 +199,11 @@ async def fetch_together(
     progress: Progress = lambda name, done, total: None,
     pause: Pause = asyncio.sleep,
 ) -> list[Path]:
-    """Download files that belong together, and put them in place once all of them are right.
+    """Download files that belong together and move them into place once all are verified.
 
-    The first one is put in place last. Files that are already right are left alone; the others are
-    returned. Raises Unavailable (partial content is kept), Refused (wrong size or hash, or a URL
-    that is gone or not allowed; partial content is deleted) and Misconfigured (the disk).
+    The first file is moved last. Files that are already right are skipped; the paths of the others
+    are returned. Raises Unavailable (partial content is kept), Refused (wrong size or hash, or a
+    URL that is gone or not allowed; partial content is deleted) and Misconfigured (a disk problem).
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]
     for one in wanted:
@@ -215,7 +216,7 @@ async def fetch_together(
 
 
 def is_right(download: Download, path: Path) -> bool:
-    """Return True if the file has the right size and hash. Reads all of it."""
+    """Return True if the file has the right size and hash. Reads the whole file."""
     try:
         return path.stat().st_size == download.size and digest_of(path, download.algorithm) == (
             download.digest
@@ -255,7 +256,7 @@ async def _fetch(
 async def _fill(
     download: Download, client: httpx.AsyncClient, progress: Progress, pause: Pause
 ) -> bool:
-    """Download until the part has its full size; True if it was begun before this call."""
+    """Download until the partial file is complete; True if it existed before this call."""
     try:
         begun = begin(download.path, download.size)
         check_room(download.path, download.size - begun)
@@ -289,7 +290,7 @@ def _gave_up(download: Download, reason: str, done: int) -> str:
 
 
 async def _request(download: Download, client: httpx.AsyncClient, progress: Progress) -> None:
-    """Request what is missing. Raises _Dropped, Refused and OSError."""
+    """Request the missing bytes. Raises _Dropped, Refused and OSError."""
     done = download.part.stat().st_size if download.part.exists() else 0
     headers = {"Range": f"bytes={done}-"} if done else {}
     if done and (tag := kept_tag(download.path)):
@@ -320,7 +321,7 @@ def _in_words(error: httpx.TransportError) -> str:
 async def _take(
     download: Download, response: httpx.Response, done: int, progress: Progress
 ) -> None:
-    """Write a response to the part, after the first `done` bytes or instead of them."""
+    """Write a response to the partial file, after the first `done` bytes or replacing them."""
     start = _start(download, response, done)
     tag = response.headers.get("ETag", "")
     # a weak tag must not be used for ranges
@@ -343,7 +344,7 @@ async def _take(
 
 
 def _start(download: Download, response: httpx.Response, done: int) -> int:
-    """Return the position of the response's first byte. Raises _Dropped and Refused."""
+    """Return the file offset of the response's first byte. Raises _Dropped and Refused."""
     status = response.status_code
     if status == httpx.codes.PARTIAL_CONTENT:
         if response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):

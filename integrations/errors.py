@@ -22,11 +22,11 @@ class IntegrationError(Exception):
 
 
 class Unavailable(IntegrationError):
-    """Not reachable now; the same request may work later."""
+    """The service cannot be reached now; the same request may succeed later."""
 
 
 class Exhausted(IntegrationError):
-    """A quota or the money is used up; the same request works again much later."""
+    """A quota or budget is used up; the same request will work again much later."""
 
 
 class SignInAgain(IntegrationError):
@@ -34,7 +34,7 @@ class SignInAgain(IntegrationError):
 
 
 class Misconfigured(IntegrationError):
-    """Does not work until a setting is changed."""
+    """Requests will fail until somebody changes a setting."""
 
 
 class Retired(Misconfigured):
@@ -45,7 +45,7 @@ Bar = Literal["no_region", "denied", "api_off", "key_limits"]
 
 
 class Barred(Misconfigured):
-    """The service does not serve this country, project or key, whatever is requested."""
+    """The service rejects every request from this country, project or key."""
 
     def __init__(self, sentence: str, why: Bar) -> None:
         super().__init__(sentence)
@@ -53,22 +53,22 @@ class Barred(Misconfigured):
 
 
 class Refused(IntegrationError):
-    """The service understood and declined this request."""
+    """The service understood this request and declined it."""
 
 
 class Stale(Refused):
-    """The request depends on something that the service has forgotten: start over."""
+    """The request refers to something that the service has forgotten; start over."""
 
 
 class Blocked(Refused):
-    """The service declines to handle this content."""
+    """The service refuses to process this content."""
 
 
 # The errors inside an error, because libraries nest the informative one deeply.
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error, those inside it and its causes, outermost first."""
+    """Yield the error, the errors grouped inside it and its causes, outermost first."""
     yield error
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
@@ -79,7 +79,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def unpacked(error: BaseException) -> BaseException:
-    """Return the first error inside nested exception groups, which task groups raise."""
+    """Return the first error inside nested exception groups, as task groups raise them."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -93,6 +93,6 @@ def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
 
 
 def where_raised(error: BaseException) -> str:
-    """Return the calls that led to an error, outermost first, on one line without its message."""
+    """Return the call chain of an error on one line, outermost first, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return ", ".join(f"{one.name} ({one.filename}:{one.lineno})" for one in frames)

@@ -1,4 +1,4 @@
-"""Arguments of the tools: JSON Schemas, and checks as strict or lax as Home Assistant's."""
+"""Tool arguments: their JSON Schemas, and checks as strict or lax as Home Assistant's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ MOVING = (*COVER, *VALVE)
 
 
 def choice(*values: str) -> Schema:
-    """Make the schema of a string with a fixed set of values."""
+    """Make the schema of a string that must be one of `values`."""
     return {"type": "string", "enum": list(values)}
 
 
@@ -39,8 +39,8 @@ def described(schema: Schema, description: str) -> Schema:
 def target(
     domain: str | None = None, device_classes: tuple[str, ...] = (), *, any_domain: bool = False
 ) -> Schema:
-    """Make the properties that select targets: name, area, floor, and domain and class if
-    offered."""
+    """Make the properties that select targets: name, area and floor, plus the domain and device
+    class if they can be chosen."""
     properties: Schema = {"name": TEXT, "area": TEXT, "floor": TEXT}
     if domain is not None:
         properties["domain"] = {"type": "array", "items": choice(domain)}
@@ -62,7 +62,8 @@ Check = Callable[[Any], Any]  # returns the converted value or raises ValueError
 
 
 class SlotError(ValueError):
-    """An argument is missing or wrong. For intents the text is empty: they do not say which one."""
+    """An argument is missing or invalid. For intents the text is empty: they do not name the
+    argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Slots:
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checked arguments without null, blank and unknown ones. Raises SlotError."""
+        """Return the checked arguments, without null, blank or unknown ones. Raises SlotError."""
         given = {key: value for key, value in arguments.items() if not _blank(value)}
         if any(name not in given for name in self.required):
             raise SlotError
@@ -87,7 +88,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The arguments of a tool that is not an intent; it refuses others and names them."""
+    """The arguments of a tool that is not an intent. Unknown arguments are refused by name."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
@@ -114,7 +115,7 @@ def _blank(value: Any) -> bool:
 
 
 def plain(value: Any) -> str:
-    """Check for a text, which may be empty."""
+    """Check that the value is a string, which may be empty."""
     if value is None:
         raise ValueError("string value is None")
     if isinstance(value, list | dict):
@@ -123,13 +124,13 @@ def plain(value: Any) -> str:
 
 
 def plain_list(value: Any) -> tuple[str, ...]:
-    """Check for a text or a list of texts; returns them in lower case without empty ones."""
+    """Accept a string or a list of strings; return them in lower case without empty ones."""
     values = value if isinstance(value, list) else [value]
     return tuple(text for item in values if (text := plain(item).strip().lower()))
 
 
 def one_of(choices: Sequence[str]) -> Check:
-    """Make a check for one of these words."""
+    """Make a check that accepts only these words."""
 
     def check(value: Any) -> str:
         if value not in choices:
@@ -140,14 +141,14 @@ def one_of(choices: Sequence[str]) -> Check:
 
 
 def text(value: Any) -> str:
-    """Check for a text that is not blank; numbers are converted, lists are refused."""
+    """Check that the value is not blank. Numbers are converted to strings, lists are refused."""
     if isinstance(value, list | dict) or not str(value).strip():
         raise ValueError("not a text")
     return str(value)
 
 
 def texts(choices: Sequence[str] = ()) -> Check:
-    """Make a check for a text or a list of texts, from `choices` if there are any."""
+    """Make a check for a string or a list of strings, limited to `choices` if there are any."""
 
     def check(value: Any) -> tuple[str, ...]:
         values = tuple(text(item) for item in (value if isinstance(value, list) else [value]))
@@ -171,17 +172,17 @@ def integer(low: int, high: int | None) -> Check:
 
 
 def number(value: Any) -> float:
-    """Check for any number, also as text."""
+    """Accept any number, or a string that contains one."""
     return float(value)
 
 
 def color(value: Any) -> tuple[int, int, int]:
-    """Check for the name of a colour; returns its RGB value."""
+    """Convert a colour name to its RGB value."""
     return color_rgb(text(value))
 
 
 def volume_step(value: Any) -> int | str:
-    """Check for "up", "down" or a percentage from -100 to 100."""
+    """Accept "up", "down" or a percentage from -100 to 100."""
     return str(value) if value in ("up", "down") else int(integer(-100, 100)(value))
 
 

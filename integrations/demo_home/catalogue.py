@@ -34,7 +34,7 @@ AREAS = (
 
 
 def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
-    """Make the attributes of a light; `brightness` is 1 to 255, only for a light that is on."""
+    """Make a light's attributes; `brightness` is 1 to 255, only for a light that is on."""
     attributes: dict[str, Any] = {"supported_color_modes": list(modes), "color_mode": None}
     if modes != ("onoff",):
         attributes["brightness"] = brightness
@@ -50,7 +50,7 @@ def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
 
 
 def _thermostat(current: float, target: float) -> dict[str, Any]:
-    """Make the attributes of a heating thermostat; temperatures in degrees Celsius."""
+    """Make a thermostat's attributes; temperatures are in degrees Celsius."""
     return {
         "hvac_modes": ["heat", "off"],
         "min_temp": 7,
@@ -63,7 +63,8 @@ def _thermostat(current: float, target: float) -> dict[str, Any]:
 
 
 def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
-    """Make the attributes of a cover; `position` is percent open, if it can stop anywhere."""
+    """Make a cover's attributes; `position` (percent open) is only for covers that can stop
+    halfway."""
     if position is None:
         return {"device_class": device_class, "supported_features": COVER_BASIC}
     return {
@@ -74,7 +75,7 @@ def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
 
 
 def _player(volume: float, title: str) -> dict[str, Any]:
-    """Make the attributes of a media player; `volume` is 0 to 1."""
+    """Make a media player's attributes; `volume` is 0 to 1."""
     return {
         "volume_level": volume,
         "is_volume_muted": False,
@@ -106,7 +107,7 @@ def _thing(
     on_device: bool = False,
     exposed: bool = True,
 ) -> Thing:
-    """Make an entity. With `on_device`, the area is set on its device."""
+    """Make an entity. With `on_device`, the area is assigned to its device instead."""
     return Thing(
         entity_id,
         name,

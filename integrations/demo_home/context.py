@@ -1,4 +1,4 @@
-"""The house as text for a language model: prompt and live context, in Home Assistant's form."""
+"""The house as text for a language model: the prompt and the live context, as in Home Assistant."""
 
 import re
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ _NOT_TEXT = re.compile(
 
 
 def prompt(house: DemoHouse, place: CallerPlace) -> str:
-    """Return instructions for a model, with each exposed entity's names, domain and area."""
+    """Return the model's instructions, which list each exposed entity's names, domain and area."""
     lines = [
         "Ask for live context whenever the answer depends on the present state of the home;",
         "whether a device exists can be told from the static context below.",
@@ -61,14 +61,14 @@ def prompt(house: DemoHouse, place: CallerPlace) -> str:
 
 
 def shown(house: DemoHouse) -> list[Thing]:
-    """List the exposed entities except scripts, which have tools of their own."""
+    """List the exposed entities, except for scripts, which have their own tools."""
     return [thing for thing in house.exposed() if thing.domain != "script"]
 
 
 def live_context(
     house: DemoHouse, name: str | None, domains: tuple[str, ...], area: str | None
 ) -> dict[str, Any]:
-    """Return the answer of the live context tool: `result`, or `error` if nothing matches."""
+    """Return the live context tool's response: `result`, or `error` if nothing matches."""
     if not (name or domains or area):
         return {"result": snapshot(house, shown(house))}
     target = Target(name=name or None, area=area or None, domains=domains, duplicates=True)
@@ -94,7 +94,7 @@ def _unfound(reason: Reason, target: Target) -> str:
 
 
 def snapshot(house: DemoHouse, things: Iterable[Thing]) -> str:
-    """Return the states of the entities as a YAML list under a headline."""
+    """Return the entities' states as a YAML list under a headline."""
     lines = [f"Live Context: {OVERVIEW}"]
     for thing in _by_name(things):
         state = house.get(thing.entity_id)
@@ -120,7 +120,7 @@ def _headline(house: DemoHouse, thing: Thing) -> list[str]:
 
 
 def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
-    """Return the shown attributes in order; whole numbers as text, fractions as numbers."""
+    """Return the attributes to show, in order; integers become strings, fractions stay numbers."""
     shown: dict[str, Any] = {}
     for key, value in state.attributes.items():
         if key not in _SHOWN:
@@ -134,7 +134,7 @@ def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
 
 
 def _scalar(value: Any) -> str:
-    """Write a YAML scalar, quoted only if it would not be read as text."""
+    """Write a YAML scalar, quoted only if YAML would otherwise not read it as a string."""
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""State of the simulated house: entities, their changes, and listeners for changes."""
+"""The simulated house: entities, state changes and change listeners."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ UNAVAILABLE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class CallerPlace:
-    """Area and floor ids of the device that a call names."""
+    """The area and floor ids of the device that made a call."""
 
     area_id: str | None = None
     floor_id: str | None = None
@@ -34,7 +34,7 @@ NOWHERE = CallerPlace()
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An entity as in the registries, with its initial state."""
+    """An entity's registry data and initial state."""
 
     entity_id: str
     name: str
@@ -51,17 +51,16 @@ class Thing:
 
     @property
     def domain(self) -> str:
-        """The part of the id before the dot."""
         return self.entity_id.partition(".")[0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name, if that counts, and all aliases."""
+        """The entity's name, if it is used for matching, and all aliases."""
         return (self.name, *self.aliases) if self.own_name else self.aliases
 
     @property
     def device_id(self) -> str | None:
-        """The id of its device; None for entities that are configured in software."""
+        """The entity's device id; None for entities that are configured in software."""
         if self.device is not None:
             return self.device
         if self.domain in ("script", "scene", "todo"):
@@ -71,7 +70,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of an entity at one moment."""
+    """An entity's state at one time."""
 
     entity_id: str
     state: str
@@ -95,7 +94,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Any other event, such as a registry change or a device event."""
+    """An event other than a state change, such as a registry change or a device event."""
 
     kind: str  # such as "area_registry_updated"
     data: Mapping[str, Any]
@@ -123,8 +122,8 @@ EventListener = Callable[[Event], None]
 class DemoHouse:
     """All entities, their areas and their states.
 
-    A lock or cover takes `settle_s` seconds to reach its new state; with 0 it does so at once,
-    after both states were reported. `spawn` starts these waits in the owner's task group.
+    A lock or cover takes `settle_s` seconds to reach its new state. With 0 it reports both the
+    moving and the final state immediately. `spawn` starts these waits in the owner's task group.
     """
 
     def __init__(
@@ -169,7 +168,7 @@ class DemoHouse:
         return self._states[entity_id]
 
     def all(self) -> list[Snapshot]:
-        """Return the current state of every entity, in the order of their setup."""
+        """Return every entity's current state, in the order in which the entities were added."""
         return list(self._states.values())
 
     def exposed(self) -> list[Thing]:
@@ -177,12 +176,12 @@ class DemoHouse:
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
-        """Return the area of the entity or of its device; None if it has none."""
+        """Return the area of the entity or of its device, or None."""
         thing = self.things[entity_id]
         return self.areas[thing.area_id] if thing.area_id is not None else None
 
     def place_of(self, device_id: str) -> CallerPlace:
-        """Return the place of a device; NOWHERE for an unknown id."""
+        """Return a device's area and floor; NOWHERE for an unknown id."""
         for thing in self.things.values():
             area = self.area_of(thing.entity_id)
             if thing.device_id == device_id and area is not None:
@@ -190,7 +189,7 @@ class DemoHouse:
         return NOWHERE
 
     def put_device(self, device_id: str, area_id: str | None) -> None:
-        """Move a device to an area, or to none."""
+        """Assign a device to an area; None removes it from its area."""
         for thing in [one for one in self.things.values() if one.device_id == device_id]:
             self.alter(thing.entity_id, area_id=area_id, area_on_device=True)
 
@@ -198,18 +197,18 @@ class DemoHouse:
     # (tests/simulators/phone_home.py).
 
     def registered_devices(self, since: datetime) -> list[dict[str, Any]]:
-        """Return device registry rows of devices that registered themselves."""
+        """Return the device registry rows of self-registered devices."""
         return []
 
     def notifiers(self) -> list[str]:
-        """List the actions in `notify` that push to a single device."""
+        """List the `notify` actions that each push to a single device."""
         return []
 
     def notify(self, notifier: str, data: Mapping[str, Any]) -> None:
-        """Push to the device of a notifier, or of the notify entity with that id."""
+        """Push a message to the device behind a notify action or a notify entity id."""
 
     def timer_tools(self, place: CallerPlace) -> "Sequence[Tool] | None":
-        """Return the timer tools of the caller's device; None if this house has no timers."""
+        """Return the timer tools of the calling device; None if this house has no timers."""
         return None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -218,7 +217,10 @@ class DemoHouse:
         return lambda: self._listeners.remove(listener)
 
     def listen_events(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` after each other event; the returned function unregisters it."""
+        """Call `listener` after each event that is not a state change.
+
+        Returns a function that unregisters it.
+        """
         self._event_listeners.append(listener)
         return lambda: self._event_listeners.remove(listener)
 
@@ -227,7 +229,7 @@ class DemoHouse:
             listener(Event(kind, data))
 
     def add(self, thing: Thing) -> None:
-        """Add an entity, or replace the one with its id."""
+        """Add an entity, replacing any entity with the same id."""
         old = self._states.get(thing.entity_id)
         self.things[thing.entity_id] = thing
         self._states[thing.entity_id] = self._first(thing)
@@ -273,9 +275,9 @@ class DemoHouse:
         self._tell(StateChange(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
-        """Move the entity to state `to` through `via`, which lasts `settle_s`.
+        """Move the entity to state `to`; it stays in state `via` for `settle_s` seconds first.
 
-        Replaces a journey under way.
+        A movement that is still under way is replaced.
         """
         self.halt(entity_id)
         if self.get(entity_id).state == to and all(
@@ -289,12 +291,12 @@ class DemoHouse:
         self._travelling[entity_id] = self._spawn(self._arrive(entity_id, to, attributes))
 
     def halt(self, entity_id: str) -> bool:
-        """Cancel the entity's journey; True if there was one."""
+        """Cancel the entity's movement; return True if it was moving."""
         task = self._travelling.pop(entity_id, None)
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """Cancel every journey, at shutdown."""
+        """Cancel every movement at shutdown."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 
@@ -314,7 +316,7 @@ def _new_context() -> str:
 
 @dataclass(slots=True)
 class Labels:
-    """The label registry. Labels of entities are in `Thing.labels`."""
+    """The label registry. An entity's own labels are in `Thing.labels`."""
 
     names: dict[str, str] = field(default_factory=dict)  # by label id
     # label ids, by area or device id

@@ -1,4 +1,4 @@
-"""Tools of the menu and their intents, which run after the arguments were checked."""
+"""The tools in the menu and their intents, which run after the arguments have been checked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Values = Mapping[str, Any]
 
 
 class IntentError(Exception):
-    """The call failed. `str(error)` is Home Assistant's sentence."""
+    """The call failed. `str(error)` is Home Assistant's error sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class ServiceTool:
         return match(house, target)
 
     def _service(self, state: Snapshot) -> tuple[str, str]:
-        """Return domain and service for an entity; on and off also mean open/close and
-        lock/unlock."""
+        """Return the domain and service for an entity; turning on or off can also mean opening or
+        closing, locking or unlocking."""
         domain = domain_of(state)
         if self.domain == "homeassistant":
             special = _ON_OFF.get((domain, self.service))
@@ -92,7 +92,7 @@ _ON_OFF = {
 
 
 def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[str, Any]:
-    """Make the answer of a tool that acted. `speech` is always empty."""
+    """Make the response of a tool that acted. `speech` is always empty."""
     return {
         "speech": {},
         "response_type": "action_done",
@@ -101,7 +101,7 @@ def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[st
 
 
 def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Set one thermostat; the answer names only it, even if it was found by its area."""
+    """Set one thermostat; the response names only it, even if the call named an area."""
     found = match(
         house,
         Target(
@@ -121,7 +121,7 @@ def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dic
 
 
 def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Change the volume. The answer's success list stays empty, as in Home Assistant."""
+    """Change the volume. The response's success list stays empty, as in Home Assistant."""
     found = match(
         house,
         Target(
@@ -146,14 +146,14 @@ def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[
 
 
 def broadcast(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Succeed without effect, because the house has no satellite to play the message."""
+    """Succeed without doing anything, because the house has no satellite to play the message."""
     if "message" not in values:
         raise IntentError("Error handling HassBroadcast")
     return done([], [])
 
 
 def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Send the vacuum to an area, even if it is in another one."""
+    """Send the vacuum to an area, even if the vacuum itself belongs to another area."""
     place_meant = match(house, Target(area=values["area"]))
     found = match(house, Target(name=values.get("name"), domains=("vacuum",)))
     success = [_named("area", area.name, area.area_id) for area in place_meant.areas]
@@ -164,7 +164,7 @@ def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str
 
 
 def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Add an item to a to-do list, with a capital first letter."""
+    """Add an item to a to-do list and capitalise its first letter."""
     todo = _todo_list(house, values["name"])
     item = values["item"].strip()
     house.todo[todo.entity_id].append(TodoItem(item[:1].upper() + item[1:]))
@@ -172,14 +172,13 @@ def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, 
 
 
 def complete_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Mark an item as completed."""
     todo = _todo_list(house, values["name"])
     _todo_item(house, todo, values["item"]).tick_off()
     return _todo_done(house, todo, values["name"])
 
 
 def remove_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Remove an item from the list, completed or not."""
+    """Remove an item from the list, whether it is completed or not."""
     todo = _todo_list(house, values["name"])
     item = _todo_item(house, todo, values["item"], ticked_too=True)
     house.todo[todo.entity_id].remove(item)
@@ -200,7 +199,7 @@ def _todo_item(
 
 
 def _todo_done(house: DemoHouse, todo: Snapshot, name: str) -> dict[str, Any]:
-    """Make an answer that names the list as the caller did."""
+    """Make a response that uses the caller's name for the list."""
     house.count_todo(todo.entity_id)
     return done([_named("entity", name, todo.entity_id)], [])
 
@@ -218,7 +217,7 @@ Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """A tool's MCP annotations. Home Assistant's are reliable only for reading tools."""
+    """A tool's MCP annotations. Home Assistant sets them reliably only for read-only tools."""
 
     destructive: bool = True
     idempotent: bool = False
@@ -235,7 +234,7 @@ AGAIN = Hints(idempotent=True)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool of the menu and the function that runs it."""
+    """A tool in the menu and the function that runs it."""
 
     name: str
     title: str
@@ -248,7 +247,7 @@ class Tool:
 
     @property
     def intent(self) -> str:
-        """The name without the integration's prefix."""
+        """The tool's name without the integration prefix."""
         return self.name.rpartition("__")[2]
 
 
@@ -265,7 +264,7 @@ def action_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """Make a tool that acts on all matches of name, area, floor, domain and device class."""
+    """Make a tool that acts on all entities that match its arguments."""
     properties = arguments.target(domain, device_classes, any_domain=domain is None)
     known: dict[str, arguments.Check] = {
         **dict.fromkeys(("name", "area", "floor"), arguments.text),
@@ -305,7 +304,7 @@ def script_tools(house: DemoHouse) -> list[Tool]:
 
 
 def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
-    """Return the schema of a script's fields, and the names of the required ones."""
+    """Return the schema of a script's fields and the names of its required fields."""
     fields = SCRIPTS[entity_id].fields
     return (
         {name: described(field.schema, field.description) for name, field in fields.items()},
@@ -348,7 +347,7 @@ _ITEM_TOOLS = tuple(
 
 
 def todo_tools(house: DemoHouse) -> list[Tool]:
-    """Make the tools of the exposed to-do lists, whose names are in the schema."""
+    """Make the to-do tools. Their schemas contain the names of the exposed lists."""
     lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
     properties = {
         "todo_list": arguments.choice(*lists),

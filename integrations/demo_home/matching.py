@@ -1,7 +1,7 @@
-"""Matching of entities by name, area and floor, as in Home Assistant 2026.11.
+"""Entity matching by name, area and floor, as in Home Assistant 2026.11.
 
-The filters run in Home Assistant's order, because the first one that leaves nothing gives the
-reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
+The filters run in Home Assistant's order, because the first filter that matches nothing determines
+the reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
 """
 
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ from integrations.home_assistant.house import Area, Floor
 
 
 class Reason(Enum):
-    """Reason why nothing matched, as worded by Home Assistant 2026.11.0."""
+    """The reason why nothing matched, as worded by Home Assistant 2026.11.0."""
 
     NAME = "No entities matched the name"
     AREA = "No entities were in the area"
@@ -31,7 +31,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Constraints on the entities that a call means. None and empty mean no constraint."""
+    """The constraints of a call on its entities. None or empty means unconstrained."""
 
     name: str | None = None
     area: str | None = None
@@ -47,14 +47,14 @@ class Target:
 
     @property
     def empty(self) -> bool:
-        """True if there is no constraint, which would mean the whole house."""
+        """True without any constraint, which would select the whole house."""
         asked = (self.name, self.area, self.floor, self.domains, self.device_classes)
         return not any((*asked, self.features, self.states))
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The matching entities, and the areas and floors by which they were named."""
+    """The matching entities, and the areas and floors that the call named."""
 
     states: tuple[Snapshot, ...]
     areas: tuple[Area, ...] = ()
@@ -62,7 +62,7 @@ class Match:
 
 
 class MatchError(Exception):
-    """Nothing matched. `str(error)` is Home Assistant's sentence."""
+    """Nothing matched. `str(error)` is Home Assistant's error sentence."""
 
     def __init__(self, reason: Reason, target: Target) -> None:
         self.reason = reason
@@ -84,7 +84,7 @@ class MatchError(Exception):
 
 
 def same_name(one: str, other: str) -> bool:
-    """Compare names without case and outer spaces; accents and inner spaces count."""
+    """Compare names, ignoring case and surrounding spaces; accents and inner spaces matter."""
     return one.strip().casefold() == other.strip().casefold()
 
 
@@ -107,7 +107,8 @@ def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
 
 
 def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None) -> Match:
-    """Return the exposed entities that `target` means, of all or of `among`. Raises MatchError."""
+    """Return the exposed entities that fit `target`, out of `among` or the whole house. Raises
+    MatchError."""
 
     def kept(
         states: list[Snapshot], keep: Callable[[Snapshot], bool], reason: Reason
@@ -148,8 +149,7 @@ def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None)
 
 
 def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[Floor, ...]]:
-    """Return the areas and floors that the target names. Raises MatchError if one does not
-    exist."""
+    """Return the areas and floors that the target names. Raises MatchError for an unknown name."""
     floors = find_floors(house, target.floor) if target.floor else ()
     if target.floor and not floors:
         raise MatchError(Reason.INVALID_FLOOR, target)
@@ -160,7 +160,7 @@ def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[F
 
 
 def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Choose among entities of the same name by preferred floor, then by preferred area."""
+    """Choose among entities with the same name by preferred floor, then by preferred area."""
     for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
         if len(states) > 1 and wanted:
             states = [state for state in states if place(house, state) == wanted]
@@ -173,7 +173,7 @@ def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Sn
 
 
 def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Choose the entity in the preferred area, else the one on the preferred floor."""
+    """Choose the entity in the preferred area, otherwise the one on the preferred floor."""
     left = states
     if target.near_area:
         left = [state for state in states if _area_id(house, state) == target.near_area]
@@ -185,7 +185,6 @@ def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Sn
 
 
 def domain_of(state: Snapshot) -> str:
-    """Return the part of the id before the dot."""
     return state.entity_id.partition(".")[0]
 
 

@@ -1,4 +1,5 @@
-"""The Model Context Protocol over stateless HTTP, with Home Assistant 2026.11's statuses and texts.
+"""The Model Context Protocol over stateless HTTP, with the status codes and texts of Home Assistant
+2026.11.
 
 Each POST is handled separately by the mcp SDK's low-level server, which Home Assistant uses too.
 """
@@ -38,7 +39,7 @@ Heard = Callable[[str, Mapping[str, Any]], None]
 
 @dataclass
 class _NoWayBack:
-    """The dispatch context of one POST, which the server can only answer."""
+    """A dispatch context for one POST; the server can send only the response."""
 
     request_id: types.RequestId
     transport: TransportContext = field(
@@ -56,17 +57,16 @@ class _NoWayBack:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> None:
-        """Ignore it: a stateless answer has room for one message."""
+        """Drop the notification: a stateless response has room for one message."""
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Ignore it, like every notification."""
+        """Drop the progress report, like every notification."""
 
 
 class McpEndpoint:
-    """Answer the POSTs to `/api/mcp` and `/api/mcp/assist`; `heard` is called for each tool
-    call."""
+    """Handle POSTs to `/api/mcp` and `/api/mcp/assist`, calling `heard` for each tool call."""
 
     def __init__(self, house: DemoHouse, heard: Heard) -> None:
         self._house = house
@@ -82,7 +82,7 @@ class McpEndpoint:
         )
 
     async def answer(self, request: Request) -> Response:
-        """Answer one POST whose token has been checked."""
+        """Answer a POST whose token has already been checked."""
         if JSON not in request.headers.get("accept", ""):
             return PlainTextResponse(f"Client must accept {JSON}", 400)
         content_type = request.headers.get("content-type", "").partition(";")[0].strip()
@@ -101,7 +101,8 @@ class McpEndpoint:
     async def _reply(
         self, message: types.JSONRPCRequest, version: str | None
     ) -> types.JSONRPCResponse | types.JSONRPCError:
-        """Run one request at its header's protocol version, else at the newest with a handshake."""
+        """Run a request at the protocol version in its header, or else at the newest version that
+        uses a handshake."""
         meta = (message.params or {}).get("_meta")
         envelope = meta if isinstance(meta, dict) else {}
         connection = Connection.from_envelope(
@@ -127,7 +128,7 @@ class McpEndpoint:
         return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
     def _place(self, ctx: ServerRequestContext[Any, Any]) -> CallerPlace:
-        """Return the place of the device that the caller names; NOWHERE for an unknown id."""
+        """Return the area and floor of the calling device; NOWHERE for an unknown id."""
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
             raise TypeError("device_id must be a string")

@@ -1,4 +1,4 @@
-"""REST calls of Home Assistant 2026.11 that a voice assistant uses, and the simulated house."""
+"""Home Assistant 2026.11's REST calls that a voice assistant uses, and the running demo home."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ _MISASKED = {
 
 
 class Rest:
-    """The handlers. The caller has checked the token and put the person in `request.state`."""
+    """The request handlers. The token is already checked; the user is in `request.state`."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house
@@ -80,7 +80,7 @@ class Rest:
         return Response(picture(), media_type="image/png")
 
     async def service(self, request: Request) -> Response:
-        """POST /api/services/<domain>/<service>: every state written during the call."""
+        """POST /api/services/<domain>/<service>: returns every state written during the call."""
         body = await request.body()
         try:
             data = json.loads(body) if body else {}
@@ -117,13 +117,13 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class DemoHome:
-    """A house that runs while its context is open.
+    """A simulated house that runs while its context is open.
 
-    `url` and `token` are what a client needs; `token` belongs to an administrator, `person_token`
-    to a person who is not one. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the
-    same tools. Its `location_name` is "Demo home", so that clients can tell it is simulated. Locks
-    and covers take `settle_s` seconds to arrive. `calls` holds the received tool calls in order. It
-    opens one loopback port and runs in the caller's event loop.
+    Clients need `url` and `token`. `token` belongs to an administrator, `person_token` to a user
+    without administrator rights. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the
+    same tools. `location_name` is "Demo home", so that clients can tell the house is simulated.
+    Locks and covers take `settle_s` seconds to move. `calls` holds the received tool calls in
+    order. The house opens one loopback port and runs in the caller's event loop.
     """
 
     house_class: type[DemoHouse] = DemoHouse
@@ -174,14 +174,14 @@ class DemoHome:
 
     @property
     def states(self) -> dict[str, str]:
-        """The state of every entity, by its id."""
+        """Each entity's state, by entity id."""
         return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
 
     def get(self, entity_id: str) -> Snapshot:
         return self.house.get(entity_id)
 
     def describe(self) -> str:
-        """Describe the house in a short text, one line per area."""
+        """Describe the house, one line per area."""
         return describe(self.house)
 
     def fail_next(self, entity_id: str) -> None:
@@ -189,11 +189,11 @@ class DemoHome:
         self.house.failing.add(entity_id)
 
     def jam(self, lock_id: str) -> None:
-        """Make this lock get stuck on its way from now on."""
+        """Make this lock jam from the next time it moves."""
         self.house.jammed.add(lock_id)
 
     def lose(self, entity_id: str) -> None:
-        """Make this entity unavailable: actions on it succeed without effect."""
+        """Make this entity unavailable: actions on it succeed but do nothing."""
         self.house.write(entity_id, UNAVAILABLE)
 
     def _heard(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -242,13 +242,13 @@ class DemoHome:
         )
 
     def more_routes(self) -> list[Route]:
-        """Return additional routes, for the house of the tests."""
+        """Return additional routes; overridden by the test suite's house."""
         return []
 
     def route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
-        """Make a route for one method, behind the token.
+        """Make a route for one method that requires a token.
 
-        `refuse` is the status for a person who is not an administrator; 0 admits them.
+        `refuse` is the status returned to users who are not administrators; 0 admits them.
         """
 
         async def guarded(request: Request) -> Response:
@@ -274,6 +274,6 @@ def _unauthorized(request: Request) -> Response:
 
 
 async def _status_text(request: Request, error: Exception) -> Response:
-    """Word an HTTP error as Home Assistant does: "404: Not Found"."""
+    """Return an HTTP error worded as in Home Assistant: "404: Not Found"."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     return PlainTextResponse(f"{status}: {HTTPStatus(status).phrase}", status)

@@ -1,7 +1,7 @@
-"""Scenes and scripts of the house, saved states of entities, and colours.
+"""Scenes, scripts, saved entity states and colour names.
 
 Scenes are saved and applied like `scene.create` and each domain's `reproduce_state` in Home
-Assistant 2026.11: entities of other domains, or that are unavailable, stay as they are.
+Assistant 2026.11. Unavailable entities, and those of unsupported domains, stay unchanged.
 """
 
 import re
@@ -59,7 +59,8 @@ COLORS: dict[str, tuple[int, int, int]] = {
 
 
 def color_rgb(name: str) -> tuple[int, int, int]:
-    """Return the colour of that name, ignoring spaces and case. Raises ValueError if unknown."""
+    """Return the RGB value of a colour name, ignoring spaces and case. Raises ValueError if
+    unknown."""
     try:
         return COLORS[name.replace(" ", "").casefold()]
     except KeyError:
@@ -70,8 +71,7 @@ def color_rgb(name: str) -> tuple[int, int, int]:
 
 
 def describe(house: DemoHouse) -> str:
-    """Describe the house, one line per area with each entity's state; entities without one are
-    last."""
+    """List each entity's state, one line per area; entities without an area come last."""
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
@@ -86,7 +86,7 @@ def describe(house: DemoHouse) -> str:
 
 
 def in_words(snapshot: Snapshot) -> str:
-    """Describe the state with its most important number."""
+    """Describe the state together with its most important number."""
     attributes = snapshot.attributes
     if snapshot.state in ("on", "off") and attributes.get("brightness") is not None:
         colour = attributes.get("rgb_color")
@@ -130,10 +130,10 @@ _ENDS = {via: end for end, via in _VIA.items()}
 def create(
     house: DemoHouse, scene_id: str, entity_ids: Sequence[str], given: Mapping[str, Any]
 ) -> None:
-    """Save the present states, and those given as a state or as attributes with a `state`.
+    """Save the entities' current states and the given states as a scene.
 
-    Entities that do not exist are ignored; without any, no scene is made. Neither is one with the
-    id of a scene that was not made here.
+    A given state is a string, or attributes with a `state`. Entities that do not exist are ignored.
+    Nothing is saved if none exist, or if the id belongs to a scene that `create` did not make.
     """
     entity_id = f"scene.{scene_id}"
     kept = [_given(house, member, wanted) for member, wanted in given.items()]
@@ -149,7 +149,7 @@ def create(
 
 
 def apply(house: DemoHouse, entity_id: str) -> None:
-    """Restore the saved states. Locks and covers move to them as usual."""
+    """Restore a scene's states. Locks and covers take their usual time to move."""
     house.write(entity_id, house.clock.now().isoformat())
     for kept in house.scenes[entity_id]:
         if kept.entity_id in house.things:
@@ -157,7 +157,7 @@ def apply(house: DemoHouse, entity_id: str) -> None:
 
 
 def delete(house: DemoHouse, entity_id: str) -> None:
-    """Delete a scene. Raises KeyError if it was not made here."""
+    """Delete a scene. Raises KeyError if `create` did not make it."""
     del house.scenes[entity_id]
     house.remove(entity_id)
 
@@ -195,7 +195,7 @@ Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a script: as a JSON Schema for tools, as a selector for `get_services`."""
+    """A script field, as a JSON Schema for tools and as a selector for `get_services`."""
 
     description: str
     schema: dict[str, Any]
@@ -263,7 +263,7 @@ SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
-    """Return a script's configuration, as `script/config` does; None if there is no such script."""
+    """Return a script's configuration as `script/config` does, or None for an unknown script."""
     script = SCRIPTS.get(entity_id)
     if script is None:
         return None
@@ -285,10 +285,10 @@ def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
 def run_script(
     house: DemoHouse, entity_id: str, fields: Mapping[str, Any], call: Call
 ) -> Mapping[str, Any] | None:
-    """Run a script with its fields and return its answer; a failed step raises its error.
+    """Run a script and return its response; a failed step raises its error.
 
-    The script is "on" while it runs. Home Assistant does not check the fields, neither required
-    ones nor ranges, so a wrong one fails inside.
+    The script is "on" while it runs. Home Assistant checks neither required fields nor ranges, so
+    an invalid field makes a step fail.
     """
     house.write(entity_id, "on", last_triggered=house.clock.now().isoformat(), current=1)
     try:

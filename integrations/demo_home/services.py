@@ -1,4 +1,4 @@
-"""The effect of each action on an entity, by domain and service as in Home Assistant 2026.11."""
+"""Effects of each action on an entity, by domain and service, as in Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
 
 
 class ServiceError(Exception):
-    """The action was refused; `str(error)` says why.
+    """The action was refused; `str(error)` gives the reason.
 
     `code` and `prefix` are for the websocket's error message.
     """
@@ -24,8 +24,6 @@ class ServiceError(Exception):
 
 
 class UnknownServiceError(ServiceError):
-    """There is no such action."""
-
     code = "not_found"
 
 
@@ -36,7 +34,7 @@ class DataError(ServiceError):
 
 
 class UnfitError(ServiceError):
-    """The data is well formed, but does not suit this entity, or an answer must be requested."""
+    """The data is valid but does not suit this entity, or response data must be requested."""
 
     code = "service_validation_error"
     prefix = "Validation error: "
@@ -45,9 +43,9 @@ class UnfitError(ServiceError):
 def call(
     house: DemoHouse, domain: str, service: str, entity_id: str, data: Data
 ) -> Mapping[str, Any] | None:
-    """Run an action on an entity and return a script's answer, else None.
+    """Run an action on an entity. Returns a script's response, otherwise None.
 
-    Unavailable entities, and those of another domain, are ignored as in Home Assistant. Raises
+    Unavailable entities, and entities of another domain, are ignored as in Home Assistant. Raises
     ServiceError.
     """
     own = entity_id.partition(".")[0]
@@ -63,7 +61,7 @@ def call(
 
 
 def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Turn a light on; what it does not support is ignored, as in Home Assistant."""
+    """Turn a light on, ignoring settings that it does not support, as Home Assistant does."""
     light = house.get(entity_id)
     modes = light.attributes["supported_color_modes"]
     if modes == ["onoff"]:
@@ -102,7 +100,8 @@ def _brightness(data: Data) -> int | None:
 
 
 def _colour(data: Data, modes: list[str]) -> dict[str, Any]:
-    """Return the attributes for the requested colour, {} if there is none or it is unsupported."""
+    """Return the attributes for the requested colour; {} if none was requested or it is
+    unsupported."""
     if "rgb" in modes and ("rgb_color" in data or "color_name" in data):
         rgb = data["rgb_color"] if "rgb_color" in data else color_rgb(data["color_name"])
         return {"color_mode": "rgb", "rgb_color": list(rgb), "color_temp_kelvin": None}
@@ -171,7 +170,7 @@ def _move(house: DemoHouse, entity_id: str, position: int) -> None:
 
 
 def _stop_cover(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Stop a moving cover, half open if it has a position; a cover at rest stays as it is."""
+    """Stop a moving cover, half open if it has a position. A cover at rest is unchanged."""
     if not house.halt(entity_id):
         return
     if "current_position" in house.get(entity_id).attributes:
@@ -221,7 +220,7 @@ def _pause(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _needs(house: DemoHouse, entity_id: str, feature: int, action: str) -> None:
-    """Raise UnfitError if the entity lacks a feature bit."""
+    """Raise UnfitError if the entity does not support a feature bit."""
     if not house.get(entity_id).attributes.get("supported_features", 0) & feature:
         raise UnfitError(f"Entity {entity_id} does not support action {action}")
 
@@ -270,7 +269,8 @@ def _return(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] | None:
-    """Run a script by its entity. Home Assistant logs an error inside it and reports success."""
+    """Run a script through its entity. Errors are ignored: Home Assistant logs them and reports
+    success."""
     try:
         return run_script(house, entity_id, data, call)
     except ServiceError:
@@ -278,7 +278,7 @@ def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] |
 
 
 def _script_off(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Do nothing, because the scripts of this house end at once."""
+    """Do nothing, because this house's scripts finish immediately."""
 
 
 def _scene(house: DemoHouse, entity_id: str, data: Data) -> None:
@@ -311,7 +311,7 @@ def _get_forecasts(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str,
 
 
 def _send_message(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Push to the device of a notify entity."""
+    """Push a message to a notify entity's device."""
     house.notify(entity_id, data)
 
 

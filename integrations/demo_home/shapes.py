@@ -1,4 +1,4 @@
-"""Field names and shapes of Home Assistant 2026.11's states, registries and event messages."""
+"""JSON field names and structures of Home Assistant 2026.11's states, registries and events."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -31,7 +31,7 @@ def state(snapshot: Snapshot) -> Json:
 
 
 def context(context_id: str, user_id: str | None = None) -> Json:
-    """Return the context of a state or an action."""
+    """Return the context object of a state or an action."""
     return {"id": context_id, "parent_id": None, "user_id": user_id}
 
 
@@ -76,8 +76,7 @@ def state_changed(change: StateChange) -> Json:
 
 
 def compressed_state(snapshot: Snapshot) -> Json:
-    """Return a whole state as in `subscribe_entities`: s, a, c, lc, and lu if it differs from
-    lc."""
+    """Return a full state as in `subscribe_entities`: s, a, c, lc, and lu if it differs from lc."""
     short: Json = {
         "s": snapshot.state,
         "a": dict(snapshot.attributes),
@@ -100,7 +99,7 @@ def compressed_change(change: StateChange) -> Json:
 
 
 def _difference(old: Snapshot, new: Snapshot) -> Json:
-    """Return the new values ("+") and the removed attributes ("-")."""
+    """Return the new values ("+") and the names of removed attributes ("-")."""
     added: Json = {"c": new.context_id}
     if new.state != old.state:
         added["s"] = new.state
@@ -193,7 +192,7 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def device(device_id: str, name: str, since: datetime, **given: Any) -> Json:
-    """Return a row of `config/device_registry/list`; fields that are not given are null."""
+    """Return a row of `config/device_registry/list`; fields not in `given` are null."""
     empty = (
         *("area_id", "configuration_url", "disabled_by", "entry_type", "hw_version", "model"),
         *("model_id", "name_by_user", "serial_number", "sw_version", "via_device_id"),
@@ -208,7 +207,7 @@ def entities(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def entity(thing: Thing, since: datetime) -> Json:
-    """Return a row of `config/entity_registry/list`; aliases are only in the extended form."""
+    """Return a row of `config/entity_registry/list`. It has no aliases; see `extended_entity`."""
     return {
         "area_id": None if thing.area_on_device else thing.area_id,
         "categories": {},
@@ -309,7 +308,7 @@ KINDS = (
 
 
 def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
-    """Return the entities that a script or scene acts on; () for anything else."""
+    """Return the entities that a script or scene affects; () for anything else."""
     if entity_id in SCRIPTS:
         return SCRIPTS[entity_id].touches
     if entity_id in house.scenes:
@@ -318,7 +317,7 @@ def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
 
 
 def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
-    """Return ids related to the item, by type, without empty types."""
+    """Return the ids related to an item, by type; types without any are left out."""
     found: dict[str, list[str]] = {}
     if kind in ("script", "scene", "entity") and item in house.things:
         members = touched(house, item)
@@ -342,7 +341,7 @@ def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
 
 
 def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the devices, areas and floors of the entities."""
+    """Return the entities' devices, areas and floors."""
     known = [house.things[entity_id] for entity_id in entity_ids if entity_id in house.things]
     areas = [area for thing in known if (area := house.area_of(thing.entity_id))]
     return {
@@ -353,7 +352,7 @@ def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]
 
 
 def _users(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the scripts and scenes that act on one of the entities."""
+    """Return the scripts and scenes that affect any of the entities."""
     wanted = set(entity_ids)
     makers = [t for t in house.things if wanted & set(touched(house, t))]
     return {

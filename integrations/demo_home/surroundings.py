@@ -1,4 +1,4 @@
-"""Surroundings of the simulated house: clock, users, camera picture and weather forecasts."""
+"""Clock, users, camera picture and weather forecasts of the simulated house."""
 
 import asyncio
 import secrets
@@ -15,7 +15,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class SystemClock:
-    """The machine's own time."""
+    """The system time."""
 
     def now(self) -> datetime:
         return datetime.now().astimezone()
@@ -37,12 +37,12 @@ class Person:
 
     @property
     def user_id(self) -> str:
-        """The id that Home Assistant would assign."""
+        """The user's id in Home Assistant."""
         return uuid.uuid5(uuid.NAMESPACE_DNS, self.name).hex
 
 
 def whose(people: Iterable[Person], token: object) -> Person | None:
-    """Return the person with that token; None for anything else."""
+    """Return the user with that token, or None."""
     if not isinstance(token, str):
         return None
     given = token.encode()
@@ -75,7 +75,7 @@ def picture() -> bytes:
 
 
 def _colour(x: int, y: int) -> tuple[int, int, int]:
-    """Return a pixel's colour: a wall with a door and a step in front of it."""
+    """Return a pixel's colour in a picture of a wall with a door and a doorstep."""
     if y >= HEIGHT - 8:
         return _STEP
     if 52 <= x < 55 and 34 <= y < 38:
@@ -128,7 +128,7 @@ def _day(
 
 
 def _hour(when: datetime) -> dict[str, Any]:
-    """Return an hour's forecast, warmest at 15:00."""
+    """Return the forecast for an hour; 15:00 is the warmest."""
     return {
         "datetime": when.isoformat(),
         "condition": "rainy" if when.hour < 12 else "cloudy",

@@ -1,4 +1,4 @@
-"""The tool menu of the house, as in Home Assistant 2026.11's Assist API, and calling a tool."""
+"""The house's tool menu and tool calls, as in the Assist API of Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,12 +33,11 @@ from integrations.demo_home.services import ServiceError
 
 
 class ToolError(Exception):
-    """The call failed. `str(error)` is the sentence that the caller gets."""
+    """The call failed. `str(error)` is the sentence that the caller receives."""
 
 
 def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
-    """List the tools for the exposed entities and the caller's device, in Home Assistant's
-    order."""
+    """List the tools for the exposed entities and the calling device, in Home Assistant's order."""
     exposed = {thing.domain for thing in house.exposed()}
     tools = (
         *DEVICE_TOOLS,
@@ -55,7 +54,7 @@ def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
 def call_tool(
     house: DemoHouse, name: str, arguments: Mapping[str, Any], place: CallerPlace
 ) -> dict[str, Any]:
-    """Run a tool and return its answer, a JSON object. Raises ToolError."""
+    """Run a tool and return its response, a JSON object. Raises ToolError."""
     tool = next((tool for tool in menu(house, place) if tool.name == name), None)
     if tool is None:
         raise ToolError(f'Tool "{name}" not found')
@@ -275,7 +274,7 @@ def _player_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """Make a tool for media players; unless `state` is set otherwise, only for those that play."""
+    """Make a media player tool that acts only on players in `state`."""
     return action_tool(
         f"media_player__{name}",
         title,

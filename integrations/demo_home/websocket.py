@@ -1,4 +1,4 @@
-"""The websocket of Home Assistant 2026.11: sign-in, commands, subscriptions."""
+"""Home Assistant 2026.11's websocket API: sign-in, commands and subscriptions."""
 
 import asyncio
 import re
@@ -98,7 +98,7 @@ class Socket:
             self._over.set()
 
     def _send(self, message: Json) -> None:
-        """Queue a message; a client that lets too many pile up is disconnected."""
+        """Queue a message; a client whose queue grows too long is disconnected."""
         if self._out.full():
             self._over.set()
         else:
@@ -203,7 +203,7 @@ _MISASKED = {
 
 
 class CommandError(Exception):
-    """A command failed; carries the code and message of the answer."""
+    """A command failed. Carries the error code and message to send back."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -211,7 +211,7 @@ class CommandError(Exception):
 
 
 class Commands:
-    """Commands of one signed-in person."""
+    """The commands of one signed-in user."""
 
     def __init__(self, house: DemoHouse, person: Person, since: datetime) -> None:
         self._house = house
@@ -266,7 +266,7 @@ class Commands:
         return thing is not None and thing.registered
 
     def _entries(self, message: Json) -> dict[str, Json | None]:
-        """Return each requested entity; null for one that does not exist."""
+        """Return the requested entities; null for each one that does not exist."""
         entity_ids = needed(message, "entity_ids")
         for one in entity_ids:
             if not _ENTITY_ID.fullmatch(str(one)):
@@ -382,7 +382,7 @@ class Commands:
 
 
 def _named(message: Mapping[str, Any]) -> Json:
-    """Return the changed name and aliases of an area or floor, as far as they are given."""
+    """Return the new name and aliases of an area or floor, if given."""
     changes: Json = {}
     if "name" in message:
         changes["name"] = str(message["name"])
@@ -392,7 +392,7 @@ def _named(message: Mapping[str, Any]) -> Json:
 
 
 def needed(message: Mapping[str, Any], key: str) -> Any:
-    """Return the value of the key. Raises CommandError if it is missing."""
+    """Return the value of a required key. Raises CommandError if it is missing."""
     if key not in message:
         raise CommandError("invalid_format", f"required key not provided at '{key}'. Got None")
     return message[key]

@@ -1,7 +1,7 @@
 """Access to Gemini: the key, the address, and a client whose settings are all explicit.
 
-Everything that google-genai would take from its environment variables (another key, Vertex, an
-address, an API version) is set here, so that only Hearth's settings count.
+google-genai reads environment variables (another key, Vertex, an address, an API version). All of
+them are set explicitly here, so that only Hearth's settings count.
 """
 
 import asyncio
@@ -48,10 +48,10 @@ class Access:
 
 
 def make_client(access: Access) -> "Client":
-    """Make google-genai's client for Live and for plain requests. Imports it (0.6 s) and blocks.
+    """Make google-genai's client for Live and plain requests. Blocks for 0.6 s to import the SDK.
 
-    Raises SignInAgain without a usable key, and Misconfigured for an unusable address or `ca_file`,
-    or if google-genai is not installed.
+    Raises SignInAgain without a usable key, and Misconfigured if the address or `ca_file` is
+    unusable or google-genai is not installed.
     """
     try:
         from google.genai import Client
@@ -91,7 +91,7 @@ def make_client(access: Access) -> "Client":
 
 
 def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
-    """Make a transport that limits the connection time, for which the SDK has no separate limit."""
+    """Make a transport with a separate connection timeout, which the SDK lacks."""
     from httpx2 import AsyncHTTPTransport, Request, Response
 
     class PromptTransport(AsyncHTTPTransport):
@@ -104,7 +104,7 @@ def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
 
 
 class LazyClient:
-    """google-genai's client, made in a thread at the first use because the import is slow."""
+    """google-genai's client, made in a thread on first use because the import is slow."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -112,7 +112,7 @@ class LazyClient:
         self._making = asyncio.Lock()
 
     async def get(self) -> "Client":
-        """Return the client. Raises as `make_client`, and then tries again at the next call."""
+        """Return the client. Raises the errors of `make_client`; the next call then tries again."""
         async with self._making:
             if self._client is None:
                 self._client = await asyncio.to_thread(make_client, self._access)
@@ -141,7 +141,7 @@ def _usable_key(given: str) -> str:
 def _usable_address(given: str) -> str:
     """Return the address without a trailing slash; the SDK appends its path and uses wss for Live.
 
-    Raises Misconfigured if it is not an address.
+    Raises Misconfigured if the address is not valid.
     """
     try:
         parts = urlsplit(given or _BASE_URL)

@@ -1,4 +1,4 @@
-"""google-genai's Schema without its validation. Imports google-genai, so import it late.
+"""google-genai's Schema without its validation. Importing this module imports google-genai.
 
 The SDK checks every field of every schema in Python to warn about wrong classes. Our schemas are
 plain values that `subset.fault` has checked, and the SDK checks them again when it opens a session.
@@ -12,7 +12,7 @@ from pydantic import model_validator
 
 
 class CheckedSchema(Schema):
-    """A schema without that validation, as are its members."""
+    """A schema that skips the SDK's field validation, for itself and its members."""
 
     properties: dict[str, "CheckedSchema"] | None = None  # type: ignore[assignment]
     items: "CheckedSchema | None" = None

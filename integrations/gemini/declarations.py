@@ -1,7 +1,7 @@
-"""Convert the JSON Schema of an MCP tool to a function declaration that Gemini accepts.
+"""Convert an MCP tool's JSON Schema to a function declaration that Gemini accepts.
 
-Keywords that the subset (`subset`) lacks go into the description, and what cannot be expressed is
-recorded as a loss. The arguments that come back are still validated with the original schema.
+Keywords that Gemini's subset (`subset`) lacks are described in words, and anything that cannot be
+expressed is recorded as a loss. The model's arguments are still validated with the original schema.
 """
 
 from collections.abc import Mapping
@@ -94,7 +94,8 @@ Refs = tuple[str, ...]
 
 
 class Translator:
-    """Translate one JSON Schema, node by node, into the subset; tracks losses, names and limits."""
+    """Translate one JSON Schema node by node, keeping track of losses, renamed arguments and
+    limits."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -107,21 +108,21 @@ class Translator:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """Declared argument names -> the server's names, if they differ."""
+        """Map each renamed argument's declared name to the server's name."""
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:
-        """Return what the model is not told, as "argument: what"."""
+        """Return the details that the declaration omits, as "argument: detail"."""
         told = tuple(self._losses)
         over = len(told) - _MAX_LOSSES
         return told if over <= 0 else (*told[:_MAX_LOSSES], f"and {over} more")
 
     def lose(self, path: str, text: str) -> None:
-        """Record a loss of the argument at `path`; "" is the tool itself."""
+        """Record a loss for the argument at `path`; "" is the tool itself."""
         self._losses[f"{clean(path)[:80]}: {text}" if path else text] = None
 
     def top(self) -> Schema | None:
-        """Return the schema of all arguments, an object with properties, or None."""
+        """Return the schema of all arguments, an object with properties; None if there are none."""
         node, refs, _ = self._flat(self._root, "", ())
         if types_of(node) and "object" not in types_of(node):
             self.lose("", "all arguments, which are not an object")
@@ -141,13 +142,13 @@ class Translator:
         return lambda text: self.lose(path, text)
 
     def _notes(self, node: Node, path: str) -> list[str]:
-        """Return sentences for the keywords that the subset lacks."""
+        """Describe the keywords that the subset lacks, in sentences."""
         return notes(node, self._losing(path)) if is_noted(node) else []
 
     def _flat(self, node: Any, path: str, refs: Refs, level: int = 0) -> tuple[Node, Refs, bool]:
         """Resolve `$ref` and `allOf` in a node.
 
-        Returns the node, the references it went through, and True if they are recursive.
+        Returns the node, the references that were followed, and True if they are recursive.
         """
         if not isinstance(node, dict):
             if node is False:
@@ -233,8 +234,8 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _any(self, node: Node, path: str) -> Schema:
-        """Translate an unrestricted value: the plain types, and a list of them except inside a
-        list."""
+        """Translate an unrestricted value: any plain type or, outside a list, a list of plain
+        types."""
         self.lose(path, "any value, but no object can be given")
         said = self._notes(node, path)
         kinds: list[Schema] = [{"type": kind} for kind in _PLAIN]
@@ -243,7 +244,7 @@ class Translator:
         return nullable({"anyOf": [described(one, self._own(node), said) for one in kinds]})
 
     def _wider(self, schema: Schema, base: Node, path: str) -> Schema:
-        """Add any plain value to the schema, because one of its alternatives accepts anything."""
+        """Also accept any plain value, because one of the alternatives is unrestricted."""
         self.lose(path, "any other list or object")
         told = schema.get("anyOf", [schema])
         there = {one["type"] for one in told if "enum" not in one}
@@ -339,7 +340,7 @@ class Translator:
     def _several(
         self, base: Node, members: list[tuple[Node, Refs, bool]], path: str, depth: int
     ) -> Schema:
-        """Translate alternatives, each merged with the keywords beside them, without duplicates."""
+        """Translate alternatives, merging each with its sibling keywords; drop duplicates."""
         if len(members) > MAX_ALTERNATIVES:
             self.lose(path, f"{len(members) - MAX_ALTERNATIVES} of {len(members)} alternatives")
         shape = {key: value for key, value in base.items() if key not in ANNOTATIONS}
@@ -362,7 +363,7 @@ class Translator:
         return told[0] if len(told) == 1 else {"anyOf": told}
 
     def _json_text(self, node: Node, path: str) -> Schema:
-        """Declare an object with unknown members as JSON text, because the API requires
+        """Declare an object with unknown members as a JSON string, because the API requires
         properties."""
         self.lose(path, "a free object, given as JSON text")
         kind = {"object": "An object", "array": "A list"}.get(likely_type(node), "A value")
@@ -373,7 +374,7 @@ class Translator:
 
 
 def _is_open(node: Node) -> bool:
-    """Return True if arguments besides the named ones are accepted."""
+    """Return True if arguments other than the named ones are accepted."""
     return node.get("additionalProperties") not in (None, False)
 
 
