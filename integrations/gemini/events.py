@@ -1,7 +1,7 @@
-"""Events of a Live session, made from Gemini's frames in the order of their arrival.
+"""Live session events, made from Gemini's frames in order of arrival.
 
-A frame may hold several things and becomes several events. Transcripts are separate streams: they
-are not aligned with the sound or with each other (SDK documentation).
+A frame can contain several messages, each of which becomes an event. Transcripts are separate
+streams: they are aligned neither with the audio nor with each other (SDK documentation).
 """
 
 import logging
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """A further piece of the user's words, as transcribed by the model."""
+    """The next part of the user's speech, as transcribed by the model."""
 
     text: str
     language: str | None = None  # BCP-47, if the service tells it
@@ -33,7 +33,7 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True)
 class OutputText:
-    """A further piece of the transcript of the model's voice."""
+    """The next part of the model's speech transcript."""
 
     text: str
     with_sound: bool  # the same frame contained sound
@@ -41,7 +41,7 @@ class OutputText:
 
 @dataclass(frozen=True, slots=True)
 class OutputAudio:
-    """A further piece of the model's voice."""
+    """The next part of the model's speech."""
 
     pcm: bytes  # mono int16
     rate: int  # Hz
@@ -49,7 +49,7 @@ class OutputAudio:
 
 @dataclass(frozen=True, slots=True)
 class InnerText:
-    """A text part of an audio model: thoughts and tool texts, which must not be spoken."""
+    """Text from an audio model: thoughts and tool output, which must not be spoken."""
 
     text: str
     thought: bool
@@ -57,7 +57,7 @@ class InnerText:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A function that the model wants to run."""
+    """A function call that the model requests."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCalls:
-    """Calls that belong together; each id must be answered exactly once, unless it is cancelled."""
+    """Calls that belong together. Answer each id exactly once, unless it is cancelled."""
 
     calls: tuple[FunctionCall, ...]
 
@@ -85,7 +85,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class GenerationComplete:
-    """The reply is complete, though its sound and transcript may still be on their way."""
+    """The reply is complete, though its audio and transcript may still be arriving."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class GoAway:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The connection is over: the last event."""
+    """The connection has ended. This is always the last event."""
 
     error: IntegrationError | None  # None: closed by us
 
@@ -149,9 +149,9 @@ _NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
 class FrameReader:
-    """Convert the frames of one connection to events, each call only once.
+    """Convert one connection's frames to events, reporting each call only once.
 
-    The service may send a call twice, as a part of the reply and as a tool call (mastra-ai/mastra
+    The service may send a call twice, as part of the reply and as a tool call (mastra-ai/mastra
     #22969).
     """
 
@@ -159,7 +159,7 @@ class FrameReader:
         self._told: OrderedDict[str, None] = OrderedDict()
 
     def events(self, message: "types.LiveServerMessage") -> list[LiveEvent]:
-        """Return the events of a frame in order, without those that Hearth does not use."""
+        """Return a frame's events in order, without those that Hearth does not use."""
         events: list[LiveEvent] = []
         content = message.server_content
         calls: list[types.FunctionCall] = []
@@ -195,7 +195,7 @@ class FrameReader:
 
 
 def seconds(duration: str | None, unsaid: float) -> float:
-    """Convert a protobuf duration ("50s", "0.2s") to seconds; `unsaid` if it cannot be read."""
+    """Convert a protobuf duration ("50s", "0.2s") to seconds; `unsaid` if it cannot be parsed."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", (duration or "").strip())
     return float(found[1]) if found else unsaid
 
@@ -247,8 +247,7 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Sum up the token counts; results of the service's own tools are input, thoughts are
-    output."""
+    """Add up the token counts. Results of Google's own tools count as input, thoughts as output."""
     by_modality: dict[str, int] = {}
     for side, details in (
         ("input", usage.prompt_tokens_details),

@@ -1,9 +1,9 @@
-"""Conversion of every failure with Gemini to an IntegrationError, by how to recover from it.
+"""Conversion of every Gemini failure to an IntegrationError, by how to recover from it.
 
 Sources: the errors of google-genai 3.4.0 (a close with any code while receiving or setting up is an
 APIError with that code; sending on a dead socket raises the websocket library's error; a refused
 upgrade is InvalidStatus), and close reasons reported on GitHub. A close code has several causes, so
-the reason's text is judged before the code.
+the reason's text is checked before the code.
 """
 
 import re
@@ -134,10 +134,10 @@ def fault_of(
     setting: str = "gemini.model",
     secret: str = "",
 ) -> IntegrationError:
-    """Convert any error that a request to Gemini raised.
+    """Convert any error that a Gemini request raised.
 
-    `resuming`: the request contained a handle. `setting` is the key that holds `model`. `secret` is
-    removed from quoted text.
+    `resuming` says that the request contained a resumption handle. `setting` is the configuration
+    key that holds `model`. `secret` is removed from quoted text.
     """
     if isinstance(error, IntegrationError):
         return error
@@ -153,7 +153,7 @@ def fault_of(
 
 
 def _told(error: BaseException) -> _Told | None:
-    """Return what the service itself said; None if it said nothing."""
+    """Return the service's own answer; None if it did not answer."""
     from google.genai.errors import APIError
     from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -183,7 +183,7 @@ def _meaning(told: _Told) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names that a sentence may contain."""
+    """Names that an error sentence can mention."""
 
     model: str
     setting: str
@@ -233,9 +233,9 @@ def _gone(names: _Names) -> str:
 
 
 def _quoted(text: str, secret: str) -> str:
-    """Quote the service's text, without words that could be a key.
+    """Quote the service's text without words that could be a key.
 
-    Paths of fields, such as 'setup.input_audio_transcription', are kept: they name the culprit.
+    Field paths such as 'setup.input_audio_transcription' are kept, because they name the cause.
     """
     if secret:
         text = text.replace(secret, "…")
@@ -248,7 +248,7 @@ def _unless_path(word: re.Match[str]) -> str:
 
 
 def _without_words(error: BaseException) -> IntegrationError:
-    """Convert failures before the service could answer, and answers that cannot be read."""
+    """Convert failures where the service did not answer, or sent an unreadable answer."""
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 

@@ -1,6 +1,6 @@
-"""Checks of an API key: its form, and a request to Google for a model's description.
+"""API key checks: the format, and a request to Google for a model's description.
 
-The request carries the key and the model's name, but nothing about the house.
+The request contains the key and the model's name, but nothing about the house.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ _POSSIBLE = re.compile(r"[!-~]{20,200}")
 
 
 def impossible(key: str) -> str:
-    """Return why this cannot be a key, as a sentence, or "" if it can."""
+    """Return a sentence on why this cannot be a key, or "" if it could be one."""
     if _POSSIBLE.fullmatch(key):
         return ""
     return f"A key is one word of at least 20 characters. Copy yours again from {KEY_PAGE}."
 
 
 def doubtful(key: str) -> str:
-    """Return a doubt, as a sentence, if this does not look like one of Google's keys, or ""."""
+    """Return a warning sentence if this does not look like a Google key, or ""."""
     if _KNOWN.fullmatch(key):
         return ""
     return "This does not look like a Google key: those begin with AIza or AQ."

@@ -1,8 +1,7 @@
-"""A Live session with Gemini: one connection, owned and read by one task.
+"""A Gemini Live session: one connection, owned and read by one task.
 
-The SDK's `receive()` ends with every turn, while handles, late transcripts and a coming end of the
-connection arrive between turns (googleapis/python-genai #1224), so the reader calls it again and
-again.
+The SDK's `receive()` ends after every turn, but handles, late transcripts and disconnect warnings
+arrive between turns (googleapis/python-genai #1224), so the reader calls it repeatedly.
 """
 
 import asyncio
@@ -47,7 +46,7 @@ class FunctionAnswer:
 class LiveSession:
     """An open connection. Any task may send; received events go to the `on_event` of `connect`.
 
-    Every send raises IntegrationError once the connection is over or breaks.
+    Every send method raises IntegrationError once the connection has ended or failed.
     """
 
     def __init__(
@@ -64,31 +63,31 @@ class LiveSession:
 
     @property
     def closed(self) -> bool:
-        """True if the connection is over or ending."""
+        """True if the connection has ended or is closing."""
         return self._over is not None
 
     async def begin_activity(self) -> None:
-        """Tell Gemini that the person has begun to speak, which interrupts a reply."""
+        """Tell Gemini that the person has started speaking, which interrupts any reply."""
         with self._sending():
             await self._wire.send_realtime_input(activity_start={})
 
     async def send_audio(self, pcm: bytes) -> None:
-        """Send a piece of speech (mono int16, 16 kHz); 20 to 100 ms are good lengths.
+        """Send a chunk of speech (mono int16, 16 kHz), ideally 20 to 100 ms long.
 
-        The service discards it outside of an activity.
+        Gemini discards audio that is sent outside an activity.
         """
         with self._sending():
             await self._wire.send_realtime_input(audio={"data": pcm, "mime_type": AUDIO_MIME})
 
     async def end_activity(self) -> None:
-        """Tell Gemini that the person has finished; the reply follows."""
+        """Tell Gemini that the person has finished speaking; the reply follows."""
         with self._sending():
             await self._wire.send_realtime_input(activity_end={})
 
     async def send_text(self, text: str, *, complete: bool = True) -> None:
         """Send text as the person's turn, or with `complete=False` as context for the next turn.
 
-        Context in a running session is only for models whose row has `client_content`.
+        During a session, send context only to models whose row has `client_content`.
         """
         with self._sending():
             await self._wire.send_client_content(
@@ -96,7 +95,7 @@ class LiveSession:
             )
 
     async def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """Send the results of function calls in one message; each call is answered once."""
+        """Send the results of function calls in one message. Answer each call exactly once."""
         if not answers:
             return
         with self._sending():
@@ -112,8 +111,7 @@ class LiveSession:
         instruction: str | None = None,
         declarations: Sequence[Declaration] | None = None,
     ) -> None:
-        """Change the instruction or the functions. Raises Refused if the model does not support
-        it."""
+        """Change the instruction or the functions. Raises Refused if the model cannot do that."""
         row = self._setup.row
         if not row.context_update:
             raise Refused(f"{row.name} cannot be changed during a session: start a new one.")
@@ -126,7 +124,7 @@ class LiveSession:
             await self._wire.send_context_update(system_instruction=instruction, tools=tools)
 
     async def close(self) -> None:
-        """End the connection; returns when the socket is closed, at the latest after 2 s."""
+        """Close the connection and wait until its socket is closed, for at most 2 s."""
         if not self.closed:  # otherwise it is ending, and a cancellation would leak its socket
             self.end(Unavailable(CLOSED))
             self._owner.cancel()
@@ -147,14 +145,13 @@ class LiveSession:
         return fault_of(error, model=self._setup.row.name, secret=self._secret)
 
     def end(self, reason: IntegrationError) -> None:
-        """Refuse to send from now on; the first reason is kept. Only for the owner task."""
+        """Refuse all further sends with `reason`; the first reason is kept. Only for the owner
+        task."""
         self._over = self._over or reason
 
     async def read(self, on_event: OnEvent) -> IntegrationError:
-        """Deliver all events until the connection ends, and return the reason.
-
-        Only for the owner task.
-        """
+        """Deliver events until the connection ends, then return the reason. Only for the owner
+        task."""
         async with aclosing(self._events()) as events:
             async for event in events:
                 if isinstance(event, IntegrationError):
@@ -164,7 +161,7 @@ class LiveSession:
         raise AssertionError("the events end with the reason")
 
     async def _events(self) -> AsyncGenerator[LiveEvent | IntegrationError]:
-        """Yield the events of the connection, then the reason why it ended."""
+        """Yield the connection's events, then the reason why it ended."""
         frames = FrameReader()
         try:
             async for message in _messages(self._wire):
@@ -175,14 +172,15 @@ class LiveSession:
             yield self._fault(error)
 
     def _note_handle(self, message: "types.LiveServerMessage") -> None:
-        """Update the handle, which is valid only while the service calls the session resumable."""
+        """Update the resumption handle, which is valid only while the service calls the session
+        resumable."""
         update = message.session_resumption_update
         if update is not None:
             self.handle = (update.new_handle or None) if update.resumable else None
 
 
 class LiveClient:
-    """Open sessions. Leaving the context closes all that are still open."""
+    """Opens Live sessions. Leaving the context closes any that are still open."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -215,10 +213,10 @@ class LiveClient:
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:
-        """Open a session and wait until the service has accepted the set-up.
+        """Open a session and wait until Gemini has accepted the set-up.
 
-        Afterwards `on_event` is called with each event in order; the last one is Closed, after the
-        socket was closed. Raises IntegrationError, and then `on_event` is not called.
+        Afterwards `on_event` is called with each event in order. The last event is Closed, sent
+        after the socket is closed. If this raises IntegrationError, `on_event` is never called.
         """
         opening: _Opening = asyncio.get_running_loop().create_future()
         taken = asyncio.Event()
@@ -242,7 +240,7 @@ class LiveClient:
     async def _own(
         self, setup: LiveSetup, on_event: OnEvent, opening: _Opening, taken: asyncio.Event
     ) -> None:
-        """Run the whole life of one connection, so that the task that enters it also leaves it."""
+        """Run a connection from start to end, so that the task that enters it also leaves it."""
         session: LiveSession | None = None
         reason: IntegrationError | None = None  # None: closed by us
         try:
@@ -271,7 +269,7 @@ class LiveClient:
                     on_event(Closed(reason))
 
     def _session(self, wire: "AsyncSession", setup: LiveSetup) -> LiveSession:
-        """Make the session, which the running task owns."""
+        """Make a session that the running task owns."""
         owner = asyncio.current_task()
         assert owner is not None
         session = self._owners[owner] = LiveSession(wire, setup, self._access.api_key, owner)
@@ -288,7 +286,8 @@ class LiveClient:
 
 
 async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMessage]":
-    """Yield all frames, skipping unreadable ones, which the SDK has consumed when it raises."""
+    """Yield all frames, skipping unreadable ones: the SDK has already consumed a frame when it
+    raises."""
     strange = 0
     level = logging.WARNING
     while True:

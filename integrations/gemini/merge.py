@@ -1,4 +1,4 @@
-"""Combine two JSON Schema nodes: `$ref` with its siblings, or the parts of `allOf`."""
+"""Merging of two JSON Schema nodes: `$ref` with its siblings, or the parts of `allOf`."""
 
 import math
 import re
@@ -16,10 +16,7 @@ _STEM = 56  # characters of a changed argument name, before a number that makes 
 
 
 def legal_name(name: str) -> str:
-    """Return the nearest name that Gemini accepts for a function.
-
-    It may have 128 letters, digits and `_.:-`.
-    """
+    """Return the closest name that Gemini accepts: up to 128 letters, digits and `_.:-`."""
     if _FUNCTION.fullmatch(name):
         return name
     legal = re.sub(r"[^A-Za-z0-9_.:-]", "_", name)[:128]
@@ -27,10 +24,10 @@ def legal_name(name: str) -> str:
 
 
 class ArgumentNames:
-    """Names for the arguments of one tool, on all levels together.
+    """Declared names for one tool's arguments at all nesting levels.
 
-    A single map from new to original names covers all levels, so no new name may equal any
-    argument's original name.
+    A single map from declared to original names covers all levels, so no declared name may equal
+    another argument's original name.
     """
 
     def __init__(self) -> None:
@@ -38,7 +35,8 @@ class ArgumentNames:
         self._kept: set[str] = set()
 
     def legal(self, name: str, taken: Container[str], originals: Container[str]) -> str:
-        """Return the name to declare; `taken` are declared beside it, `originals` will be."""
+        """Return the name to declare. It differs from the declared names in `taken` and from
+        `originals`."""
         if is_legal_name(name) and name not in taken and name not in self.renamed:
             self._kept.add(name)
             return name
@@ -68,7 +66,7 @@ Lose = Callable[[str], None]
 
 
 def mapping(node: Node, key: str) -> Mapping[Any, Any]:
-    """Return the object under a keyword; empty if it is something else."""
+    """Return the JSON object under a keyword, or an empty one if the value is not an object."""
     found = node.get(key)
     return found if isinstance(found, dict) else {}
 
@@ -81,8 +79,8 @@ def required(node: Node) -> list[str]:
 def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
     """Return the possible arguments by name, including those that a condition adds.
 
-    If there are more than MAX_PROPERTIES, required ones come first. Arguments that accept no value
-    are left out.
+    If there are more than MAX_PROPERTIES, required arguments come first. Arguments that accept no
+    value are left out.
     """
     found = {str(name): sub for name, sub in mapping(node, "properties").items()}
     for part in (node.get("then"), node.get("else"), *mapping(node, "dependentSchemas").values()):
@@ -102,7 +100,7 @@ def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
 def united(node: Node, branches: list[Any], flat: Flat) -> Node:
     """Merge an object's alternatives into one object with the arguments of all.
 
-    Only what every alternative requires is required.
+    An argument is required only if every alternative requires it.
     """
     parts = [flat(branch) for branch in branches[:MAX_PROPERTIES]]
     offered: dict[str, list[Any]] = {}
@@ -124,14 +122,14 @@ REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class References:
-    """The places of one schema that can be referenced."""
+    """The parts of a schema that `$ref` can refer to."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._named: dict[str, Any] | None = None  # anchors ("#a") and ids; read at the first use
 
     def resolve(self, ref: str) -> Any:
-        """Return the referenced part of the schema, or None if it is not in it."""
+        """Return the referenced part of the schema, or None if the schema does not contain it."""
         base, _, fragment = ref.partition("#")
         document = self._root if not base else self._document(base)
         if not fragment or document is None:
@@ -141,7 +139,7 @@ class References:
         return self._names().get(f"#{fragment}")
 
     def _document(self, base: str) -> Any:
-        """Return the part whose `$id` is `base`, also relative to the root's `$id`."""
+        """Return the part whose `$id` is `base`, resolving `base` against the root's `$id`."""
         names = self._names()
         return names.get(base, names.get(self._absolute(base)))
 
@@ -182,7 +180,7 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _nodes(root: Any) -> Iterator[Mapping[Any, Any]]:
-    """Yield every object in a schema once, outer before inner, even if it is cyclic."""
+    """Yield each object in a schema once, outer before inner, even if the schema is cyclic."""
     waiting, seen = [root], {id(root)}
     for node in waiting:  # the list grows during the loop
         if len(waiting) > _MAX_SEARCHED:
@@ -213,14 +211,14 @@ _USED_BY = (
 
 
 def likely_type(node: Node) -> str:
-    """Return the first declared type except null, else the type that the keywords suggest, or
+    """Return the first declared type other than null, else the type that the keywords suggest, or
     ""."""
     declared = next((name for name in types_of(node) if name != "null"), "")
     return declared or next((kind for kind, keys in _USED_BY if not keys.isdisjoint(node)), "")
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Compare values; those that are nested too deeply to compare are not equal."""
+    """Compare two values; values nested too deeply to compare count as different."""
     try:
         return bool(one == other)
     except RecursionError:
@@ -228,7 +226,8 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
-    """Return a node that accepts what both accept, as far as declarations use the keywords."""
+    """Return a node that accepts only what both nodes accept, for the keywords used in
+    declarations."""
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:
         merged[key] = _both(key, first[key], second[key], lose)
@@ -265,7 +264,7 @@ def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
 
 
 def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
-    """Return the types that both accept; an integer is a number too."""
+    """Return the types that both nodes accept; an integer is also a number."""
     if not one or not other:
         return one or other
     common = [name for name in one if name in other or (name == "integer" and "number" in other)]
@@ -285,9 +284,9 @@ COUNTS = frozenset(("minItems", "maxItems"))
 
 
 def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
-    """Return minimum and maximum, and sentences for what they cannot express.
+    """Return the minimum and maximum, and sentences for limits that they cannot express.
 
-    An exclusive bound is a separate number, or in draft 4 a flag beside the bound.
+    An exclusive bound is a number of its own, or in draft 4 a flag beside the bound.
     """
     schema: Schema = {}
     notes: list[str] = []
@@ -312,7 +311,7 @@ def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
 
 
 def counts(node: Node, low: str, high: str, lose: Lose) -> Schema:
-    """Return the minimum and maximum length of a text or list."""
+    """Return the minimum and maximum length of a string or list."""
     found = {key: count(node.get(key)) for key in (low, high)}
     schema = {key: value for key, value in found.items() if value is not None}
     return _in_order(schema, low, high, lose)
@@ -326,5 +325,5 @@ def _in_order(schema: Schema, low: str, high: str, lose: Lose) -> Schema:
 
 
 def _inside(number: float, sign: int) -> int:
-    """Return the integer at a bound: above a lower one (`sign` 1), below an upper one (-1)."""
+    """Round a bound inwards: up for a lower bound (`sign` 1), down for an upper one (-1)."""
     return math.ceil(number) if sign > 0 else math.floor(number)

@@ -1,6 +1,6 @@
-"""Capabilities and prices of each Gemini model: one row per model, with its source.
+"""Capabilities and prices of Gemini models: one row per model, with its source.
 
-A field that a model does not support closes the socket (1007), so the set-up is built from the row
+A field that a model does not support closes the socket (1007), so sessions are set up from the row
 and no other code depends on a model's name. Prices and capabilities are as of November 2026.
 """
 
@@ -17,7 +17,7 @@ Behavior = Literal["BLOCKING", "NON_BLOCKING"]
 
 
 class Status(Enum):
-    """Status of a model, from Google's model pages."""
+    """A model's status on Google's model pages."""
 
     STABLE = "stable"
     PREVIEW = "preview"
@@ -47,7 +47,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model. Fields that are off by default must not be sent."""
+    """A model's capabilities. Never send a field whose capability is off."""
 
     # `turn_coverage` and `compression` are documented for every Live model; like all optional parts
     # they are left out if the service refuses them (`integrations.gemini.setup.OPTIONAL`).
@@ -214,7 +214,7 @@ _SAFEST = ModelRow(
 
 
 def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
-    """Return the row of a model and True, or for an unknown one the safest row of `kind` and False.
+    """Return a model's row and True; for an unknown model, the safest row of `kind` and False.
 
     `name` may begin with "models/". The caller warns about an unknown name.
     """
@@ -227,10 +227,10 @@ def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
 
 
 def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
-    """Return the cost of these tokens in USD at the prices of the day `on` (default: today in UTC).
+    """Return the tokens' cost in USD at the prices on day `on` (default: today in UTC).
 
-    Priced by modality if the service tells it. The details do not add up to the totals (Google's
-    developer forum, 188765); the rest is priced as text.
+    Tokens are priced by modality where Google reports it. The details do not add up to the totals
+    (Google's developer forum, 188765); the remainder is priced as text.
     """
     day = on or datetime.now(UTC).date()
     prices = [price for price in row.prices if price.since <= day][-1]

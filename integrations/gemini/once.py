@@ -1,4 +1,4 @@
-"""Plain requests to Gemini: a whole recording or text is sent, the answer arrives as a stream.
+"""Plain requests to Gemini: send a recording or text, receive the answer as a stream.
 
 No socket stays open: each round of tool calls is a new request with the whole conversation.
 """
@@ -43,7 +43,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class OnceSetup:
-    """The parts that are the same in every request of a conversation."""
+    """Settings shared by every request in a conversation."""
 
     row: ModelRow
     instruction: str
@@ -53,21 +53,21 @@ class OnceSetup:
 
 @dataclass(frozen=True, slots=True)
 class OnceText:
-    """A further piece of the answer."""
+    """The next part of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class OnceCalls:
-    """Calls that the model wants to run before it continues; each id must be answered once."""
+    """Calls that must run before the model continues. Answer each id exactly once."""
 
     calls: tuple[FunctionCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OnceEnd:
-    """The model has ended this answer: the last event."""
+    """The model has finished its answer. This is always the last event."""
 
     reason: str | None  # as named by the service, e.g. "STOP", "MAX_TOKENS"
 
@@ -76,11 +76,10 @@ OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
 
 
 class OnceClient:
-    """Make conversations that share a connection pool. Close it with `aclose`."""
+    """Starts conversations that share a connection pool. Close it with `aclose`."""
 
     def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
-        """`patience_s` is the limit in seconds for the first piece of an answer and between
-        pieces."""
+        """`patience_s` is the longest wait, in seconds, for each part of an answer."""
         self.access = access
         self._patience_s = patience_s
         self._sdk = LazyClient(access)
@@ -93,14 +92,15 @@ class OnceClient:
         return OnceConversation(self, setup, self._patience_s)
 
     async def sdk(self) -> "Client":
-        """Return google-genai's client, made at the first call. Raises IntegrationError."""
+        """Return google-genai's client, which the first call makes. Raises IntegrationError."""
         return await self._sdk.get()
 
 
 class OnceConversation:
-    """A conversation so far, and the requests that continue it.
+    """A conversation's history, and the requests that continue it.
 
-    Add to it, then iterate `stream`. After OnceCalls, add the answers and iterate a new stream.
+    Add input, then iterate over `stream`. After OnceCalls, add the answers and iterate over a new
+    stream.
     """
 
     def __init__(self, client: OnceClient, setup: OnceSetup, patience_s: float) -> None:
@@ -113,20 +113,20 @@ class OnceConversation:
         self._nameless: set[str] = set()  # ids made here because the service gave none
 
     def hear(self, pcm: bytes) -> None:
-        """Add what the person said: 16 kHz mono int16."""
+        """Add the person's speech: 16 kHz mono int16."""
         self._add_user({"inline_data": {"data": wav_of(pcm), "mime_type": "audio/wav"}})
 
     def read(self, text: str) -> None:
-        """Add what the person wrote."""
+        """Add the person's typed text."""
         self._add_user({"text": text})
 
     def see(self, picture: Picture, text: str) -> None:
-        """Add a picture and the text about it."""
+        """Add a picture with its accompanying text."""
         blob: types.BlobDict = {"data": picture.data, "mime_type": picture.mime_type}
         self._add_user({"inline_data": blob}, {"text": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """Add the results of all calls of the last OnceCalls."""
+        """Add the results of all calls in the last OnceCalls."""
         parts: list[types.PartDict] = [
             {
                 "function_response": {
@@ -140,8 +140,8 @@ class OnceConversation:
         self._add_user(*parts)
 
     async def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
-        """Send the request and yield the answer as it comes; OnceCalls, TokensUsed and OnceEnd are
-        last.
+        """Send the request and yield the answer as it arrives. OnceCalls, TokensUsed and OnceEnd
+        come last.
 
         `may_call=False` makes the model answer in words. TokensUsed is yielded even if the request
         then fails. Raises IntegrationError; Blocked if the service declines the content.
@@ -219,9 +219,9 @@ class OnceConversation:
         self._contents.append({"role": "user", "parts": list(parts)})
 
     def _echo(self, parts: "list[types.Part]") -> None:
-        """Store the answer part by part, exactly as it came.
+        """Store the answer part by part, exactly as received.
 
-        Gemini 3 refuses a call without its thought signature, and a signature may come in a part
+        Gemini 3 refuses a call without its thought signature, and a signature can come in a part
         without text (Google's page on thought signatures), so parts are neither joined nor changed.
         """
         from google.genai import types
@@ -243,11 +243,11 @@ class OnceConversation:
 
 
 async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
-    """Close the connection of an answer that is not read to its end.
+    """Close the connection of an answer that will not be read to its end.
 
-    Closing the SDK's generator leaves the inner generator, and with it the HTTP response, to the
-    garbage collector; until then the answer keeps arriving. Cancelling it while it waits for more
-    makes the HTTP client close.
+    Closing the SDK's generator leaves the inner generator and its HTTP response to the garbage
+    collector, and the answer keeps arriving in the meantime. Cancelling the generator while it
+    waits makes the HTTP client close the connection.
     """
     try:
         async with asyncio.timeout(0):
@@ -262,7 +262,7 @@ async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
 
 
 def wav_of(pcm: bytes) -> bytes:
-    """Return 16 kHz mono int16 as a WAV file."""
+    """Return 16 kHz mono int16 audio as a WAV file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:
         writer.setnchannels(1)
@@ -273,7 +273,7 @@ def wav_of(pcm: bytes) -> bytes:
 
 
 def tokens_of(chunk: "types.GenerateContentResponse") -> TokensUsed | None:
-    """Return the token counts of this answer so far; None if this piece has none."""
+    """Return the answer's token counts so far; None if this chunk has none."""
     usage = chunk.usage_metadata
     if usage is None:
         return None

@@ -1,7 +1,7 @@
-"""Set-up of a session, and tools and thinking of any request, from a model's row.
+"""Session set-up, and the tools and thinking level of any request, from a model's row.
 
-The service closes the socket on a field that the model does not support, so only what the row
-allows is sent.
+The service closes the socket on a field that the model does not support, so only fields that the
+row allows are sent.
 """
 
 import json
@@ -33,7 +33,7 @@ _BUDGETS = {"LOW": 1_024, "MEDIUM": 8_192, "HIGH": 24_576}
 
 @dataclass(frozen=True, slots=True)
 class LiveSetup:
-    """The set-up of a session. Equal set-ups make equal sessions."""
+    """A session's set-up. Equal set-ups make equal sessions."""
 
     row: ModelRow
     instruction: str
@@ -160,10 +160,10 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
 def tools_of(
     row: ModelRow, declarations: Sequence[Declaration], *, google_search: bool
 ) -> "tuple[types.Tool, ...]":
-    """Return the functions as one tool, and Google Search as another if the row has it.
+    """Return the functions as one tool, plus Google Search if it is wanted and the row supports it.
 
-    Functions are declared with `parameters`. With `parameters_json_schema` one of the models speaks
-    its calls instead of making them (AidenAI-IO/aiden-firmware #708).
+    Functions are declared with `parameters`. With `parameters_json_schema`, one of the models
+    speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
     """
     from google.genai import types
 
@@ -191,9 +191,9 @@ def tools_of(
 
 
 def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
-    """Return the thinking setting for the level `wish`; None if none may or need be sent.
+    """Return the thinking setting for the level `wish`; None if no setting should be sent.
 
-    A level that the model lacks becomes the next higher one, else its highest.
+    If the model lacks that level, the next higher one is used, or else its highest.
     """
     from google.genai import types
 
@@ -215,8 +215,8 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
 def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
     """Return the settings for compressing the context window.
 
-    Compression starts early, because every turn is billed for the whole window; but the set-up,
-    which is long for a large house, must not trigger it.
+    Compression starts early because every turn is billed for the whole window. It must not start so
+    early that the set-up alone, which is long for a large house, triggers it.
     """
     from google.genai import types
 

@@ -1,4 +1,4 @@
-"""Gemini's subset of JSON Schema: supported keywords, sentences for others, and a final check.
+"""Gemini's subset of JSON Schema: its keywords, sentences for other keywords, and a final check.
 
 Google documents the subset as `Schema` of the Gemini API: type, description, nullable, enum (of
 strings), properties, required, items, minItems, maxItems, minimum, maximum, minLength, maxLength,
@@ -32,7 +32,7 @@ ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null"
 
 
 def described(schema: Schema, own: str, notes: list[str]) -> Schema:
-    """Add a description and notes to the schema; if it is too long, the description is cut."""
+    """Add a description and notes to the schema, cutting the description if it is too long."""
     kept = schema.get("description", "")
     if not own and not notes:
         return schema
@@ -44,7 +44,7 @@ def described(schema: Schema, own: str, notes: list[str]) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Make the schema accept null. Beside anyOf the API allows no other field."""
+    """Make the schema accept null. The API allows no other field beside anyOf."""
     if "anyOf" in schema:
         return {"anyOf": [{**member, "nullable": True} for member in schema["anyOf"]]}
     return {**schema, "nullable": True}
@@ -56,13 +56,13 @@ def clean(text: str) -> str:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return True for a finite number; JSON has no others, but Python's reader accepts NaN."""
+    """Return True for a finite number. JSON allows no others, but Python's parser accepts NaN."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and abs(value) < 1e300
 
 
 def type_of(value: Any) -> str:
-    """Return the JSON Schema type of a value; "integer" for whole numbers, even 2.0."""
+    """Return a value's JSON Schema type; whole numbers, even 2.0, are "integer"."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if is_number(value):
@@ -87,17 +87,17 @@ def all_text(values: Sequence[Any]) -> bool:
 
 
 def is_legal_name(name: str) -> bool:
-    """Return True for a valid argument name: letters, digits and `_`, no digit first."""
+    """Return True for a valid argument name: letters, digits and `_`, not starting with a digit."""
     return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 
 def is_text(value: Any) -> bool:
-    """Return True for text that can be encoded."""
+    """Return True for a string that can be encoded as UTF-8."""
     return isinstance(value, str) and (value.isascii() or not _SURROGATE.search(value))
 
 
 def count(value: Any) -> int | None:
-    """Return a length from JSON Schema (2.0 is valid too), or None if it is not one."""
+    """Return a JSON Schema length (2.0 is valid too), or None if the value is not one."""
     if not is_number(value) or value != int(value) or not 0 <= value < 2**31:
         return None
     return int(value)
@@ -113,7 +113,7 @@ def as_json(value: Any) -> str:
 
 
 def fault(schema: Any) -> str:
-    """Name what the API would refuse in a schema, or "". One bad schema ends a session."""
+    """Return what the API would refuse in a schema, or "". One bad schema ends a session."""
     if not isinstance(schema, dict):
         return "no schema"
     members = schema.get("anyOf")
@@ -181,8 +181,8 @@ Lose = Callable[[str], None]
 def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) -> Schema:
     """Return the schema for one of `values`.
 
-    Strings are listed. Numbers keep their type and are listed in the description. Mixed values are
-    declared as text, which is converted back when it arrives.
+    Strings are listed as an enum. Numbers keep their type and are listed in the description. Mixed
+    values are declared as strings and converted back when they arrive.
     """
     types = types_of(node)
     if all_text(values) and types in ([], ["string"]):
@@ -203,10 +203,9 @@ def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) ->
 
 
 def joined_choices(alternatives: Sequence[Any]) -> tuple[list[Any], str] | None:
-    """Join alternatives that are each a constant or a list; return the values and their
-    descriptions.
+    """Join alternatives that are each a constant or an enum into their values and descriptions.
 
-    None if one of them is something else.
+    Returns None if an alternative is neither.
     """
     values: list[Any] = []
     said: list[str] = []
@@ -290,14 +289,14 @@ _MAX_NAMES = 10
 
 
 def is_noted(node: Mapping[str, Any]) -> bool:
-    """Return True if `notes` has anything to do for the node."""
+    """Return True if `notes` would describe anything in the node."""
     return not _NOTED.isdisjoint(node)
 
 
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
     """Describe a node's unsupported keywords in sentences.
 
-    Each of them also counts as a loss, except defaults and examples, which are not binding.
+    Each also counts as a loss, except defaults and examples, which are not binding.
     """
     said = []
     for key, text in _SPOKEN.items():
@@ -320,10 +319,9 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Describe a condition in words, if it is simple.
+    """Describe a simple condition: certain values of an argument require other arguments.
 
-    That is the case if some values of an argument require other arguments. Any other condition is a
-    loss.
+    Any other condition is recorded as a loss.
     """
     if all(key not in node for key in _CONDITIONS):
         return []
@@ -340,7 +338,7 @@ def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _condition(node: Any) -> str:
-    """Put `{"properties": {"a": {"const": 1}}}` into words; "" for any other condition."""
+    """Describe `{"properties": {"a": {"const": 1}}}` in words; "" for any other condition."""
     if not isinstance(node, dict) or not node.keys() <= {"properties", "required"}:
         return ""
     properties = node.get("properties")

@@ -1,9 +1,9 @@
-"""Effects of a script or automation, read from its configuration. Pure.
+"""Effects of a script or automation, read from its configuration without I/O.
 
-The configuration is that of `script/config` and `automation/config` (2026.11): blueprints are
-filled in, templates are not rendered. All branches count, whatever their conditions are. Everything
-that is not understood is recorded as a reason why more may be affected: an action that is not in
-`WAYS`, a template that names an action or a target, an event, for which automations may wait.
+The configuration comes from `script/config` or `automation/config` (2026.11): blueprints are filled
+in, templates are not rendered. All branches count, whatever their conditions are. Anything that
+cannot be interpreted is recorded as a reason why more may be affected: an action that is not in
+`WAYS`, a template that names an action or a target, or an event that automations may react to.
 """
 
 import re
@@ -35,10 +35,10 @@ _KINDS = _LOOKS | {*_CALLS, *_INNER, "choose", "device_id", "event", "if", "repe
 
 
 def read_script(config: Any, places: Places) -> Effects:
-    """Return the effects of a script from the answer of `script/config`.
+    """Return a script's effects from the result of `script/config`.
 
     A target that is just one of the script's fields is left to a caller who knows the field's
-    value, but only if its selector accepts nothing except what is in the house.
+    value, but only if the field's selector accepts nothing outside the house.
     """
     config = mapping(config)
     reader = _Reader(places, _fields(config))
@@ -47,10 +47,7 @@ def read_script(config: Any, places: Places) -> Effects:
 
 
 def read_automation(config: Any, places: Places) -> Effects:
-    """Return the effects of an automation and its trigger sentences.
-
-    `config` is the answer of `automation/config`.
-    """
+    """Return an automation's effects and trigger sentences from `automation/config`."""
     config = mapping(config)
     reader = _Reader(places, frozenset())
     reader.sequence(config.get("actions", config.get("action")))
@@ -58,12 +55,12 @@ def read_automation(config: Any, places: Places) -> Effects:
 
 
 def is_template(text: str) -> bool:
-    """Return True for a text that Home Assistant renders before it uses it."""
+    """Return True for a string that Home Assistant renders before using it."""
     return "{{" in text or "{%" in text or "{#" in text
 
 
 class _Reader:
-    """Walk through the steps and collect what they affect."""
+    """Walks through the steps and collects their effects."""
 
     def __init__(self, places: Places, fields: frozenset[str]) -> None:
         self._places = places
@@ -116,7 +113,7 @@ class _Reader:
                 self.sequence(mapping(option).get("sequence"), depth + 1)
 
     def _call(self, action: Any, step: Mapping[str, Any]) -> None:
-        """Read a call of a Home Assistant action (formerly service)."""
+        """Read a call to a Home Assistant action (formerly a service)."""
         if not isinstance(action, str) or is_template(action):
             self._touch(self._targets(step, ""), "either")
             return self._doubt("a template chooses the action")
@@ -145,7 +142,8 @@ class _Reader:
     def _targets(self, step: Mapping[str, Any], domain: str) -> set[str]:
         """Return the entities that the step names.
 
-        Those named by area, device, floor or label are limited to `domain`; "" allows any.
+        Entities named by area, device, floor or label are limited to `domain`; "" allows any
+        domain.
         """
         found: set[str] = set()
         for holder in (step, step.get("target"), *_datas(step)):
@@ -177,9 +175,9 @@ class _Reader:
         return {name for name in found if not domain or name.partition(".")[0] == domain}
 
     def _entities(self, value: Any, domain: str) -> set[str]:
-        """Return the entities of a list of ids, or of ids in one text.
+        """Return the entities in a list of ids or a string of ids.
 
-        They count whatever their domain, because a group may contain others.
+        Their domain does not matter, because a group can contain entities of other domains.
         """
         found: set[str] = set()
         for one in self._texts(value):
@@ -196,7 +194,7 @@ class _Reader:
         return found
 
     def _texts(self, value: Any) -> list[str]:
-        """Return the plain texts of a target; a template other than a field is recorded as a
+        """Return a target's plain strings. A template that is not just a field is recorded as a
         doubt."""
         texts = value if isinstance(value, list | tuple) else [value]
         found = []
@@ -226,7 +224,7 @@ class _Reader:
         return self._doubt("it acts on a device")
 
     def _pass_on(self, given: Mapping[str, Any]) -> None:
-        """Record everything that the arguments for another script name."""
+        """Record every entity named in the arguments for another script."""
         for text in _all_texts(given):
             if is_template(text):
                 self._doubt("it passes a template to a script")
@@ -257,7 +255,7 @@ def _datas(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the data of the action; a template in place of it counts as one value."""
+    """Return the action's data; if it is a template, the template counts as one value."""
     given: dict[str, Any] = {}
     for data in _datas(step):
         given |= {"": data} if isinstance(data, str) else mapping(data)
@@ -281,7 +279,7 @@ def _within(given: Any) -> Iterator[Any]:
 
 
 def _fields(config: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields whose values are checked, except names that the script assigns itself."""
+    """Return the fields whose values are checked, except those that the script itself reassigns."""
     fields = {
         str(name)
         for name, one in mapping(config.get("fields")).items()
@@ -291,7 +289,7 @@ def _fields(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _assigned(config: Any) -> Iterator[str]:
-    """Yield the names of all variables that are set anywhere."""
+    """Yield the names of all variables that are set anywhere in the configuration."""
     for value in _within(config):
         if isinstance(value, Mapping):
             yield from map(str, mapping(value.get("variables")))
@@ -300,7 +298,7 @@ def _assigned(config: Any) -> Iterator[str]:
 
 
 def _sentences(triggers: Any) -> Iterator[str]:
-    """Yield the trigger sentences of an automation, as templates."""
+    """Yield an automation's trigger sentences, as templates."""
     for value in _within(triggers):
         trigger = mapping(value)
         if trigger.get("trigger", trigger.get("platform")) == "conversation":

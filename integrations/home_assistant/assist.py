@@ -1,6 +1,6 @@
-"""Home Assistant's Assist: its conversation engine, and speech to text by its pipelines.
+"""Home Assistant's Assist: its conversation engine, and speech to text through its pipelines.
 
-Only the built-in agent is asked, even if the home's default agent is a language model. Written
+Only the built-in agent is used, even if the home's default agent is a language model. Written
 against Home Assistant 2026.11.0; the commands have existed since 2023.
 """
 
@@ -33,7 +33,7 @@ _SAY = "conversation/process"
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """A sentence that the engine understands, and its effect; nothing has been done."""
+    """A sentence that the engine understands, and its effect. Nothing has been carried out."""
 
     text: str  # the sentence
     # "custom": a sentence that the owner wrote; "trigger": an automation waits for it
@@ -45,7 +45,7 @@ class Recognized:
 
 @dataclass(frozen=True, slots=True)
 class EngineReply:
-    """Home Assistant's answer to a sentence. All text is data, never instructions."""
+    """Home Assistant's reply to a sentence. Its text is data, never instructions."""
 
     speech: str
     kind: str  # "action_done", "query_answer" or "error"
@@ -55,7 +55,7 @@ class EngineReply:
 
 
 class Conversation:
-    """Talk to the engine over the websocket. A conversation lasts until five minutes of silence.
+    """Talks to the engine over the websocket. A conversation ends after five minutes of silence.
 
     The people at this device share one conversation; each program has its own.
     """
@@ -67,7 +67,7 @@ class Conversation:
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`device_id` returns this device's id in Home Assistant, whose area is then the default
+        """`device_id` returns this device's id in Home Assistant; its area becomes the default
         room."""
         self._home = home
         self._device_id = device_id
@@ -77,7 +77,7 @@ class Conversation:
         self._kept: dict[str, tuple[str, float]] = {}
 
     async def offered(self) -> bool | None:
-        """Return True if this home supports dry runs of sentences; None while it is unreachable."""
+        """Return True if this home supports dry runs of sentences; None while unreachable."""
         if not self._home.connected:
             return None
         try:
@@ -89,9 +89,9 @@ class Conversation:
         return True
 
     async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
-        """Return the first of `texts` that the engine understands; None if it understands none.
+        """Return the first of `texts` that the engine understands, or None.
 
-        Raises CommandRefused, with `unknown` if the release has no dry run, and Unavailable.
+        Raises CommandRefused, with `unknown` set if this release has no dry run, and Unavailable.
         """
         answer = await self._home.command(
             _DRY_RUN, sentences=list(texts), language=language, **await self._device()
@@ -106,10 +106,9 @@ class Conversation:
         return next((one for one in found if one is not None), None)
 
     async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
-        """Process a sentence, which carries it out. Raises CommandRefused, Unanswered and
-        Unavailable.
+        """Process a sentence and carry it out. `owner` is the conversation's owner.
 
-        `owner` is the owner of the conversation.
+        Raises CommandRefused, Unanswered and Unavailable.
         """
         answer = await self._home.command(
             _SAY,
@@ -125,11 +124,11 @@ class Conversation:
         return _reply(reply.get("response"))
 
     def forget(self) -> None:
-        """Start a new conversation with what people say next."""
+        """Start a new conversation the next time people say something."""
         self._kept.pop(PEOPLE, None)
 
     def _id_of(self, owner: str) -> str | None:
-        """Return the id of the current conversation; None starts a new one."""
+        """Return the current conversation's id; None starts a new conversation."""
         conversation, last_s = self._kept.get(owner, (None, 0.0))
         return conversation if self._monotonic() - last_s <= KEPT_S else None
 
@@ -141,10 +140,10 @@ class Conversation:
             del self._kept[next(one for one in self._kept if one != PEOPLE)]
 
     async def _device(self) -> dict[str, str]:
-        """Return this device as a field of a command; {} if the release does not accept it.
+        """Return this device as a command field; {} if this release does not accept it.
 
-        The dry run always accepts it, but its result must hold for the sentence that is processed
-        afterwards.
+        The dry run always accepts the field, but its result must also hold for the sentence that is
+        processed afterwards.
         """
         device = self._device_id()
         if not device:
@@ -154,7 +153,7 @@ class Conversation:
         return {"device_id": device} if self._takes_device else {}
 
     async def _is_taken(self, device: str) -> bool:
-        """Return True if commands accept a device id, tested with one that has no sentence.
+        """Return True if commands accept a device id, tested with a command that has no sentence.
 
         Home Assistant 2026.2 has no such field; its error then names the field.
         """
@@ -166,7 +165,7 @@ class Conversation:
 
 
 def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
-    """Read a row of the dry run. An incomplete match, which is only the best guess, gives None."""
+    """Read a dry run's row. Returns None for an incomplete match, which is only a best guess."""
     if not row or row.get("match") is not True:
         return None
     if row.get("source") == "trigger":
@@ -188,7 +187,7 @@ def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
 
 
 def _reply(response: Any) -> EngineReply:
-    """Read the reply leniently: the sentence was processed, so an odd form is not a failure."""
+    """Read the reply leniently: the sentence was processed, so an odd format is not a failure."""
     response = response if isinstance(response, Mapping) else {}
     data = mapping(response.get("data"))
     speech = mapping(mapping(response.get("speech")).get("plain")).get("speech")
@@ -217,16 +216,16 @@ _NOTHING_SAID = "stt-no-text-recognized"
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A pipeline of the home that has a speech recogniser."""
+    """An Assist pipeline that has a speech recogniser."""
 
     pipeline_id: str
     language: str  # the language that it is set to recognise
 
 
 async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
-    """List the pipelines with a recogniser, the preferred one first; () without the integration.
+    """List the pipelines with a recogniser, the preferred one first.
 
-    Raises Unavailable.
+    Returns () if the integration is not installed. Raises Unavailable.
     """
     try:
         answer = await home.command("assist_pipeline/pipeline/list")
@@ -251,8 +250,8 @@ def fitting(
 ) -> tuple[Pipeline, ...]:
     """Return the pipelines for `language`, best match first.
 
-    If there are none, return the preferred one if it hears one of `languages`. A pipeline for
-    another language would write down words that were not said.
+    If none match, return the preferred pipeline if it recognises one of `languages`. A pipeline for
+    any other language would transcribe words that were not said.
     """
     exact = [one for one in pipelines if _plain(one.language) == _plain(language)]
     near = [one for one in pipelines if _base(one.language) == _base(language)]
@@ -268,7 +267,7 @@ async def transcribe(
     device_id: str | None = None,
     limit_s: float = TRANSCRIPT_S,
 ) -> str:
-    """Return the text of `sound` (16 kHz mono int16, sent as it comes); "" if nothing was said.
+    """Return the transcript of `sound` (16 kHz mono int16, sent as it arrives); "" for silence.
 
     Raises Refused (no such engine, or it failed) and Unavailable (unreachable or too slow).
     """
@@ -301,7 +300,7 @@ async def transcribe(
 
 
 async def _send(stream: Stream, sound: AsyncIterator[bytes], sent: Callable[[], None]) -> None:
-    """Send everything in small pieces, then the mark of the end."""
+    """Send the audio in small chunks, then the end marker."""
     async for chunk in sound:
         for start in range(0, len(chunk), PIECE_BYTES):
             await stream.send(chunk[start : start + PIECE_BYTES])

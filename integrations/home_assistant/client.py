@@ -42,7 +42,7 @@ UNTOLD_S = 300.0  # interval for reading the registries if their events are refu
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """A caller that waits for a condition on the house."""
+    """A caller waiting for a condition on the house."""
 
     entity_ids: frozenset[str]
     predicate: Callable[[House], bool]
@@ -50,12 +50,12 @@ class _Waiter:
 
 
 class HomeAssistant:
-    """Follow one Home Assistant. Once entered, `house` is the newest picture.
+    """Follows one Home Assistant. Inside the context, `house` is the newest picture.
 
     Entering never fails because Home Assistant is unreachable: `connected` is then False, `problem`
-    gives the reason, and the owner task keeps trying with growing pauses. While the connection is
-    down, `house` keeps the last picture. Everything is read again at each new connection, and once
-    more when a Home Assistant that was starting is done, because events are lost during its boot.
+    gives the reason, and the owner task keeps trying with growing pauses. While disconnected,
+    `house` keeps the last picture. Each new connection reads everything again, and so does the end
+    of Home Assistant's boot, because events are lost during the boot.
     """
 
     def __init__(
@@ -69,10 +69,11 @@ class HomeAssistant:
         settle_s: float = 0.3,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`url` is the base ("http://host:8123"), `pause_s` the shortest and longest retry pause.
+        """`url` is the base URL ("http://host:8123"), `pause_s` the shortest and longest retry
+        pause.
 
-        `settle_s` is the time for which registry changes are collected before they are read.
-        `monotonic` is the clock for the picture's age, in seconds.
+        Registry changes are collected for `settle_s` before they are read. `monotonic` is the clock
+        for the picture's age, in seconds.
         """
         self._url = url
         self._token = token
@@ -125,7 +126,7 @@ class HomeAssistant:
 
     @property
     def house(self) -> House:
-        """The newest picture. A change creates a new House; existing ones never change."""
+        """The newest picture. Each change creates a new House; existing ones never change."""
         return self._picture.house
 
     @property
@@ -135,8 +136,8 @@ class HomeAssistant:
 
     @property
     def age_s(self) -> float | None:
-        """Seconds since the picture stopped being live: 0.0 while connected, None before the first
-        one.
+        """Seconds since the picture was last live: 0.0 while connected, None before the first
+        picture.
 
         A silent connection counts as connected until its pings time out; see `look`.
         """
@@ -145,10 +146,9 @@ class HomeAssistant:
         return None if self._lost_s is None else self._monotonic() - self._lost_s
 
     async def look(self) -> float | None:
-        """Return `age_s` after checking the connection with a ping, which takes at most LOOK_S (1
-        s).
+        """Check the connection with a ping, taking at most LOOK_S (1 s), and return `age_s`.
 
-        A silent connection may have been so since the last answered ping.
+        If the connection is silent, it may have been silent since the last answered ping.
         """
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
@@ -166,8 +166,7 @@ class HomeAssistant:
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
-        """Send a command that takes bytes and answers with events. Raises Refused or
-        Unavailable."""
+        """Send a command that takes bytes and returns events. Raises Refused or Unavailable."""
         async with self._connected().stream(kind, **fields) as stream:
             yield stream
 
@@ -175,8 +174,9 @@ class HomeAssistant:
         """Subscribe with `kind` now and at every new connection; returns a function that
         unsubscribes.
 
-        `handler` gets each event in order and must be quick. An exception from it is logged and
-        affects only that event. A refusal is logged, and tried again at the next connection.
+        `handler` gets each event in order and must be quick. If it raises, the error is logged and
+        only that event is affected. A refused subscription is logged and tried again at the next
+        connection.
         """
         followed = Followed(handler, kind, fields)
         self._followed.add(followed)
@@ -193,10 +193,11 @@ class HomeAssistant:
         return end
 
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
-        """Learn which entities are exposed from the list in the home server's text; () for no list.
+        """Apply the server's list of exposed entities; () means that there is no list.
 
-        It applies to entities whose registry entry does not say so, until the next list. Cheap if
-        the list is unchanged. Without a list, all of them count as exposed.
+        The list applies to entities whose registry entry does not say whether they are exposed,
+        until the next list. Cheap if the list is unchanged. Without a list, all of these entities
+        count as exposed.
         """
         if self._picture.learn(shown):
             self._wake(None)
@@ -208,14 +209,14 @@ class HomeAssistant:
     ) -> None:
         """Restore which switches were seen to open something; `tell` is called for new ones.
 
-        They are in `House.seen_opening`. `tell` must be quick and must not raise.
+        The switches are in `House.seen_opening`. `tell` must be quick and must not raise.
         """
         self._picture.recall(known)
         self._tell_opening = tell or self._tell_opening
 
     def expect(self, entity_ids: Collection[str]) -> None:
-        """Note that a call on these entities is about to be sent, so no switch causes their
-        change."""
+        """Note that a call to these entities is about to be sent, so that no switch is blamed for
+        the change."""
         self._picture.switches.expect(entity_ids)
         self._expected_until = asyncio.get_running_loop().time() + EXPECTED_S
 
@@ -224,7 +225,8 @@ class HomeAssistant:
     ) -> bool:
         """Wait until `predicate(house)` is true, checking it at each change of `entity_ids`.
 
-        Returns True at once if it is true already; False after `timeout_s` or while not connected.
+        Returns True immediately if it is already true, and False after `timeout_s` or while
+        disconnected.
         """
         if not self.connected:
             return False
@@ -247,7 +249,7 @@ class HomeAssistant:
         return self._connection
 
     async def _own(self) -> None:
-        """Keep a connection forever; every failure is recorded and followed by a pause."""
+        """Stay connected forever; each failure is recorded and followed by a pause."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -266,8 +268,7 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """Run one connection from sign-in to its end. Raises IntegrationError, alone or in a
-        group."""
+        """Run one connection from sign-in to its end. Raises IntegrationError, even in a group."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
             open_connection(self._url, self._token, tls) as connection,
@@ -297,8 +298,7 @@ class HomeAssistant:
             await self._keep(connection, again_s=UNTOLD_S if untold else None)
 
     async def _keep(self, connection: Connection, again_s: float | None) -> None:
-        """Read registry entries when they change; after `again_s` without events, read all of
-        them."""
+        """Read registry entries when they change; after `again_s` without events, read all."""
         while True:
             try:
                 async with asyncio.timeout(again_s):
@@ -315,7 +315,7 @@ class HomeAssistant:
             self._was_read()
 
     async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
-        """Subscribe to a registry's event; False if the user may not."""
+        """Subscribe to a registry event; False if the user lacks permission."""
         try:
             await connection.subscribe(
                 partial(self._on_registry, event), "subscribe_events", event_type=event
@@ -337,13 +337,13 @@ class HomeAssistant:
         self._was_read()
 
     def _was_read(self) -> None:
-        """Note that the registries are up to date, except for events that came in the meantime."""
+        """Note that the registries are up to date, except for changes reported while reading."""
         self._behind = self._starting or self._stale.came.is_set()
         self._to_search.set()
         self._wake(None)
 
     async def _await_running(self, connection: Connection) -> None:
-        """Read everything once more when Home Assistant has started.
+        """Wait until Home Assistant has started, then read everything once more.
 
         It polls, because Home Assistant sends its start event only to administrators.
         """
@@ -355,7 +355,7 @@ class HomeAssistant:
         self._stale.note_everything()
 
     async def _search(self, connection: Connection) -> None:
-        """Find out what scripts, automations and scenes do, whenever that may have changed."""
+        """Find out what scripts, automations and scenes do whenever that may have changed."""
         picture = self._picture
         picture.forget_asked()
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
@@ -369,7 +369,7 @@ class HomeAssistant:
             await asyncio.sleep(REST_S)
 
     def _on_registry(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Handle a change of a name, place or label, which may change what scripts affect."""
+        """Handle a changed name, area or label, which can change the effects of scripts."""
         if not self._behind:
             self._behind = True
             self._picture.doubt_effects()
@@ -386,7 +386,7 @@ class HomeAssistant:
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
-        """Check the waiters of this entity; None checks all of them."""
+        """Check this entity's waiters, or all waiters for None."""
         for waiter in self._waiters:
             if (entity_id is None or entity_id in waiter.entity_ids) and waiter.predicate(
                 self.house

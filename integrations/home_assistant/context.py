@@ -1,9 +1,9 @@
-"""The list of exposed entities in the home server's text, and the entities that it means.
+"""The list of exposed entities in the server's prompt, and matching it with entities.
 
 Home Assistant's prompt and its live context contain a YAML list (2025.4 to 2026.11: `names`,
 `domain`, `areas`, joined by ", "; in the live context also `state` and `attributes`). Scripts and
-calendars are never in it. Names come from people and devices and may contain line breaks, quotes,
-commas and anything else.
+calendars are never listed. Names come from people and devices and can contain anything, including
+line breaks, quotes and commas.
 """
 
 import logging
@@ -32,7 +32,7 @@ _PARTS = re.compile(r"\s*,\s*")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A row of the list. A name with a comma counts as several."""
+    """A row of the list. A name that contains a comma counts as several names."""
 
     names: tuple[str, ...]
     domain: str
@@ -41,7 +41,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A server's text, split at its list."""
+    """A server's text, split into the list and the text around it."""
 
     before: str
     rows: tuple[str, ...]  # in order and unchanged; empty if there is no list
@@ -51,7 +51,7 @@ class Listing:
 def find_list(text: str) -> Listing:
     """Split the text at its list, which begins at the first line "- names: ...".
 
-    A row continues over indented lines, and over empty ones that are followed by an indented line.
+    A row includes the indented lines that follow it, and empty lines followed by an indented line.
     """
     lines = text.splitlines(keepends=True)
     begin = next((at for at, line in enumerate(lines) if line.startswith(_FIRST)), None)
@@ -77,7 +77,7 @@ def find_list(text: str) -> Listing:
 
 
 def read_context(text: str) -> list[Shown]:
-    """Return the rows of the list in order, without those that cannot be read."""
+    """Return the list's rows in order, skipping unreadable ones."""
     if len(text) > MAX_TEXT:
         log.warning("The home's prompt is too long to read: %d characters.", len(text))
         return []
@@ -87,7 +87,7 @@ def read_context(text: str) -> list[Shown]:
 
 @lru_cache(maxsize=8_192)  # the same rows come with every conversation
 def read_row(row: str) -> Shown | None:
-    """Read a row of the list; None if it is not one."""
+    """Read a row of the list; None if it is not a valid row."""
     plain = _plainly(row)
     content: Mapping[str, Any] = _by_yaml(row) if plain is None else plain
     names, domain, areas = (str(content.get(key) or "") for key in ("names", "domain", "areas"))
@@ -102,10 +102,10 @@ def exposed_by(
     areas: Mapping[str, Area],
     said: Mapping[str, bool],
 ) -> dict[str, bool]:
-    """Return which of `entities` are in the list, by id, as far as that can be determined.
+    """Return by id whether each of `entities` is in the list, if that can be determined.
 
-    `said` is what is known for certain, by id. Several entities may look the same: if the list has
-    fewer rows than there are such entities, it is unknown which of them are meant.
+    `said` holds the exposure that is already certain, by id. Several entities can look the same: if
+    the list has fewer such rows than there are entities, their exposure is unknown.
     """
     if not shown:
         return {}
@@ -127,7 +127,8 @@ def exposed_by(
 
 
 def _plainly(row: str) -> dict[str, str] | None:
-    """Read a row whose values are plain YAML on one line; None otherwise. Faster than YAML."""
+    """Read a row whose values are plain one-line YAML; None for any other row. Faster than a YAML
+    parser."""
     content: dict[str, str] = {}
     for line in row.splitlines():
         found = _PLAIN_LINE.fullmatch(line.rstrip())
@@ -138,7 +139,7 @@ def _plainly(row: str) -> dict[str, str] | None:
 
 
 def _by_yaml(row: str) -> Mapping[str, Any]:
-    """Read the row as untrusted YAML; empty if it is something else."""
+    """Parse the row as untrusted YAML; empty if it is not a mapping."""
     if len(row) > MAX_ROW:
         return {}
     try:
@@ -151,7 +152,7 @@ def _by_yaml(row: str) -> Mapping[str, Any]:
 
 
 def area_key(area: Area | None) -> frozenset[str]:
-    """Return the parts of the `areas` of a row in this area, in any order."""
+    """Return the comma-separated parts of a row's `areas` for this area, in any order."""
     return frozenset(_all_parts((area.name, *area.aliases))) if area else frozenset()
 
 
@@ -168,5 +169,5 @@ def _all_parts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """Split at commas, without line breaks and double spaces."""
+    """Split at commas and remove line breaks and double spaces."""
     return tuple(part for part in _PARTS.split(" ".join(text.split())) if part)

@@ -1,7 +1,7 @@
-"""Discovery of Home Assistant in the local network by multicast DNS (its `zeroconf` integration).
+"""Discovery of Home Assistant on the local network by multicast DNS (its `zeroconf` integration).
 
-Anybody in the network can send these announcements, so they are shown to a person, who chooses, and
-no token is sent before that.
+Anyone on the network can send these announcements, so a person must choose a result, and no token
+is sent before that.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _OWN_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")
 
 @dataclass(frozen=True, slots=True)
 class FoundHome:
-    """A Home Assistant that was announced in the network."""
+    """A Home Assistant that announced itself on the network."""
 
     name: str  # the name that it announces
     url: str
@@ -37,9 +37,10 @@ class FoundHome:
 async def find_homes(
     seconds: float = LOOK_S, interfaces: Sequence[str] | None = None
 ) -> list[FoundHome]:
-    """Search for `seconds`; returns the homes by name, [] if there are none or there is no network.
+    """Search for `seconds` and return the homes by name; [] if none are found or there is no
+    network.
 
-    `interfaces` are the local addresses to use; all of them unless given.
+    `interfaces` are the local addresses to use (default: all).
     """
     found: dict[str, FoundHome] = {}
     try:
@@ -87,9 +88,9 @@ async def _ask(network: AsyncZeroconf, name: str) -> FoundHome | None:
 
 
 def home_of(told: Mapping[str, str], addresses: Sequence[str], port: int) -> FoundHome | None:
-    """Read a service's text record, addresses and port; None if the home cannot be reached by them.
+    """Read a service's text record, addresses and port; None if they give no reachable URL.
 
-    Its `internal_url` is used if it is in this network; else the first address.
+    Uses the home's `internal_url` if that is on this network, otherwise the first address.
     """
     url = told.get("internal_url") or told.get("base_url") or ""
     if not _in_this_network(url):
