@@ -195,9 +195,9 @@ class HomeAssistant:
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
         """Apply the server's list of exposed entities; () means that there is no list.
 
-        The list applies to entities whose registry entry does not say whether they are exposed,
-        until the next list. Cheap if the list is unchanged. Without a list, all of these entities
-        count as exposed.
+        The list applies to entities whose registry entry leaves their exposure open, until the next
+        list. Cheap if the list is unchanged. Without a list, all of these entities count as
+        exposed.
         """
         if self._picture.learn(shown):
             self._wake(None)

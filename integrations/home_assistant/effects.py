@@ -1,8 +1,9 @@
-"""Effects of scripts, automations and scenes: values, tables and pure readers.
+"""Effects of scripts, automations and scenes: data classes, tables and pure parsers.
 
-`WAYS` is the direction in which each action switches; `Places` finds the entities of a device,
-area, floor or label; `read_related` and `read_scene` read Home Assistant's answers (`actions` reads
-configurations); `may_answer` finds the sentences that trigger an automation.
+`WAYS` maps each action to the direction in which it switches. `Places` finds the entities of a
+device, area, floor or label. `read_related` and `read_scene` read Home Assistant's results
+(`actions` reads configurations). `may_answer` compares a text with the sentences that trigger an
+automation.
 """
 
 import re
@@ -18,7 +19,7 @@ from integrations.home_assistant.runs import LETS_IN
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Everything that a script, automation or scene affects, or the part of it that is known."""
+    """The known effects of a script, automation or scene."""
 
     touched: Mapping[str, Way]  # by entity id
     reasons: tuple[str, ...] = ()  # why there may be more; empty: this is everything
@@ -130,7 +131,7 @@ _RENAMED: Mapping[str, str] = {
 
 
 def way_on_device(domain: str, kind: str) -> Way | None:
-    """Return the direction of a device action of that domain and type; None if it is unknown."""
+    """Return the direction of a device action with that domain and type; None if it is unknown."""
     action = f"{domain}.{kind}"
     return WAYS.get(_RENAMED.get(action, action))
 
@@ -156,15 +157,15 @@ class Places:
         return self._where.keys()
 
     def device(self, entity_id: str) -> str | None:
-        """Return the id of the entity's device; None if it has none."""
+        """Return the entity's device id, or None."""
         return self._where.get(entity_id, (None, None))[0]
 
     def area(self, entity_id: str) -> str | None:
-        """Return the id of the entity's area; None if it has none."""
+        """Return the entity's area id, or None."""
         return self._where.get(entity_id, (None, None))[1]
 
     def inside(self, devices: Iterable[str], areas: Iterable[str]) -> set[str]:
-        """Return the entities of these devices and in these areas."""
+        """Return the entities that belong to these devices or areas."""
         devices, areas = set(devices), set(areas)
         if not devices and not areas:
             return set()
@@ -180,7 +181,7 @@ class Places:
         return self.inside((), [area.area_id for area in areas if area.floor_id in floors])
 
     def labelled(self, labels: set[str]) -> set[str]:
-        """Return the entities with one of these labels, on themselves, their device or their
+        """Return the entities that have one of these labels themselves, or through their device or
         area."""
         if not labels:
             return set()
@@ -191,13 +192,13 @@ class Places:
         return self.inside(devices, areas) | {name for name in own if name in self._where}
 
     def by_registry_id(self, entry_id: str) -> str | None:
-        """Return the entity whose registry entry has this id, which device actions use."""
+        """Return the entity with this registry entry id, as used by device actions."""
         entries = self._registries.entities.items()
         return next((name for name, entry in entries if entry.get("id") == entry_id), None)
 
     def named(self, name: str) -> set[str]:
-        """Return everything that a name may mean: an entity, or those of a device, area, floor or
-        label."""
+        """Return the entities that a name can mean: an entity, or all those of a device, area,
+        floor or label."""
         areas = {
             area.area_id
             for area in self._registries.areas.values()
@@ -231,7 +232,7 @@ SEARCHED = ("script", "automation", "scene")  # domains
 def read_related(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> Effects:
-    """Read the answer of `search/related` for an item as its effects."""
+    """Return an item's effects from the result of `search/related`."""
     touched = touched_by(item_id, answer, registries, entities)
     # A scene only sets states; a scene that a device provides names no entity.
     whole = item_id.startswith("scene.") and bool(touched)
@@ -242,10 +243,10 @@ def read_related(
 def touched_by(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> frozenset[str]:
-    """Return the ids of the entities that the item affects, from the answer of `search/related`.
+    """Return the ids of the entities that the item affects, from the result of `search/related`.
 
-    `answer` maps types ("entity", "device", "area", "floor", "label") to ids. Entities that the
-    house does not have are left out.
+    `answer` maps types ("entity", "device", "area", "floor", "label") to ids. Entities that are not
+    in the house are left out.
     """
     named = _ids(answer, "entity") - {item_id}
     touched = {entity_id for entity_id in named if entity_id in entities}
@@ -301,7 +302,7 @@ _POSITIONS = ("current_position", "current_tilt_position", "tilt_position", "pos
 
 
 def is_worth_reading(entity: Entity) -> bool:
-    """Return True if a scene was made in Home Assistant's UI and contains something that lets
+    """Return True if a scene was made in Home Assistant's UI and contains an entity that lets
     people in."""
     held = entity.attributes.get("entity_id")
     opens = isinstance(held, list | tuple) and any(
@@ -311,10 +312,10 @@ def is_worth_reading(entity: Entity) -> bool:
 
 
 def read_scene(config: Any, entity: Entity) -> Effects | None:
-    """Return the effects of a scene from its configuration.
+    """Return a scene's effects from its configuration.
 
-    None if its entities differ from the scene's attribute, so that it is not the configuration that
-    Home Assistant has loaded.
+    Returns None if the configured entities differ from the scene's attribute, which means that Home
+    Assistant has loaded a different configuration.
     """
     states = mapping(mapping(config).get("entities"))
     held = entity.attributes.get("entity_id")
@@ -324,7 +325,7 @@ def read_scene(config: Any, entity: Entity) -> Effects | None:
 
 
 def _way(entity_id: str, wanted: Any) -> Way:
-    """Return the direction of a wanted state, which is given alone or with attributes."""
+    """Return the direction of a requested state, given alone or together with attributes."""
     state = wanted.get("state") if isinstance(wanted, Mapping) else wanted
     if isinstance(state, bool):  # YAML reads a plain `on` as True
         state = "on" if state else "off"
@@ -353,7 +354,7 @@ _SIGNS = re.compile(r"[^\w\s]|_")
 
 
 def may_answer(template: str, text: str) -> bool:
-    """Return True if the text may trigger an automation that waits for the template."""
+    """Return True if the text might trigger an automation whose sentence is `template`."""
     return _pattern(template).fullmatch(_plain(text)) is not None
 
 
@@ -381,5 +382,5 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _plain(text: str) -> str:
-    """Reduce text to letters and digits, because nothing else is audible."""
+    """Reduce the text to letters and digits, because nothing else can be heard."""
     return re.sub(r"\s+", "", _SIGNS.sub("", text.casefold()))

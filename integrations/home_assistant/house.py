@@ -1,4 +1,4 @@
-"""A picture of the house at one moment: floors, areas and entities, as plain values."""
+"""The house at one point in time: floors, areas and entities, as plain values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of Home Assistant, with its state and registry data."""
+    """A Home Assistant entity with its state and registry data."""
 
     entity_id: str
     name: str
@@ -63,7 +63,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """Everything known about the house at one moment; mappings by id, in Home Assistant's order."""
+    """The house at one point in time. Mappings are by id, in Home Assistant's order."""
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class House:
     )
 
     def beside(self, entity: Entity) -> list[Entity]:
-        """Return the other entities of its device."""
+        """Return the other entities of the entity's device."""
         if entity.device_id is None:
             return []
         if not self._by_device:
@@ -100,7 +100,7 @@ class House:
         return [one for one in alike if one.entity_id != entity.entity_id]
 
     def exposed(self) -> list[Entity]:
-        """Return the entities that the assistant may see."""
+        """Return the entities that the assistant is allowed to see."""
         return [entity for entity in self.entities.values() if entity.exposed]
 
 
@@ -109,28 +109,27 @@ class House:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is a JSON object, else an empty one."""
+    """Return the value if it is a JSON object, or else an empty object."""
     return value if isinstance(value, Mapping) else {}
 
 
 def rows(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a list."""
+    """Return a list's JSON objects, skipping other values."""
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
-    """Return the value if it is a text, else ""."""
+    """Return the value if it is a string, or else ""."""
     return value if isinstance(value, str) else ""
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """Return the texts of a list, without empty ones."""
+    """Return the non-empty strings of a list."""
     return tuple(one for one in value if text(one)) if isinstance(value, list) else ()
 
 
 def keyed(values: Iterable[Any], key: str) -> dict[str, Mapping[str, Any]]:
-    """Return rows by the id that they hold under `key`. Raises TypeError if `values` is not
-    iterable."""
+    """Index rows by the id under `key`. Raises TypeError if `values` is not iterable."""
     return {
         row[key]: row
         for row in values

@@ -48,7 +48,7 @@ _NOBODY = "Home Assistant no longer knows this device."
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Address of Home Assistant for the few requests that are not websocket commands."""
+    """Home Assistant's address, for the few requests that are not websocket commands."""
 
     url: str
     token: str
@@ -61,7 +61,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """Name and make of the device as shown in Home Assistant."""
+    """The device's name and model, as shown in Home Assistant."""
 
     name: str
     version: str  # of Hearth
@@ -93,8 +93,8 @@ class Device:
 async def register(address: Address, identifier: str, appearance: Appearance) -> str:
     """Register and return the webhook id, a secret. `identifier` is our fixed device id.
 
-    An entry with the same `identifier` is replaced. Raises Misconfigured if Home Assistant has no
-    `mobile_app`, SignInAgain, Unavailable or Refused.
+    An entry with the same `identifier` is replaced. Raises Misconfigured if Home Assistant does not
+    have `mobile_app`, and SignInAgain, Unavailable or Refused.
     """
     body = {
         "app_id": APP_ID,
@@ -116,9 +116,10 @@ async def register(address: Address, identifier: str, appearance: Appearance) ->
 
 
 async def look(home: Commands, webhook_id: str) -> Registered | None:
-    """Return the registration of this webhook; None if there is none (any more).
+    """Return this webhook's registration; None if it does not exist or was deleted.
 
-    While Home Assistant starts, there is none either: call `ready` first. Raises IntegrationError.
+    Call `ready` first: registrations cannot be found while Home Assistant starts. Raises
+    IntegrationError.
     """
     told = await _webhook(home, webhook_id, "get_config")
     if told is None:
@@ -131,7 +132,7 @@ async def look(home: Commands, webhook_id: str) -> Registered | None:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """An entity of the device, and its state."""
+    """One of the device's entities and its state."""
 
     kind: Literal["binary_sensor", "sensor"]
     unique_id: str  # within the device; it never changes
@@ -165,7 +166,7 @@ async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> No
 async def update_sensors(
     home: Commands, webhook_id: str, sensors: Sequence[Sensor]
 ) -> tuple[str, ...]:
-    """Update sensor states; returns the unique ids of those that must be registered first.
+    """Update sensor states and return the unique ids of sensors that must be registered first.
 
     Updates of a disabled sensor are ignored. Raises IntegrationError; Stale if the webhook does not
     exist.
@@ -204,9 +205,9 @@ async def update(home: Commands, webhook_id: str, appearance: Appearance) -> Non
 
 
 async def ready(home: Commands) -> None:
-    """Return if Home Assistant has started and supports devices; otherwise raise.
+    """Check that Home Assistant has started and supports registered devices.
 
-    Raises Unavailable while it starts, Misconfigured if it has no `mobile_app`.
+    Raises Unavailable while it starts, and Misconfigured if it does not have `mobile_app`.
     """
     config = await home.command("get_config")
     try:
@@ -220,10 +221,7 @@ async def ready(home: Commands) -> None:
 
 
 async def find_device(home: Commands, identifier: str) -> Device | None:
-    """Find our device in the registry by our identifier; None if there is none.
-
-    Raises IntegrationError.
-    """
+    """Return the registered device with our identifier, or None. Raises IntegrationError."""
     try:
         for row in await home.command("config/device_registry/list"):
             if [DOMAIN, identifier] in [list(pair) for pair in row["identifiers"]]:
@@ -240,18 +238,19 @@ async def find_device(home: Commands, identifier: str) -> Device | None:
 
 
 def _own_entries(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return our own entry of a device, which helpers and other integrations may have joined."""
+    """Return our own entries of a device, which helpers and other integrations can share."""
     own = row.get("primary_config_entry")
     return (own,) if isinstance(own, str) else tuple(row.get("config_entries") or ())
 
 
 async def set_area(home: Commands, device_id: str, area_id: str) -> None:
-    """Move the device to an area. Raises Refused unless the user is an administrator."""
+    """Assign the device to an area. Raises Refused unless the user is an administrator."""
     await home.command("config/device_registry/update", device_id=device_id, area_id=area_id)
 
 
 async def hide_tracker(home: Commands, identifier: str) -> None:
-    """Disable the device tracker that every registration gets, because a fixed device never moves.
+    """Disable the device tracker that every registration creates, because a fixed device never
+    moves.
 
     Raises Refused unless the user is an administrator.
     """
@@ -265,7 +264,8 @@ async def hide_tracker(home: Commands, identifier: str) -> None:
 
 
 async def remove_entry(address: Address, entry_id: str) -> None:
-    """Delete a configuration entry and its device. Raises Refused unless an administrator asks."""
+    """Delete a configuration entry and its device. Raises Refused unless the user is an
+    administrator."""
     answer = await _request(address, "DELETE", f"/api/config/config_entries/entry/{entry_id}")
     if answer.status_code not in (200, 404):
         raise Refused(f"Home Assistant did not delete the entry (HTTP {answer.status_code}).")
@@ -288,7 +288,7 @@ async def _webhook(
     kind: str,
     data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
 ) -> Mapping[str, Any] | None:
-    """Call a webhook; None if it does not exist."""
+    """Call a webhook and return its response; None if the webhook does not exist."""
     answer = await home.command(
         "webhook/handle",
         webhook_id=webhook_id,
@@ -335,7 +335,8 @@ CHANNEL = "mobile_app/push_notification_channel"
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """A message to our device. All of it is data that anybody in the house may have written."""
+    """A message to our device. Treat all of it as untrusted: anyone in the house may have written
+    it."""
 
     confirm_id: str  # "" if no confirmation is requested
     message: str  # "" if there is none
@@ -344,7 +345,7 @@ class Push:
 
 
 def read_push(event: Mapping[str, Any]) -> Push:
-    """Read an event of the channel, without values of the wrong type."""
+    """Read a push event, dropping values of the wrong type."""
     return Push(
         text(event.get("hass_confirm_id")),
         text(event.get("message")),
@@ -354,7 +355,7 @@ def read_push(event: Mapping[str, Any]) -> Push:
 
 
 async def confirm(home: Commands, webhook_id: str, confirm_id: str) -> None:
-    """Confirm that the message was received. Raises Refused if the channel has ended."""
+    """Confirm that the message was received. Raises Refused if the push channel has closed."""
     await home.command(
         "mobile_app/push_notification_confirm", webhook_id=webhook_id, confirm_id=confirm_id
     )

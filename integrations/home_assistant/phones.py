@@ -1,8 +1,8 @@
-"""Phones with Home Assistant's companion app: sending notifications and asking yes or no.
+"""Phones with Home Assistant's companion app: notifications and yes-or-no questions.
 
-Each `mobile_app` registration that accepts pushes has an action `notify.mobile_app_NAME`, whose
-name Home Assistant makes from the device's name (`notify/legacy.py`: slugify; the same in 2025.4 to
-2026.11). A phone's owner is known if a person has the phone's device tracker.
+Each `mobile_app` registration that accepts pushes has an action `notify.mobile_app_NAME`. Home
+Assistant derives NAME from the device's name (`notify/legacy.py`: slugify; the same in 2025.4 to
+2026.11). A phone's owner is known if a person is assigned the phone's device tracker.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 class AnswersHidden(Misconfigured):
-    """Home Assistant sends button presses only to administrators (`auth/permissions/events.py`)."""
+    """Home Assistant hides button presses from ordinary users (`auth/permissions/events.py`)."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -71,7 +71,7 @@ class Phone:
 
 @dataclass(frozen=True, slots=True)
 class _Device:
-    """A device of the integration `mobile_app` in the device registry."""
+    """A `mobile_app` device in the device registry."""
 
     device_id: str
     own_name: str  # the name from which its action's name is made
@@ -80,10 +80,10 @@ class _Device:
 
 
 class Phones:
-    """Find the phones again at each call, because new ones may be added while Hearth runs."""
+    """Looks the phones up at each call, because new ones can be added while Hearth runs."""
 
     def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:
-        """`device_id` returns this device's id in the device registry, "" while it has none."""
+        """`device_id` returns this device's id in the device registry; "" if it has none yet."""
         self._home = home
         self._services = Services(home)
         self._device_id = device_id
@@ -123,10 +123,11 @@ class Phones:
         timeout_s: float,
         buttons: tuple[str, str] = ("Yes", "No"),
     ) -> Literal["yes", "no"] | None:
-        """Ask with two buttons and wait; None if no button was pressed or the answer cannot arrive.
+        """Ask a question with two buttons and return the choice.
 
-        The answer counts once and only for this question. The notification is removed afterwards.
-        Raises AnswersHidden, or another IntegrationError if the question could not be sent.
+        Returns None if no button was pressed in time or the answer cannot arrive. Only the first
+        answer to this question counts. The notification is removed afterwards. Raises
+        AnswersHidden, or another IntegrationError if the question could not be sent.
         """
         nonce = secrets.token_hex(16).upper()
         yes, no = (f"HEARTH_{nonce}_{answer}" for answer in ("YES", "NO"))
@@ -154,7 +155,7 @@ class Phones:
                 return None
 
     async def _answers(self, stack: AsyncExitStack) -> Events:
-        """Return the events of buttons that are pressed on any phone from now on."""
+        """Return future button presses on any phone, as events."""
         try:
             stream = self._home.stream("subscribe_events", event_type=ANSWERED)
             return await stack.enter_async_context(stream)
@@ -172,7 +173,8 @@ class Phones:
         await self._services.call(_NOTIFY, phone.service, fields)
 
     async def _clear(self, phone: Phone, tag: str) -> None:
-        """Remove a notification. Never raises, because its buttons no longer have an effect."""
+        """Remove a notification. Never raises: a leftover notification is harmless, as its buttons
+        do nothing."""
         try:
             async with asyncio.timeout(_CLEAR_S):
                 await self._notify(phone, CLEAR, "", {"tag": tag})
@@ -182,7 +184,7 @@ class Phones:
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
-    """Return the first answer to our question. Anything that is not exactly its yes is a no."""
+    """Return the first answer to our question. Any answer other than `yes` itself means "no"."""
     while True:
         event = await anext(events)
         action = text(mapping(event.get("data")).get("action"))
@@ -191,14 +193,14 @@ async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
 
 
 def slug(name: str) -> str:
-    """Return the slug of a device's name, as in its action's name, if Unicode can decompose it."""
+    """Return a device name's slug, as in its action's name, if Unicode can decompose it."""
     curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
     plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
 
 
 def _devices(answer: Any) -> list[_Device]:
-    """Read the devices that registered themselves from `config/device_registry/list`."""
+    """Return the self-registered devices in the result of `config/device_registry/list`."""
     found = []
     for row in rows(answer):
         identifiers = row.get("identifiers")
@@ -218,7 +220,7 @@ def _devices(answer: Any) -> list[_Device]:
 
 
 def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _Device]:
-    """Match actions with devices by their names."""
+    """Match notify actions with devices by name."""
     left = {name.removeprefix(_PREFIX): name for name in services}
     found, others = {}, []
     for device in devices:
@@ -234,7 +236,7 @@ def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _
 
 
 def _carriers(house: House) -> dict[str, list[str]]:
-    """Return the names of the people who are tracked by a device, by its id."""
+    """Return the names of the people that each device tracks, by device id."""
     carriers: dict[str, list[str]] = {}
     for person in house.entities.values():
         if person.domain != "person":

@@ -1,8 +1,8 @@
-"""The picture of the house: registries, states, and what is learned from other sources.
+"""The picture of the house: registries, states, and knowledge from other sources.
 
-`Search` finds out what scripts, automations and scenes do. An administrator may read their
-configuration (`actions`); if that is refused or leaves a doubt, `search/related` gives a part of
-it.
+`Search` finds out what scripts, automations and scenes do. An administrator can read their
+configuration (`actions`). If that is refused or leaves doubts, `search/related` gives a partial
+answer.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _GONE = ("unavailable", None)
 
 
 class Picture:
-    """Keep the newest House. A House that was given out never changes."""
+    """Maintains the newest House. A House that was handed out never changes."""
 
     def __init__(self) -> None:
         self._registries = Registries()
@@ -64,10 +64,10 @@ class Picture:
 
     @property
     def house(self) -> House:
-        """The newest picture, made at the first access after a change and not at each change.
+        """The newest House, made at the first access after a change rather than at every change.
 
-        Copying 5,000 entities takes some 0.03 ms, a hundredth of the time to read that many states
-        (`tests/unit/integrations/home_assistant/test_picture.py` bounds it).
+        Copying 5,000 entities takes about 0.03 ms, a hundredth of the time needed to read that many
+        states (`tests/unit/integrations/home_assistant/test_picture.py` bounds it).
         """
         if self._house is None:
             if self._told is None:
@@ -87,11 +87,11 @@ class Picture:
         return self._registries
 
     def begin_load(self) -> None:
-        """Note that states are being requested; later changes may be newer than the answer."""
+        """Note that states are being requested; later changes may be newer than the result."""
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
-        """Replace everything with what was read. Raises TypeError if `states` is not iterable."""
+        """Replace the whole picture. Raises TypeError if `states` is not iterable."""
         found = keyed(states, "entity_id")
         found = {name: state for name, state in found.items() if not is_snapshot(name)}
         # Events may have arrived between the answer and this line; the newer state wins.
@@ -110,7 +110,7 @@ class Picture:
         self.doubt_effects()
 
     def refresh(self, registries: Registries, entity_ids: Iterable[str] | None) -> None:
-        """Use newer registries, which affect these entities (None: all)."""
+        """Apply newer registries to these entities; None means all."""
         self._registries = replace(registries, learned=self._registries.learned)
         self._unlearnt = True
         for entity_id in list(self._entities) if entity_ids is None else entity_ids:
@@ -120,7 +120,7 @@ class Picture:
         self.doubt_effects()
 
     def change(self, event: Mapping[str, Any]) -> str:
-        """Apply a `state_changed` event and return its entity id; "" if the event is irrelevant."""
+        """Apply a `state_changed` event and return its entity id, or "" for an irrelevant event."""
         data = mapping(event.get("data"))
         entity_id, state = text(data.get("entity_id")), data.get("new_state")
         odd = state is not None and mapping(state).get("entity_id") != entity_id
@@ -154,10 +154,11 @@ class Picture:
         return entity_id
 
     def learn(self, shown: Sequence[Shown]) -> bool:
-        """Apply the server's list of exposed entities to those whose registry entry does not say.
+        """Apply the server's list of exposed entities where the registry entry leaves exposure
+        open.
 
-        An entity that is added later counts as exposed until the next list. Returns True if the
-        house has changed.
+        An entity added later counts as exposed until the next list. Returns True if the house has
+        changed.
         """
         if tuple(shown) == self._shown and not self._unlearnt:
             return False
@@ -166,7 +167,7 @@ class Picture:
         return not self._pending and self._learn()
 
     def doubt_effects(self) -> None:
-        """Mark all scripts, automations and scenes for reading, because their effects may have
+        """Mark all scripts, automations and scenes to be read again: their effects may have
         changed."""
         self.unsearched = {
             entity.entity_id
@@ -177,9 +178,9 @@ class Picture:
         self._told = self._house = None
 
     def next_unread(self, count: int) -> list[str]:
-        """Take up to `count` items of `unsearched` to request their effects.
+        """Take up to `count` items from `unsearched`, whose effects the caller then requests.
 
-        Exposed ones come first, scripts before others.
+        Exposed items come first, and scripts before other items.
         """
 
         def weight(item_id: str) -> tuple[bool, bool, str]:
@@ -192,10 +193,9 @@ class Picture:
         return chosen
 
     def learn_effects(self, found: Mapping[str, Effects]) -> None:
-        """Store the effects of scripts, automations and scenes, and drop items that are gone.
+        """Store the effects of scripts, automations and scenes, and drop deleted items.
 
-        The effects of an item that was edited during the request are ignored; it is requested
-        again.
+        If an item was edited during the request, its effects are ignored and requested again.
         """
         self._asked.difference_update(found)
         known = self._effects | {n: one for n, one in found.items() if n not in self.unsearched}
@@ -203,12 +203,11 @@ class Picture:
         self._told = self._house = None
 
     def forget_asked(self) -> None:
-        """Note that the connection was lost, so that unanswered requests are repeated."""
+        """Note that the connection was lost, so that unanswered requests are sent again."""
         self.unsearched |= self._asked
         self._asked.clear()
 
     def _tell(self) -> House:
-        """Make a House from only what is known of scripts, automations and scenes."""
         touches: dict[str, frozenset[str]] = {}
         partly: dict[str, frozenset[str]] = {}
         for name in self._effects.keys() | self._seen.keys():
@@ -231,16 +230,16 @@ class Picture:
 
     @property
     def switches(self) -> Switches:
-        """Memory of what switches were seen to open."""
+        """Memory of what each switch was seen to open."""
         return self._switches
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Restore what switches were seen to open before this process started."""
+        """Restore observations of earlier processes: what each switch was seen to open."""
         self._switches.recall(known)
         self._house = None
 
     def _learn(self) -> bool:
-        """Apply the newest list; True if the exposure of an entity has changed."""
+        """Apply the newest list; return True if any entity's exposure has changed."""
         self._unlearnt = self._pending = False
         registries = self._registries
         said = {name: said_exposed(name, registries) for name in self._entities}
@@ -259,17 +258,17 @@ _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
 
 
 def _updated(state: Mapping[str, Any]) -> str:
-    """Return the time of the last update, as text that sorts by time."""
+    """Return the time of the last update, as a string that sorts chronologically."""
     return text(state.get("last_updated"))
 
 
 def _has_ways(effects: Effects) -> bool:
-    """Return True if a scene's states were read and give a direction."""
+    """Return True if a scene's states were read and give a direction for any entity."""
     return any(way != "either" for way in effects.touched.values())
 
 
 def _members(entity: Entity) -> Any:
-    """Return the ids that the entity lists as its members, as most scenes do."""
+    """Return the entity's own list of member ids, which most scenes have."""
     return entity.attributes.get("entity_id")
 
 
@@ -278,7 +277,8 @@ MAX_ANSWER = 200_000  # characters
 
 
 async def ask_scene(reach: Reach, entity: Entity) -> Any:
-    """Return the configuration of a scene. Raises IntegrationError if this user may not read it."""
+    """Return a scene's configuration. Raises IntegrationError if this user is not allowed to read
+    it."""
     async with rest_client(*reach) as client:
         answer = await client.get(f"/api/config/scene/config/{quote(_id_of(entity), safe='')}")
         if answer.status_code != 200 or len(answer.text) > MAX_ANSWER:
@@ -299,7 +299,7 @@ NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
 class Search:
-    """Request effects over one connection."""
+    """Requests effects over one connection."""
 
     def __init__(
         self,
@@ -307,7 +307,7 @@ class Search:
         picture: Picture,
         ask_scene: Callable[[Entity], Awaitable[Any]],
     ) -> None:
-        """`ask_scene` returns the configuration of a scene or raises IntegrationError."""
+        """`ask_scene` returns a scene's configuration or raises IntegrationError."""
         self._connection = connection
         self._ask_scene = ask_scene
         self._picture = picture
@@ -316,10 +316,9 @@ class Search:
         self._unread: set[str] = set()  # domains whose configuration this home does not give
 
     async def go_on(self) -> None:
-        """Request the effects of the next few unread items and store them. Raises Unavailable.
+        """Request and store the effects of the next few unread items. Raises Unavailable.
 
-        An item that Home Assistant refuses to tell about is stored as such until it may have
-        changed.
+        If Home Assistant refuses a request, the refusal is stored until the item may have changed.
         """
         wanted = self._picture.next_unread(1 if self._tells is None else AT_ONCE)
         places = Places(self._picture.registries, self._picture.house.entities)
@@ -337,7 +336,7 @@ class Search:
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
     async def _read(self, item_id: str, places: Places) -> Effects | None:
-        """Read the item's configuration; None if there is none that this user may read."""
+        """Read the item's configuration; None if this user cannot read it."""
         domain = item_id.partition(".")[0]
         if domain in self._unread or not self._picture.registries.admin:
             return None
@@ -371,7 +370,7 @@ class Search:
         return scene is not None and scene.domain == "scene" and "entity_id" in scene.attributes
 
     async def _related(self, item_id: str) -> Effects | None:
-        """Request `search/related`; None if it gives no answer."""
+        """Request `search/related`; None if Home Assistant gives no answer."""
         if self._tells is False:
             return None
         domain = item_id.partition(".")[0]
@@ -391,5 +390,5 @@ class Search:
 
 
 def _is_final(error: CommandRefused) -> bool:
-    """Return True if another attempt over this connection would be useless."""
+    """Return True if retrying over this connection would be useless."""
     return error.unknown or error.code == "unauthorized"

@@ -1,7 +1,7 @@
-"""Reasons why Home Assistant cannot be used, each a sentence with the setting or page to fix it.
+"""Reasons why Home Assistant cannot be used, each with the setting or page that fixes it.
 
-All clients of Home Assistant (REST, websocket, MCP) use these sentences, so that the same problem
-reads the same everywhere. `url` is `home_assistant.url`; secrets in it are not shown.
+All Home Assistant clients (REST, websocket, MCP) use these sentences, so that the same problem is
+always worded the same. `url` is `home_assistant.url`; secrets in it are not shown.
 """
 
 import socket
@@ -20,7 +20,7 @@ from integrations.errors import (
 
 
 class CommandRefused(Refused):
-    """A command was answered with an error."""
+    """Home Assistant answered a command with an error."""
 
     def __init__(self, sentence: str, code: str) -> None:
         """`code` is Home Assistant's, such as "unknown_command" or "pipeline-not-found"."""
@@ -29,15 +29,15 @@ class CommandRefused(Refused):
 
     @property
     def unknown(self) -> bool:
-        """True if this release, or this home without the integration, has no such command."""
+        """True if the command does not exist in this release, or its integration is not set up."""
         return self.code == "unknown_command"
 
 
 class Unanswered(Unavailable):
-    """A command was sent and no answer came: it may have been carried out."""
+    """A command was sent but not answered; it may have been carried out."""
 
     def __init__(self, sentence: str, *, timed_out: bool) -> None:
-        """`timed_out`: the connection is still open; otherwise it was lost."""
+        """`timed_out` is True if the connection is still open, and False if it was lost."""
         super().__init__(sentence)
         self.timed_out = timed_out
 
@@ -52,7 +52,7 @@ _NOT_YET, _EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS
 
 
 def wrong_token() -> SignInAgain:
-    """Return the error for status 401, or the websocket's auth_invalid."""
+    """Return the error for status 401 or the websocket's auth_invalid."""
     return SignInAgain(
         "Home Assistant rejected home_assistant.token: create a new long-lived token on your "
         "profile page, under Security."
@@ -60,7 +60,7 @@ def wrong_token() -> SignInAgain:
 
 
 def unsendable_token() -> SignInAgain:
-    """Return the error for a token with characters that no header, and no valid token, contains."""
+    """Return the error for a token with characters that cannot be in a header or a valid token."""
     return SignInAgain(
         "home_assistant.token is not a valid token: it contains a character that is not plain "
         "ASCII."
@@ -68,7 +68,7 @@ def unsendable_token() -> SignInAgain:
 
 
 def no_address(url: str) -> Misconfigured:
-    """Return the error for a configured URL that is not valid."""
+    """Return the error for an invalid configured URL."""
     return Misconfigured(
         f"home_assistant.url = {shown(url)!r} is not a valid address; it should look like "
         "http://homeassistant.local:8123."
@@ -76,7 +76,7 @@ def no_address(url: str) -> Misconfigured:
 
 
 def by_status(url: str, status: int, text: str = "", location: str = "") -> IntegrationError:
-    """Return the error for an unexpected status of a resource that every user may read."""
+    """Return the error for an unexpected status from a resource that every user can read."""
     if status == 401:
         return wrong_token()
     if status == 403:
@@ -90,7 +90,7 @@ def by_status(url: str, status: int, text: str = "", location: str = "") -> Inte
 
 
 def network(url: str, error: BaseException) -> IntegrationError:
-    """Return the error for a network error of any library."""
+    """Return the error for any library's network error."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             if cause.verify_code in _OTHER_NAME:
@@ -137,7 +137,7 @@ def no_name_server(url: str) -> Unavailable:
 
 
 def silent(url: str) -> Unavailable:
-    """Return the error for an address at which nothing answers."""
+    """Return the error for an address that does not answer."""
     return Unavailable(
         f"Home Assistant does not answer at {shown(url)}: check home_assistant.url "
         "and that it is running."
@@ -145,7 +145,7 @@ def silent(url: str) -> Unavailable:
 
 
 def not_onboarded(url: str) -> Misconfigured:
-    """A new installation, before anybody has an account."""
+    """Return the error for a new installation without user accounts."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} has no user yet: open it in a browser and create your "
         "account first."
@@ -155,7 +155,7 @@ def not_onboarded(url: str) -> Misconfigured:
 def hung_up(url: str) -> Unavailable:
     """Return the error for a connection that was closed without an answer.
 
-    A restart does that, and so does a port that expects TLS.
+    A restart causes this, and so does a port that expects TLS.
     """
     return Unavailable(
         f"{shown(url)} closes the connection without answering: it may be restarting; if "
@@ -164,12 +164,12 @@ def hung_up(url: str) -> Unavailable:
 
 
 def wants_tls(url: str) -> Misconfigured:
-    """Return the error for status 400 of a web server whose port expects TLS."""
+    """Return the error for status 400 from a web server whose port expects TLS."""
     return Misconfigured(f"{shown(url)} requires TLS: start home_assistant.url with https://.")
 
 
 def something_else(url: str) -> Misconfigured:
-    """Return the error for an answer that does not come from Home Assistant."""
+    """Return the error for an answer that did not come from Home Assistant."""
     return Misconfigured(
         f"{shown(url)} answers, but it does not seem to be Home Assistant: check "
         "home_assistant.url."
@@ -177,9 +177,9 @@ def something_else(url: str) -> Misconfigured:
 
 
 def moved(url: str, location: str) -> Misconfigured:
-    """Return the error for a redirect, which is not followed with the token.
+    """Return the error for a redirect, which is never followed with the token.
 
-    Only the origin of the redirect's target is shown.
+    The sentence shows only the origin of the redirect's target.
     """
     if host_of(location) is None:
         return something_else(url)
@@ -192,9 +192,9 @@ def moved(url: str, location: str) -> Misconfigured:
 
 
 def behind_proxy(url: str, status: int) -> Unavailable:
-    """Return the error for status 500 or more.
+    """Return the error for status 500 or higher.
 
-    Home Assistant is starting, or a proxy's upstream is down.
+    Home Assistant is starting, or it is down behind a proxy.
     """
     return Unavailable(
         f"Home Assistant at {shown(url)} answered with status {status}: it may still be "
@@ -205,7 +205,7 @@ def behind_proxy(url: str, status: int) -> Unavailable:
 def not_ready(url: str, state: str) -> Unavailable:
     """Return the error for a Home Assistant that is starting or shutting down.
 
-    `state` is Home Assistant's.
+    `state` is the state that Home Assistant reports.
     """
     going = state in ("STOPPING", "FINAL_WRITE", "STOPPED")
     doing = "shutting down" if going else "still starting"
@@ -213,7 +213,7 @@ def not_ready(url: str, state: str) -> Unavailable:
 
 
 def recovery_mode(url: str) -> Misconfigured:
-    """Return the error for recovery mode, which a broken configuration causes."""
+    """Return the error for recovery mode, which follows a broken configuration."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} is in recovery mode: fix its configuration (see "
         "Settings > System > Logs) and restart it."
@@ -221,9 +221,9 @@ def recovery_mode(url: str) -> Misconfigured:
 
 
 def banned(url: str) -> Misconfigured:
-    """Return the error for status 403 of every request.
+    """Return the error for status 403 on every request.
 
-    Home Assistant has banned the address (components/http/ban.py).
+    Home Assistant has banned our IP address (components/http/ban.py).
     """
     return Misconfigured(
         f"{shown(url)} rejects every request from this device: if Home Assistant has banned "
@@ -233,7 +233,7 @@ def banned(url: str) -> Misconfigured:
 
 
 def untrusted_proxy(url: str) -> Misconfigured:
-    """Return the error for status 400 of a plain GET.
+    """Return the error for status 400 on a plain GET.
 
     Home Assistant does not trust the proxy in front of it (components/http/forwarded.py).
     """
@@ -245,7 +245,7 @@ def untrusted_proxy(url: str) -> Misconfigured:
 
 
 def not_admin() -> SignInAgain:
-    """Return the error for status 403 of `/api/mcp` if there is no `/api/mcp/assist`."""
+    """Return the error for status 403 on `/api/mcp` if `/api/mcp/assist` does not exist."""
     return SignInAgain(
         "Home Assistant allows only an administrator's token to use its MCP server: update "
         "it to 2026.8 or later, or set home_assistant.token to an administrator's token."
@@ -253,7 +253,7 @@ def not_admin() -> SignInAgain:
 
 
 def no_mcp_server(url: str) -> Misconfigured:
-    """Return the error for status 404 of every endpoint if the integration is not set up."""
+    """Return the error for status 404 on every endpoint if the integration is not set up."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} has no MCP server: add the integration {_INTEGRATION} "
         "under Settings > Devices & services."
@@ -261,7 +261,8 @@ def no_mcp_server(url: str) -> Misconfigured:
 
 
 def mcp_server_off(url: str) -> Misconfigured:
-    """Return the error for status 404 of every endpoint after the integration was set up."""
+    """Return the error for status 404 on every endpoint after the integration was removed or
+    disabled."""
     return Misconfigured(
         f"The MCP server of Home Assistant at {shown(url)} was removed or disabled: add or enable "
         f"the integration {_INTEGRATION} under Settings > Devices & services."
@@ -269,7 +270,7 @@ def mcp_server_off(url: str) -> Misconfigured:
 
 
 def too_old(version: str) -> Misconfigured:
-    """Return the error for a release before 2025.2, the first with the integration."""
+    """Return the error for a release before 2025.2, the first one with the integration."""
     return Misconfigured(
         f"Home Assistant {version[:40]} has no MCP server yet: update it to 2025.2 or later under "
         "Settings > System > Updates."

@@ -1,6 +1,6 @@
-"""Home Assistant's registries: reading all or parts of them, and combining them with states.
+"""Home Assistant's registries: reading them fully or partly, and combining them with states.
 
-`read_*` are pure functions on answers; `read_registries` and `refreshed` send the requests.
+The `read_*` functions parse results and are pure; `read_registries` and `refreshed` send requests.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """The fields of a device that the picture needs."""
+    """The device fields that the picture needs."""
 
     area_id: str | None  # its own, else its parent device's
     labels: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class DeviceRow:
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """Contents of the registries, which are combined with the states."""
+    """The registries' contents, which are combined with the states."""
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Registries:
 
 
 def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
-    """Read the answer of `config/floor_registry/list`."""
+    """Read the result of `config/floor_registry/list`."""
     return {
         floor_id: Floor(floor_id, text(row.get("name")) or floor_id, texts(row.get("aliases")))
         for floor_id, row in keyed(rows, "floor_id").items()
@@ -50,7 +50,7 @@ def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
 
 
 def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
-    """Read the answer of `config/area_registry/list`."""
+    """Read the result of `config/area_registry/list`."""
     return {
         area_id: Area(
             area_id,
@@ -65,13 +65,13 @@ def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
 
 
 def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
-    """Read the labels from `config/area_registry/list`, without areas that have none."""
+    """Read the labels from `config/area_registry/list`; areas without labels are left out."""
     labels = {area_id: read_labels(row) for area_id, row in keyed(rows, "area_id").items()}
     return {area_id: has for area_id, has in labels.items() if has}
 
 
 def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
-    """Read `config/device_registry/list`. A part without an area is in the area of its parent."""
+    """Read `config/device_registry/list`. A device without an area takes its parent's area."""
     known = keyed(rows, "id")
     places = {device_id: text(row.get("area_id")) for device_id, row in known.items()}
     return {
@@ -85,12 +85,12 @@ def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
 
 
 def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
-    """Read `config/entity_registry/list`; returns the entries by entity id."""
+    """Read `config/entity_registry/list` and return the entries by entity id."""
     return keyed(rows, "entity_id")
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
-    """Read `homeassistant/expose_entity/list` for the `conversation` assistant."""
+    """Read exposure to the `conversation` assistant from `homeassistant/expose_entity/list`."""
     said = mapping(mapping(answer).get("exposed_entities"))
     return {
         entity_id: bool(mapping(assistants)["conversation"])
@@ -100,7 +100,7 @@ def read_listed(answer: Json) -> dict[str, bool]:
 
 
 def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
-    """Read `config/label_registry/list`; returns the names by label id."""
+    """Read `config/label_registry/list` and return the names by label id."""
     return {
         label_id: text(row.get("name")) or label_id
         for label_id, row in keyed(rows, "label_id").items()
@@ -108,7 +108,7 @@ def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
 
 
 def read_labels(row: Json) -> frozenset[str]:
-    """Return the ids of an entry's labels."""
+    """Return an entry's label ids."""
     return frozenset(texts(row.get("labels")))
 
 
@@ -155,15 +155,15 @@ def with_state(entity: Entity, state: Json) -> Entity:
 
 
 def with_registries(entity: Entity, registries: Registries) -> Entity:
-    """Return the entity with newer registries."""
+    """Return the entity with data from newer registries."""
     state = {"entity_id": entity.entity_id, "state": entity.state, "attributes": entity.attributes}
     return read_entity(state, registries)
 
 
 def said_exposed(entity_id: str, registries: Registries) -> bool | None:
-    """Return the exposure to `conversation` from the registry entry; None if it is not set there.
+    """Return the registry entry's exposure to `conversation`, or None if it is not set.
 
-    Home Assistant sets it at its first check (`async_should_expose`).
+    Home Assistant sets it the first time it checks the entity (`async_should_expose`).
     """
     options = mapping(registries.entities.get(entity_id, {}).get("options"))
     said = mapping(options.get("conversation")).get("should_expose")
@@ -171,11 +171,11 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 
 
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
-    """Decide whether an entity is exposed.
+    """Return True if an entity is exposed.
 
-    Sources are the registry, the server's prompt and the administrators' list, in this order.
-    Otherwise an entity is exposed unless it is hidden, disabled or has a category: in doubt it is,
-    because the policy must not miss an entity.
+    The sources are the registry, the server's prompt and the administrators' list, in that order.
+    Otherwise an entity is exposed unless it is hidden or disabled or has a category: if in doubt it
+    is exposed, because the policy must not overlook an entity.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:
@@ -189,7 +189,7 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
 def _labels(
     entry: Json, device: DeviceRow | None, area_id: str | None, registries: Registries
 ) -> tuple[str, ...]:
-    """Return ids and names of all labels that apply to an entity."""
+    """Return the ids and names of all labels that apply to an entity."""
     ids = read_labels(entry) | registries.area_labels.get(area_id or "", frozenset())
     if device is not None:
         ids |= device.labels
@@ -198,7 +198,7 @@ def _labels(
 
 
 def _platform(entry: Json) -> str | None:
-    """Return the integration of an entity; "" if it has no entry."""
+    """Return the integration that provides an entity; "" if it has no registry entry."""
     return (text(entry.get("platform")) or None) if entry else ""
 
 
@@ -208,7 +208,7 @@ def _features(attributes: Json) -> int:
 
 
 def _precision(entry: Json) -> int | None:
-    """Return a sensor's decimals, as set by the user or else by its integration."""
+    """Return a sensor's number of decimals, as set by the user or else by its integration."""
     options = mapping(mapping(entry.get("options")).get("sensor"))
     for key in ("display_precision", "suggested_display_precision"):
         if isinstance(options.get(key), int):
@@ -233,7 +233,7 @@ MAX_NAMED = 500  # entities requested by name; for more than that, all are read 
 
 @dataclass(slots=True)
 class Stale:
-    """Changes of the registries since they were read."""
+    """Registry changes since the registries were last read."""
 
     entity_ids: set[str] = field(default_factory=set)
     places: bool = False  # areas, floors, devices or labels
@@ -241,7 +241,7 @@ class Stale:
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Note one of REGISTRY_EVENTS."""
+        """Note an event of one of the types in REGISTRY_EVENTS."""
         data = mapping(event.get("data"))
         if kind == "entity_registry_updated":
             for key in ("entity_id", "old_entity_id"):
@@ -252,12 +252,12 @@ class Stale:
         self.came.set()
 
     def note_everything(self) -> None:
-        """Request that everything is read again, including states."""
+        """Note that everything must be read again, including states."""
         self.everything = True
         self.came.set()
 
     def take(self) -> "Stale":
-        """Return the changes so far and start a new collection."""
+        """Return the changes so far and start collecting new ones."""
         taken = replace(self, entity_ids=set(self.entity_ids))
         self.entity_ids.clear()
         self.places = self.everything = False
@@ -280,7 +280,7 @@ async def read_registries(connection: Connection) -> Registries:
 
 
 async def refreshed(connection: Connection, known: Registries, stale: Stale) -> Registries | None:
-    """Return the registries with stale parts read again; None if everything must be read.
+    """Read the changed parts again and return the new registries; None if everything must be read.
 
     Raises Refused or Unavailable.
     """
@@ -315,7 +315,7 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Return the names of labels; an older Home Assistant has none."""
+    """Return the label names; an older Home Assistant does not have any."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:
@@ -326,7 +326,7 @@ async def _label_names(connection: Connection) -> dict[str, str]:
 async def _extended(
     connection: Connection, entity_ids: Collection[str]
 ) -> dict[str, Mapping[str, Any]] | None:
-    """Return registry entries with aliases; None if this user may not read them."""
+    """Return registry entries with aliases; None if this user is not allowed to read them."""
     try:
         found = await connection.command(
             "config/entity_registry/get_entries", entity_ids=list(entity_ids)
@@ -338,9 +338,9 @@ async def _extended(
 
 
 async def _is_admin(connection: Connection) -> bool:
-    """Return True if the token is an administrator's.
+    """Return True if the token belongs to an administrator.
 
-    Others skip requests that only administrators may send, because Home Assistant (2026.11) logs
+    Other users skip requests that require an administrator, because Home Assistant (2026.11) logs
     every refusal as an error.
     """
     try:
@@ -351,7 +351,7 @@ async def _is_admin(connection: Connection) -> bool:
 
 
 async def _listed(connection: Connection) -> dict[str, bool]:
-    """Return the list of exposed entities, which only administrators may read."""
+    """Return the list of exposed entities, which only administrators can read."""
     try:
         answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
     except Refused:

@@ -1,4 +1,4 @@
-"""Requests to Home Assistant over REST, and the diagnosis of a missing MCP server."""
+"""REST requests to Home Assistant, and the diagnosis of a missing MCP server."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ _LONGEST = 100  # characters of a name or a version
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The Home Assistant that answered."""
+    """The Home Assistant instance that answered."""
 
     version: str  # e.g. "2026.11.0"
     state: str  # "RUNNING", or a state of starting or stopping (homeassistant.core.CoreState)
@@ -39,8 +39,8 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
     """Check that Home Assistant answers at `url`. Raises Misconfigured, Refused or Unavailable.
 
-    `/auth/providers` answers without a token. A path that needs one would count as a failed sign-in
-    (homeassistant.components.http.ban).
+    Uses `/auth/providers`, which needs no token: a request without a token to any other path would
+    count as a failed sign-in (homeassistant.components.http.ban).
     """
     async with rest_client(url, "", verify_tls, ca_file) as client:
         answer = await client.get("/auth/providers")
@@ -71,10 +71,10 @@ def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
 async def rest_client(
     url: str, token: str, verify_tls: bool, ca_file: str
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client for paths of this Home Assistant; it follows no redirect. `token`: "" for none.
+    """Yield a client for this Home Assistant's paths, which follows no redirect. `token` can be "".
 
-    Network errors leave the block as Misconfigured, SignInAgain or Unavailable; so does a block
-    that takes longer than TIMEOUT_S (10 s).
+    Network errors inside the block are raised as Misconfigured, SignInAgain or Unavailable. So is a
+    timeout after TIMEOUT_S (10 s).
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
@@ -137,10 +137,10 @@ _PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 async def diagnose(
     url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 ) -> IntegrationError | None:
-    """Return the reason, or None if none was found within LIMIT_S (3 s). Never raises.
+    """Return the reason why the MCP server cannot be used, or None. Never raises.
 
-    It sends at most three requests: for the configuration, and a ping to each MCP endpoint. The
-    first reason found counts.
+    Gives up after LIMIT_S (3 s). Sends at most three requests, one for the configuration and a ping
+    to each MCP endpoint, and returns the first reason found.
     """
     try:
         async with asyncio.timeout(LIMIT_S), rest_client(url, token, verify_tls, ca_file) as client:
@@ -153,8 +153,10 @@ async def diagnose(
 
 
 def _not_up(url: str, instance: Instance) -> IntegrationError | None:
-    """Return why it is not up: it answers 2 s before its integrations are loaded, and while it
-    stops."""
+    """Return the error if Home Assistant is starting or stopping.
+
+    It answers about 2 s before its integrations are loaded, and also while it stops.
+    """
     if instance.recovery_mode:
         return reasons.recovery_mode(url)
     if instance.state != "RUNNING":
@@ -165,7 +167,7 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """Return the reason that the MCP endpoints give; the next one is tried only after a 404."""
+    """Ping the MCP endpoints and return the reason. The next endpoint is tried only after a 404."""
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:

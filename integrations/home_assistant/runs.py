@@ -1,13 +1,13 @@
-"""Effects of scripts and switches, as far as they are observed.
+"""Observed effects of scripts and switches.
 
-`search/related` does not give all effects (see `effects`). But Home Assistant assigns a script's
-run and everything that it does one context, which state changes contain; what an automation does
-because of that run has the context as its parent (2026.11, `core.Context`). So a door that a script
-was seen to open counts as affected by the script from then on, in whatever way it did so.
+`search/related` does not return all effects (see `effects`). But Home Assistant assigns one context
+to a script run and all its actions, and state changes contain that context. Anything that an
+automation does because of the run has it as its parent context (2026.11, `core.Context`). So once a
+script was seen to open a door, directly or not, the door counts as one of its effects.
 
-A switch that a template or automation turns into a door opener is recognised in the same way: the
-lock changes in the context of the switch, or in one that has it as its parent. A relay that is
-wired to the door leaves no such trace; there, a lock that changes by itself within a second counts.
+A switch that opens a door through a template or an automation is recognised in the same way: the
+lock changes in the switch's context, or in a child of it. A relay that is wired to the door leaves
+no such trace; in that case, a lock that changes by itself within a second counts.
 """
 
 from collections import deque
@@ -43,13 +43,14 @@ _DEEP = 8  # contexts from a lock up to its cause
 
 
 class Runs:
-    """The newest runs, by their contexts."""
+    """The newest script runs, by context."""
 
     def __init__(self) -> None:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Take a new state and return the script behind it; "" unless the entity lets people in."""
+        """Record a new state and return the script that caused it; "" unless the entity lets people
+        in."""
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))
         if not own:
@@ -67,7 +68,7 @@ class Runs:
 
 @dataclass(slots=True)
 class _Happening:
-    """Events of one context."""
+    """The events of one context."""
 
     parent: str = ""
     carried: bool = False  # by a script, an automation or a scene
@@ -76,7 +77,7 @@ class _Happening:
 
 
 class Switches:
-    """Memory of what switches, lamps and buttons were seen to open, unlock or disarm."""
+    """Memory of what each switch, lamp or button was seen to open, unlock or disarm."""
 
     def __init__(self) -> None:
         self._known: dict[str, frozenset[str]] = {}
@@ -87,25 +88,25 @@ class Switches:
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """Everything that each was ever seen to open."""
+        """Everything that each switch was ever seen to open, by entity id."""
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Restore what was seen before this process started."""
+        """Restore what earlier processes observed."""
         for entity_id, opened in known.items():
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 
     def take_fresh(self) -> Mapping[str, frozenset[str]]:
-        """Return what was seen since the last call."""
+        """Return what was observed since the last call."""
         fresh, self._fresh = self._fresh, {}
         return fresh
 
     def expect(self, entity_ids: Iterable[str]) -> None:
-        """Note that a call names these entities, so no switch causes their opening."""
+        """Note that a call names these entities, so that no switch is blamed for opening them."""
         self._asked = frozenset(entity_ids)
 
     def see(self, entity_id: str, before: str, state: Mapping[str, Any]) -> None:
-        """Take a new state; `before` is the old one, "" if there was none."""
+        """Record a new state; `before` is the previous state, "" if there was none."""
         context = mapping(state.get("context"))
         own, domain, now = text(context.get("id")), entity_id.partition(".")[0], _state(state)
         if not own or domain not in _CARRIERS | SWITCHED | _OPEN.keys():
@@ -128,9 +129,9 @@ class Switches:
             self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
 
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
-        """Return the things that were switched before, in this context or one above.
+        """Return the entities that were switched earlier in this context or its parent.
 
-        If there are none and it changed by itself, return those that were switched just before.
+        If there are none and the entity changed by itself, return those switched just before.
         """
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent
@@ -162,17 +163,18 @@ class Switches:
 
 
 def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
-    """Return True if the thing was switched.
+    """Return True if the state change means that the entity was switched.
 
-    A button that was never pressed has no previous state, nor has a template without a state until
-    its first use. A change of such a template by itself may be the start of Home Assistant.
+    A button that was never pressed has no previous state, and neither has a template without a
+    state until its first use. If such a template changes by itself, Home Assistant may just be
+    starting.
     """
     away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
     return before not in away and now not in _AWAY and now != before
 
 
 def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
-    """Return True if it was open before, or if that is unknown."""
+    """Return True if the entity was already open, or if its previous state is unknown."""
     away = _AWAY if by_itself else {"unavailable"}
     return before in away or before in _OPEN[domain]
 
@@ -182,7 +184,7 @@ def _state(state: Mapping[str, Any]) -> str:
 
 
 def _at(state: Mapping[str, Any]) -> float:
-    """Return the time of the change by Home Assistant's clock; 0 if it is missing."""
+    """Return the change's time by Home Assistant's clock; 0 if it is missing."""
     try:
         return datetime.fromisoformat(text(state.get("last_changed"))).timestamp()
     except ValueError:

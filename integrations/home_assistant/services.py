@@ -1,4 +1,4 @@
-"""Home Assistant's actions (services), called over the websocket as the signed-in user."""
+"""Home Assistant actions (services), called over the websocket as the signed-in user."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,9 @@ from integrations.home_assistant.websocket import Commands
 
 
 class Services:
-    """Call actions. The caller decides what may be called."""
+    """Calls actions. The caller decides which calls are allowed."""
 
     def __init__(self, home: Commands) -> None:
-        """`home` is the connection (`client.HomeAssistant`)."""
         self._home = home
 
     async def call(
@@ -28,10 +27,10 @@ class Services:
         entities: Sequence[str] = (),
         answer: bool = False,
     ) -> Any:
-        """Call an action and return its response if `answer` is set, else None.
+        """Call an action. Returns its response if `answer` is set, otherwise None.
 
-        Raises IntegrationError: CommandRefused if Home Assistant refuses, Unanswered if it may have
-        been done.
+        Raises IntegrationError: CommandRefused if Home Assistant refuses, Unanswered if the action
+        may have been carried out.
         """
         fields: dict[str, Any] = {"domain": domain, "service": service}
         if data:
@@ -53,7 +52,7 @@ _KINDS = ((1, "daily"), (4, "twice_daily"), (2, "hourly"))
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Weather of one day, half day or hour; None if the home's service gives no value."""
+    """The weather for one day, half day or hour. Values that the service does not give are None."""
 
     when: datetime  # its start, with time zone
     condition: str | None  # Home Assistant's value: "sunny", "partlycloudy"
@@ -64,7 +63,7 @@ class Forecast:
 
 
 async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
-    """Return the entity's forecasts in order; [] if it has none.
+    """Return the entity's forecasts in chronological order; [] if it has none.
 
     Raises Refused or Unavailable.
     """
@@ -119,14 +118,14 @@ _DOMAIN = "scene"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A snapshot that exists in Home Assistant."""
+    """An existing snapshot in Home Assistant."""
 
     entity_id: str
     since: datetime | None  # when it was made or last restored; None if unknown
 
 
 def is_snapshot(entity_id: str) -> bool:
-    """Return True for a scene of Hearth's own, which is not shown to people."""
+    """Return True for one of Hearth's own scenes, which are not shown to people."""
     return entity_id.startswith(f"{_DOMAIN}.{NAME}")
 
 
@@ -135,7 +134,8 @@ def snapshot_id(number: int) -> str:
 
 
 def without_snapshots(told: str) -> str:
-    """Remove snapshots from the home's text, because new scenes are exposed by default."""
+    """Remove snapshots from the server's prompt, because Home Assistant exposes new scenes by
+    default."""
     if NAME not in told:
         return told
     listing = find_list(told)
@@ -153,20 +153,20 @@ def _is_row_of_ours(row: str) -> bool:
 
 
 class Snapshots:
-    """Make, restore and delete snapshots. All methods raise IntegrationError."""
+    """Creates, restores and deletes snapshots. All methods raise IntegrationError."""
 
     def __init__(self, home: Commands) -> None:
-        """`home` is the connection (`client.HomeAssistant`)."""
         self._home = home
         self._services = Services(home)
 
     async def create(self, number: int, entity_ids: Sequence[str]) -> None:
-        """Save the current states of the entities, replacing the snapshot with that number."""
+        """Save the entities' current states, replacing any snapshot with that number."""
         data = {"scene_id": f"{NAME}{number}", "snapshot_entities": list(entity_ids)}
         await self._services.call(_DOMAIN, "create", data)
 
     async def restore(self, number: int) -> None:
-        """Restore the snapshot's states. Home Assistant raises no error for one that is gone."""
+        """Restore the snapshot's states. If it was deleted, Home Assistant does nothing and reports
+        no error."""
         await self._services.call(_DOMAIN, "turn_on", entities=[snapshot_id(number)])
 
     async def delete(self, entity_id: str) -> None:
@@ -178,7 +178,7 @@ class Snapshots:
                 raise
 
     async def found(self) -> list[Found]:
-        """Return all existing snapshots, including those of other processes."""
+        """Return all existing snapshots, including those made by other processes."""
         states = rows(await self._home.command("get_states"))
         return [
             Found(entity_id, _moment(text(state.get("last_updated"))))

@@ -1,8 +1,8 @@
-"""An authenticated websocket to Home Assistant: commands with answers, and subscribed events.
+"""An authenticated websocket to Home Assistant: commands, their results, and event subscriptions.
 
-The protocol is in the developers' documentation, "WebSocket API": the server sends `auth_required`,
-the client `auth`, the server `auth_ok` or `auth_invalid`; after that each command carries a rising
-`id`, and results and events are returned with it.
+Home Assistant's developer documentation describes the protocol in "WebSocket API": the server sends
+`auth_required`, the client `auth`, the server `auth_ok` or `auth_invalid`. Then each command
+carries an increasing `id`, and its result and events carry the same id.
 """
 
 import asyncio
@@ -45,8 +45,7 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Commands(Protocol):
-    """A source of websocket commands: a `Connection`, or `client.HomeAssistant` over its newest
-    one."""
+    """Sends websocket commands: a `Connection`, or `client.HomeAssistant` over its newest one."""
 
     async def command(self, kind: str, **fields: Any) -> Any:
         """Send a command and return its result. Raises IntegrationError."""
@@ -54,7 +53,7 @@ class Commands(Protocol):
 
 
 class LiveLink(Commands, Protocol):
-    """Commands over a connection that may be lost for a while."""
+    """Commands over a connection that can be lost temporarily."""
 
     @property
     def connected(self) -> bool: ...
@@ -77,9 +76,10 @@ class Connection:
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
-        """Send a command that takes bytes and answers with events (`assist_pipeline/run`).
+        """Send a command that takes bytes and returns events (`assist_pipeline/run`).
 
-        Leaving the block also ends it in Home Assistant. Raises CommandRefused or Unavailable.
+        Leaving the block also ends the command in Home Assistant. Raises CommandRefused or
+        Unavailable.
         """
         number = next(self._ids)
         stream = Stream(self._socket)
@@ -94,7 +94,7 @@ class Connection:
             await self._forget(number)
 
     async def _forget(self, number: int) -> None:
-        """End a subscription without waiting for the answer."""
+        """End a subscription without waiting for the result."""
         ending = {"type": "unsubscribe_events", "subscription": number}
         try:
             async with asyncio.timeout(FORGET_S):
@@ -103,13 +103,16 @@ class Connection:
             log.debug("A stream could not be closed because the connection is gone.")
 
     async def subscribe(self, handler: EventHandler, kind: str, **fields: Any) -> Any:
-        """Send a subscribing command; `handler` is then called with each event, in order."""
+        """Send a subscribing command; `handler` is then called with each event, in order.
+
+        Returns the command's result. Raises CommandRefused or Unavailable.
+        """
         number = next(self._ids)
         self._handlers[number] = handler
         return await self._send(number, kind, fields)
 
     async def unsubscribe(self, handler: EventHandler) -> None:
-        """End the subscriptions of this handler, without waiting for the answer."""
+        """End this handler's subscriptions without waiting for the results."""
         for number in [number for number, known in self._handlers.items() if known == handler]:
             del self._handlers[number]
             await self._forget(number)
@@ -137,7 +140,7 @@ class Connection:
         return message.get("result")
 
     async def answers(self, within_s: float) -> bool:
-        """Send a ping; True if it is answered within `within_s` seconds."""
+        """Send a ping and return True if it is answered within `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s):
                 await (await self._socket.ping())
@@ -146,7 +149,7 @@ class Connection:
         return True
 
     async def read(self) -> None:
-        """Deliver what arrives until the socket closes, then raise Unavailable."""
+        """Deliver incoming messages until the socket closes, then raise Unavailable."""
         gone: IntegrationError = Unavailable("The connection to Home Assistant closed.")
         try:
             async for text in self._socket:
@@ -185,10 +188,10 @@ class Connection:
 
 
 class Stream:
-    """Bytes to a running command, and events from it. Belongs to one task.
+    """Bytes for a running command, and events from it. Only one task may use it.
 
-    Home Assistant gives the number of the bytes' handler in the first event (`run-start`). Each
-    binary message starts with that number; one without further bytes ends the input.
+    Home Assistant's first event (`run-start`) contains the number of the binary handler. Each
+    binary message starts with that number; a message with nothing else ends the input.
     """
 
     def __init__(self, socket: ClientConnection) -> None:
@@ -217,7 +220,7 @@ class Stream:
         return event
 
     def deliver(self, event: Mapping[str, Any]) -> None:
-        """Take an event from the connection."""
+        """Queue an event from the connection."""
         runner = mapping(mapping(event.get("data")).get("runner_data"))
         number = runner.get("stt_binary_handler_id")
         if isinstance(number, int) and number in range(256) and not self._handler.done():
@@ -228,7 +231,7 @@ class Stream:
             self.end(Unavailable("Home Assistant is sending a stream faster than it can be read."))
 
     def end(self, error: IntegrationError) -> None:
-        """End the stream with this error, when the connection is lost."""
+        """End the stream with this error after the connection is lost."""
         self._error = error
         if not self._events.full():
             self._events.put_nowait(None)
@@ -238,10 +241,10 @@ class Stream:
 
 
 class _Connect(connect):
-    """A connection that follows no redirect, because the target would get the token."""
+    """A connection that follows no redirects, because the target would receive the token."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """Report a failed handshake as it is."""
+        """Return the failed handshake's error instead of following the redirect."""
         return exc
 
 
@@ -249,9 +252,9 @@ class _Connect(connect):
 async def open_connection(
     url: str, token: str, tls: ssl.SSLContext | None
 ) -> AsyncIterator[Connection]:
-    """Connect and sign in. `url` is Home Assistant's base ("http://host:8123").
+    """Connect and sign in. `url` is Home Assistant's base URL ("http://host:8123").
 
-    Raises Misconfigured, SignInAgain or Unavailable, each a sentence that names the setting.
+    Raises Misconfigured, SignInAgain or Unavailable, each with a sentence that names the setting.
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
@@ -278,9 +281,9 @@ async def open_connection(
 
 
 async def _look_up(url: str) -> None:
-    """Look up the host first, to tell a failing name server from a failing host.
+    """Resolve the host first, to tell a failing name server from a failing host.
 
-    Raises OSError, and Unavailable if the name server does not answer.
+    Raises OSError, or Unavailable if the name server does not answer.
     """
     try:
         async with asyncio.timeout(LOOKUP_S):
@@ -290,7 +293,7 @@ async def _look_up(url: str) -> None:
 
 
 def _explained(error: Exception, url: str) -> IntegrationError:
-    """Return the error for a socket that could not be opened."""
+    """Return the error for a socket that failed to open."""
     if isinstance(error, InvalidURI | UnicodeError):
         return reasons.no_address(url)
     if isinstance(error, InvalidStatus):
@@ -325,7 +328,7 @@ async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
 
 @dataclass(eq=False, slots=True)
 class Followed:
-    """A subscription that is renewed on every connection."""
+    """A subscription that is renewed at every new connection."""
 
     handler: EventHandler
     kind: str
@@ -334,8 +337,7 @@ class Followed:
     _begun: Connection | None = None  # the connection on which it was last requested
 
     async def begin(self, connection: Connection) -> None:
-        """Subscribe on this connection, once. Errors are logged; the next connection tries
-        again."""
+        """Subscribe once on this connection. Errors are logged; the next connection tries again."""
         if self._begun is connection or self.over:
             return
         self._begun = connection
@@ -349,15 +351,15 @@ class Followed:
             await connection.unsubscribe(self._hear)
 
     def stop(self) -> None:
-        """Deliver no more events and do not subscribe again."""
+        """Stop delivering events and never subscribe again."""
         self.over = True
 
     async def unsubscribe(self, connection: Connection) -> None:
-        """Unsubscribe, if it is subscribed there."""
+        """Unsubscribe from this connection if it is subscribed there."""
         await connection.unsubscribe(self._hear)
 
     def _hear(self, event: Mapping[str, Any]) -> None:
-        """Deliver an event; an error in the handler must not end the connection."""
+        """Deliver an event. An error in the handler must not end the connection."""
         if self.over:
             return
         try:
