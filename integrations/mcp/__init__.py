@@ -1,6 +1,6 @@
-"""The client side of the Model Context Protocol: every tool server behind one interface.
+"""Model Context Protocol client: all tool servers behind one interface.
 
-Begin with `hub`, which keeps one `session` per server; `servers` has the values, `transport` and
-`wire` the connections, `listing` limits what a server says, and `sandbox` and `confine` lock up a
-server that is a program.
+Start with `hub`, which keeps one `session` per server. `servers` has the data classes, `transport`
+and `wire` the connections. `listing` limits the size of a server's responses. `sandbox` and
+`confine` restrict a server that is a program.
 """

@@ -2,8 +2,8 @@
 
   python -I -S confine.py RULES PROGRAM [ARGUMENT ...]
 
-`RULES` is JSON: `{"abi": 5, "read": [path, ...], "write": [path, ...]}`. It is a separate program,
-because doing this between fork and exec of a process with threads is not safe, and uses nothing but
+`RULES` is JSON: `{"abi": 5, "read": [path, ...], "write": [path, ...]}`. The launcher is a separate
+program because confining between fork and exec is not safe in a process with threads. It uses only
 the standard library. Landlock: https://docs.kernel.org/userspace-api/landlock.html
 """
 
@@ -46,15 +46,15 @@ class _PathBeneath(ctypes.Structure):
 
 
 def landlock_abi() -> int:
-    """Return the version of Landlock that this kernel enforces, 0 if it enforces none."""
+    """Return the Landlock version that this kernel enforces; 0 if it enforces none."""
     abi = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     return max(0, int(abi))
 
 
 def confine(abi: int, read: list[str], write: list[str]) -> None:
-    """Restrict this process, and all that it starts, to what is beneath these paths.
+    """Restrict this process and all its children to files beneath these paths.
 
-    A path that does not exist, or that this user may not open, is skipped. Raises OSError.
+    Paths that do not exist, or that this user cannot open, are skipped. Raises OSError.
     """
     everything = (1 << (13 if abi < 2 else 14 if abi < 3 else 15)) - 1
     ruleset = _Ruleset(everything, 0, _SCOPE_SIGNAL if abi >= 6 else 0)
@@ -97,7 +97,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def main() -> None:
-    """Confine this process by the first argument and become the program that follows it."""
+    """Apply the rules in the first argument, then become the program that follows."""
     rules, program, *arguments = sys.argv[1:]
     try:
         confine(**json.loads(rules))

@@ -24,10 +24,11 @@ AGAIN_S = 5.0
 
 
 class McpHub:
-    """Enter it, then list and call tools. Entering does not connect yet and cannot fail."""
+    """Lists and calls the servers' tools. Entering the context does not connect yet and cannot
+    fail."""
 
     def __init__(self, servers: Sequence[ServerSpec], *, home: HomeAside | None = None) -> None:
-        """`home` is used only for the home's own server.
+        """`home` is used only for Home Assistant's own server.
 
         Raises ValueError if two of `servers` have the same name.
         """
@@ -67,16 +68,16 @@ class McpHub:
         return [session.state for session in self._sessions.values()]
 
     def openings(self) -> dict[str, int]:
-        """Return the number of sessions opened with each server since the start."""
+        """Return the number of sessions opened with each server since Hearth started."""
         return {name: session.openings for name, session in self._sessions.items()}
 
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
-        """List the tools of every server that answers; `states` tells which did not.
+        """List the tools of every server that answers; `states` shows which servers did not.
 
-        The home's own server has all the time that it needs. If the home is already unreachable, it
-        has a few seconds, or none right after a failure, and then it has no tools. Another server
-        that takes longer than `wait_s` contributes its previous list; the new one is used the next
-        time.
+        Home Assistant's own server may take as long as it needs. If the home is already
+        unreachable, it has only a few seconds, or no time right after a failure, and then
+        contributes no tools. Any other server that takes longer than `wait_s` contributes its
+        previous list; the new list is used next time.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
@@ -91,13 +92,12 @@ class McpHub:
         return [tool for name in there for tool in self._tools.get(name, ())]
 
     def answered(self, name: str) -> bool:
-        """Return True if this server answered the last request for its tools, even with an
-        error."""
+        """Return True if this server answered the last tools request, even with an error."""
         task = self._listings.get(name)
         return task is not None and task.done() and name not in self._unheard
 
     def _listing(self, name: str) -> asyncio.Task[None]:
-        """Return the server's current listing task, or a new one if its result no longer counts."""
+        """Return the server's current listing task; start a new one if its result is outdated."""
         task = self._listings.get(name)
         if task is None or (task.done() and not self._just_away(name)):
             task = self._owners.start(self._list(self._sessions[name]), f"mcp-{name}-tools")
@@ -106,17 +106,17 @@ class McpHub:
 
     @property
     def _here(self) -> bool:
-        """True unless the home is known to be unreachable."""
+        """True unless Home Assistant is known to be unreachable."""
         return self._home is None or self._home.here()
 
     def _just_away(self, name: str) -> bool:
-        """Return True if the home's server failed a moment ago and the home is not back since."""
+        """Return True if Home Assistant's server failed recently and the home is not back yet."""
         if not self.servers[name].home_assistant or self._here:
             return False
         return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
     async def _list(self, session: McpSession) -> None:
-        """Store this server's tools, or none, in which case its state has the reason."""
+        """Store this server's tools, or no tools if it failed; its state then has the reason."""
         name = session.spec.name
         try:
             hidden = self._hidden[name]
@@ -143,27 +143,27 @@ class McpHub:
         timeout_s: float | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> McpResult:
-        """Call a tool once. A failure of the tool itself is a result with `is_error`.
+        """Call a tool once. If the tool itself fails, the result has `is_error` set.
 
-        `meta` is added to `_meta` of the request for the home's server. Raises TimeoutError after
-        `timeout_s` (None: the server's setting), IntegrationError if the call did not run, and its
-        subclass CallLost if that is unknown.
+        `meta` is added to the request's `_meta` for Home Assistant's server. Raises TimeoutError
+        after `timeout_s` (None: the server's setting), IntegrationError if the call did not run,
+        and its subclass CallLost if it may have run.
         """
         session = self._session(server)
         limit_s = session.spec.timeout_s if timeout_s is None else timeout_s
         return self._hidden[server].result(await session.call(name, arguments, limit_s, meta))
 
     async def prompt(self, server: str) -> str | None:
-        """Return the server's own prompt, if it has one. Raises IntegrationError.
+        """Return the server's own prompt, or None. Raises IntegrationError.
 
-        Home Assistant's contains the names in the house.
+        Home Assistant's prompt contains the names in the house.
         """
         session = self._session(server)
         told = self._hidden[server].text(await session.prompt() or "") or None
         return without_snapshots(told) if told and session.spec.home_assistant else told
 
     async def read(self, server: str, uri: str) -> str:
-        """Read the text of a resource of the server. Raises IntegrationError."""
+        """Return the text of a server's resource. Raises IntegrationError."""
         return self._hidden[server].text(await self._session(server).read(uri))
 
     def _session(self, server: str) -> McpSession:

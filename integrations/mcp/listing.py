@@ -1,5 +1,4 @@
-"""Results and tools of a server as they are kept: limited in size, without secrets or
-duplicates."""
+"""Tool results and tool lists as Hearth keeps them: limited, without secrets or duplicates."""
 
 import json
 import logging
@@ -21,9 +20,9 @@ _MAX_KIND = 60  # characters of a type such as "image/png"
 
 
 def as_result(answer: CallToolResult) -> McpResult:
-    """Join text parts and name other parts; without text, use the structured content.
+    """Join the text parts and name parts of other types; without text, use the structured content.
 
-    What exceeds `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
+    Content beyond `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
     """
     parts: list[str] = []
     for content in answer.content[:MAX_PARTS]:
@@ -41,7 +40,7 @@ def as_result(answer: CallToolResult) -> McpResult:
 
 
 def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
-    """Join the texts of a prompt's or resource's parts with line breaks; others are left out.
+    """Join the text parts of a prompt or resource with line breaks, skipping other parts.
 
     The result is cut to `most` characters.
     """
@@ -60,14 +59,14 @@ _NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and addresses, 
 
 
 class Hidden:
-    """Hide the secrets of one server."""
+    """Hides one server's secrets."""
 
     def __init__(self, spec: ServerSpec) -> None:
         forms = {form for secret in _secrets(spec) for form in _forms(secret)}
         self._forms = tuple(sorted(forms, key=len, reverse=True))
 
     def text(self, text: str) -> str:
-        """Replace secrets in the text with stars."""
+        """Replace secrets in the text with asterisks."""
         for form in self._forms:
             text = text.replace(form, STARS)
         return text
@@ -76,7 +75,7 @@ class Hidden:
         return replace(result, text=self.text(result.text))
 
     def tool(self, tool: McpTool) -> McpTool:
-        """Replace secrets in a tool's texts; its name stays, because calls need it."""
+        """Replace secrets in a tool's texts, but not in its name, which calls need."""
         return replace(
             tool,
             title=self.text(tool.title),
@@ -95,8 +94,8 @@ class Hidden:
 
 
 def _secrets(spec: ServerSpec) -> set[str]:
-    """Return the secrets: environment, headers with and without their scheme, keys in the
-    address."""
+    """Return the server's secrets: environment variables, headers with and without their scheme,
+    and keys in the URL."""
     given = {*spec.env.values(), *spec.headers.values()}
     address = urlsplit(spec.url)
     inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}
@@ -105,7 +104,7 @@ def _secrets(spec: ServerSpec) -> set[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """Return the secret as it is, and as it may be escaped in a program's output."""
+    """Return the secret itself and the escaped forms that a program might output."""
     return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
 
 
@@ -119,7 +118,7 @@ MAX_ALL = 1_000_000  # characters of all of one server's tools
 
 
 class Listing:
-    """The tools in order, without those that are denied, duplicate or too large."""
+    """Collects tools in order, dropping those that are denied, duplicate or too large."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._spec = spec
@@ -129,7 +128,7 @@ class Listing:
         self.seen = 0  # number of tools, kept or not
 
     def add(self, page: Iterable[Tool]) -> None:
-        """Add a page of tools; those that are left out are not stored."""
+        """Add a page of tools. Dropped tools are not stored."""
         for tool in page:
             self.seen += 1
             if self._spec.denies(tool.name):
@@ -143,7 +142,6 @@ class Listing:
             self._kept[tool.name] = _tool(self._spec, tool)
 
     def tools(self) -> list[McpTool]:
-        """Return the tools kept from all pages."""
         if self._left_out:
             _log.info(
                 "%d tools of %s are left out, such as %r: they are duplicates, too many or "
@@ -156,7 +154,7 @@ class Listing:
 
 
 def _size(tool: Tool) -> int | None:
-    """Return the tool's size in characters; None if it cannot be offered at all."""
+    """Return the tool's size in characters; None if the tool cannot be offered."""
     if not tool.name or len(tool.name) > MAX_NAME:
         return None
     try:

@@ -1,9 +1,9 @@
-"""Starting a tool server that is a program, and the files that it may open.
+"""Starting a tool server that is a program, and limiting the files that it can open.
 
 A program runs as Hearth's user, so without confinement it could read Hearth's tokens, its journal
-and the owner's other files. If the kernel has Landlock, it may open only the system's programs and
-libraries, its own installation, its package manager's cache, a temporary folder, and the folders
-named in its settings. docs/servers.md describes this for owners.
+and the owner's other files. If the kernel has Landlock, the program can open only the system's
+programs and libraries, its own installation, its package manager's cache, a temporary folder, and
+the folders named in its settings. docs/servers.md describes this for owners.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _CHUNK = 64 * 1024  # bytes that a pipe's reader buffers before the program has 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCommand:
-    """The command line, environment and working folder of a program."""
+    """A program's command line, environment and working folder."""
 
     words: tuple[str, ...]
     env: dict[str, str]
@@ -39,15 +39,14 @@ class ProgramCommand:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running program with its pipes. It leads its own process group."""
+    """A running program and its pipes. The program leads its own process group."""
 
     process: Process
     transport: asyncio.SubprocessTransport
 
 
 def command(spec: ServerSpec) -> ProgramCommand:
-    """Return the program with `env` plus PATH, HOME and LANG, nothing else. Raises
-    Misconfigured."""
+    """Return the program's command. Only `env`, PATH, HOME and LANG are set. Raises Misconfigured."""
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
     if spec.cwd is not None and not Path(spec.cwd).is_dir():
@@ -64,9 +63,9 @@ def command(spec: ServerSpec) -> ProgramCommand:
 async def start(made: ProgramCommand) -> Running:
     """Start the program with three pipes.
 
-    Raises OSError, and ValueError for a zero character in an argument.
-    `asyncio.create_subprocess_exec` would do the same, but does not give access to the transport,
-    without which the pipes stay open while an orphaned child of the program holds their other ends.
+    Raises OSError, and ValueError for a null character in an argument.
+    `asyncio.create_subprocess_exec` would start it too, but does not give access to the transport.
+    Without that, the pipes stay open while an orphaned child of the program holds their other ends.
     """
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
@@ -83,7 +82,7 @@ async def start(made: ProgramCommand) -> Running:
 
 
 def _found(spec: ServerSpec, path: str | None) -> str | None:
-    """Find the program: a path is relative to its folder, a bare name is searched for in `path`."""
+    """Find the program: a path is relative to its folder, a bare name is looked up in `path`."""
     if os.sep in spec.command:
         found = shutil.which(Path(spec.cwd or ".") / spec.command)
         return str(Path(found).absolute()) if found else None
@@ -122,7 +121,7 @@ _MAX_DEPTH = 12  # of folders that are searched for files that must stay closed
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Paths that a program may open, each with everything beneath it."""
+    """Paths that a program can open, each with everything beneath it."""
 
     read: tuple[str, ...]
     write: tuple[str, ...]
@@ -130,7 +129,7 @@ class Grants:
 
 @lru_cache(1)
 def landlock_abi() -> int:
-    """Return the version of Landlock that this kernel enforces, 0 if it enforces none."""
+    """Return the Landlock version that this kernel enforces; 0 if it enforces none."""
     return confine.landlock_abi()
 
 
@@ -140,9 +139,10 @@ def holds(spec: ServerSpec) -> bool:
 
 
 def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
-    """Return the command that starts the program in its sandbox; `made` itself if there is none.
+    """Return the command that starts the program in its sandbox, or `made` if there is no sandbox.
 
-    The program gets its own temporary folder as TMPDIR. Raises OSError if that cannot be made.
+    The program gets its own temporary folder as TMPDIR. Raises OSError if that folder cannot be
+    created.
     """
     if not holds(spec):
         return made
@@ -155,9 +155,11 @@ def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
 
 
 def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grants:
-    """Return what the program may open. It reads the file system and creates only cache folders.
+    """Return the paths that the program can open. Reads the file system, and creates only cache
+    folders.
 
-    `spec.closed` holds Hearth's own files, which stay closed even if a folder around them is named.
+    `spec.closed` holds Hearth's own files, which stay closed even if a folder that contains them is
+    named.
     """
     home = Path(made.env.get("HOME", "/nonexistent"))
     closed = tuple(_real(path) for path in spec.closed)
@@ -182,10 +184,10 @@ def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grant
 
 
 def _scratch(name: str) -> str:
-    """Return a temporary folder that only this user may enter. Raises OSError.
+    """Return a temporary folder that only this user can enter. Raises OSError.
 
-    It is the same at each start, because a server that mentions it in a tool's description would
-    otherwise seem to have changed.
+    The path is the same at each start. Otherwise a server that mentions it in a tool's description
+    would seem to have changed.
     """
     base = Path(tempfile.gettempdir(), f"hearth-servers-{os.getuid()}")
     base.mkdir(mode=0o700, exist_ok=True)
@@ -198,7 +200,7 @@ def _scratch(name: str) -> str:
 
 
 def _installation(folder: Path) -> list[Path]:
-    """Return the paths of an installation by its folder `bin`, and of the Python that it uses."""
+    """Return the paths of the installation whose `bin` is `folder`, and of its Python."""
     found = [folder, *(folder.parent / name for name in _INSTALLED)]
     python = _real(folder / "python3")
     if python.parent != folder and python.is_file():
@@ -207,7 +209,7 @@ def _installation(folder: Path) -> list[Path]:
 
 
 def _interpreter(program: Path) -> list[Path]:
-    """Return the folder of a script's interpreter; [] if the program is not a script."""
+    """Return the folder of a script's interpreter, or [] if the program is not a script."""
     try:
         with program.open("rb") as file:
             line = file.readline(256).decode("utf-8", "replace")
@@ -218,7 +220,7 @@ def _interpreter(program: Path) -> list[Path]:
 
 
 def _around(file: Path, home: Path) -> list[Path]:
-    """Return a program's own folder, and the Node packages or the environment around it."""
+    """Return a program's own folder, and the Node packages or the virtual environment around it."""
     modules = [one for one in file.parents if one.name == _MODULES]
     found = [modules[-1]] if modules else []
     if file.parent not in (home, Path("/")):
@@ -227,7 +229,7 @@ def _around(file: Path, home: Path) -> list[Path]:
 
 
 def _named(texts: Sequence[str], base: Path) -> list[str]:
-    """Return paths in arguments and settings: "/srv/notes", "--root=~/notes", "server.py"."""
+    """Return the paths in arguments and settings: "/srv/notes", "--root=~/notes", "server.py"."""
     tails = [text.partition("=")[2] if text.startswith("-") else text for text in texts]
     return [
         one if one.startswith("~/") else str((base / one).absolute())
@@ -244,14 +246,14 @@ def _is_file(path: Path) -> bool:
 
 
 def _folder_of(path: Path, home: Path) -> list[Path]:
-    """Return a folder as it is, or the folder around a file unless that contains much more."""
+    """Return a folder as it is; for a file, its folder unless that contains much else."""
     around = path.parent
     wide = around == home or around.parent == Path("/home") or len(around.parts) < 3
     return [path if path.is_dir() or wide else around]
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
-    """Return existing paths without closed ones, and without paths inside others."""
+    """Return the existing paths, without closed ones and without paths inside other paths."""
     found: set[Path] = set()
     for path in paths:
         found.update(_but(_real(path), closed, _MAX_DEPTH))
@@ -259,7 +261,7 @@ def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _but(path: Path, closed: Sequence[Path], depth: int) -> list[Path]:
-    """Return the path, or its parts without closed files, because Landlock has no exceptions."""
+    """Return the path, or its contents without closed files, because Landlock has no exceptions."""
     if path in closed or not path.exists() or not depth:
         return []
     if not any(path in one.parents for one in closed):
@@ -276,7 +278,7 @@ def _real(path: str | Path) -> Path:
 
 
 def _made(folder: Path) -> Path:
-    """Create the folder, because Landlock would not allow the program to create it later."""
+    """Create the folder now, because Landlock would not let the program create it later."""
     with suppress(OSError):  # the program will report what it lacks
         folder.mkdir(parents=True, exist_ok=True)
     return folder

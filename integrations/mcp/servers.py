@@ -1,4 +1,4 @@
-"""Values of the MCP client: how to reach a server, what it offers, what it answered."""
+"""Data classes of the MCP client: server settings, tools, results and states."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ HOME_ASSISTANT = "home_assistant"  # name of the home's own server; no other ser
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A path at which a server may answer, and the transport there."""
+    """A path where a server may answer, and the transport to use there."""
 
     path: str  # after the server's `url`
     transport: Literal["http", "sse"]
@@ -56,19 +56,20 @@ class ServerSpec:
 
     @property
     def setting(self) -> str:
-        """The configuration section for messages."""
+        """The configuration section to name in messages."""
         return "home_assistant" if self.home_assistant else f'mcp.servers "{self.name}"'
 
     def key(self, name: str) -> str:
-        """Return a setting's name for people: "home_assistant.url", 'url in mcp.servers "x"'."""
+        """Return a setting's name as shown to people: "home_assistant.url", 'url in mcp.servers
+        "x"'."""
         return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
 
     def allows(self, tool: str) -> bool:
-        """Return True if the owner rated the tool comfort; `*` and `?` are wildcards."""
+        """Return True if the owner rated the tool as comfort; `*` and `?` are wildcards."""
         return any(_is_like(tool, pattern) for pattern in self.allow)
 
     def denies(self, tool: str) -> bool:
-        """Return True if the tool is never shown; case is ignored, because a server may change
+        """Return True if the tool must never be shown. Ignores case, because a server could change
         it."""
         name = tool.casefold()
         return any(_is_like(name, pattern.casefold()) for pattern in self.deny)
@@ -87,7 +88,7 @@ def _is_like(name: str, pattern: str) -> bool:
 def home_assistant_server(
     url: str, token: str, *, verify_tls: bool = True, ca_file: str = "", timeout_s: float = 10.0
 ) -> ServerSpec:
-    """Make the specification of the home's own server, for any release."""
+    """Make the specification of Home Assistant's own MCP server, for any release."""
     return ServerSpec(
         name=HOME_ASSISTANT,
         transport="http",
@@ -104,7 +105,7 @@ def home_assistant_server(
 
 @dataclass(frozen=True, slots=True)
 class HomeAside:
-    """Functions of the home that only its own MCP server uses."""
+    """Functions of the home connection that only Home Assistant's MCP server uses."""
 
     # Added to `_meta` of each request that depends on the caller: the device that Hearth is. Called
     # for each request; None while Hearth is not a device.
@@ -118,7 +119,7 @@ class HomeAside:
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """A tool as listed by its server."""
+    """A tool as its server lists it."""
 
     server: str
     name: str
@@ -130,7 +131,7 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """The answer to a call. Its text is untrusted data, never instructions."""
+    """The result of a call. Its text is untrusted data, never instructions."""
 
     text: str
     is_error: bool
@@ -138,7 +139,7 @@ class McpResult:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """State of a server, and why it cannot be used."""
+    """A server's state, and why it cannot be used."""
 
     name: str
     ok: bool
@@ -146,4 +147,4 @@ class ServerState:
 
 
 class CallLost(Unavailable):
-    """The connection ended after the request was sent: the call may have run."""
+    """The connection ended after the request was sent; the call may have run."""

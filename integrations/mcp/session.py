@@ -1,8 +1,8 @@
-"""The session of one MCP server: an owner task opens and closes it, any task may use it.
+"""The session with one MCP server: an owner task opens and closes it, any task can use it.
 
 The SDK's scopes belong to the task that entered them, so only the owner opens and closes. A session
-is opened at the first use, and after a failure and a pause at the next use. A request that only
-reads is repeated once if an older session proves dead; a call never is.
+is opened at its first use, and after a failure and a pause at the next use. If an older session
+proves dead, a read-only request is repeated once, but a call never is.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ Result = TypeVar("Result")
 
 
 class McpSession:
-    """The owner and its client. `run` is the owner task's; the other methods are for any task."""
+    """The owner and its client. `run` is for the owner task; any task can use the other methods."""
 
     def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:
         self.spec = spec
@@ -85,7 +85,7 @@ class McpSession:
 
     @property
     def state(self) -> ServerState:
-        """The state: ready, or the reason why not."""
+        """The session's state: ready, or the reason why not."""
         if self._client is not None:
             return ServerState(self.spec.name, True, "")
         unknown = "It has not been used yet." if self._opening is None else "It is starting."
@@ -93,7 +93,8 @@ class McpSession:
         return ServerState(self.spec.name, False, reason)
 
     async def run(self) -> None:
-        """Open when requested, close when ended, forever. Errors affect only this server."""
+        """Open the session on request and close it when it ends, forever. Errors stay within this
+        server."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -110,7 +111,8 @@ class McpSession:
                     self._fail(await self._reason(trace, error))
 
     async def client(self, limit_s: float | None = None) -> Client:
-        """Return the session, opening it if needed, within `limit_s`. Raises IntegrationError."""
+        """Return the client, opening a session if needed, within `limit_s`. Raises
+        IntegrationError."""
         if self._client is not None and self._doubtful:
             await self._probe(self._client)
         if self._client is not None:
@@ -131,7 +133,7 @@ class McpSession:
         return opened
 
     async def list_tools(self) -> list[McpTool]:
-        """List the tools from all pages of tools/list. Raises IntegrationError."""
+        """List the tools on all pages of tools/list. Raises IntegrationError."""
         stale = self._stale_from is not None and time.monotonic() >= self._stale_from
         if self._client is not None and stale and not self._under_way:
             self._end(self._client)
@@ -151,8 +153,10 @@ class McpSession:
     async def call(
         self, name: str, arguments: dict[str, Any], timeout_s: float, meta: Mapping[str, Any] | None
     ) -> McpResult:
-        """Call once. Raises TimeoutError, CallLost (may have run) or IntegrationError (did not
-        run)."""
+        """Call a tool once.
+
+        Raises TimeoutError, CallLost (the call may have run) or IntegrationError (it did not run).
+        """
         began_s = time.monotonic()
         client = await self.client(timeout_s)
         left_s = max(timeout_s / 2, timeout_s - (time.monotonic() - began_s))
@@ -183,8 +187,8 @@ class McpSession:
     ) -> CallToolResult:
         """Send a call and return its result.
 
-        `Client.call_tool` is not used: it validates results with the server's own schema, whose
-        patterns can block the whole process, and lists all tools again for that.
+        `Client.call_tool` is not used, because it validates results with the server's own schema,
+        whose patterns can block the whole process, and lists all tools again to do so.
         """
         given = {"name": name, "arguments": arguments, "_meta": meta}
         request = CallToolRequest(params=CallToolRequestParams.model_validate(given))
@@ -198,15 +202,15 @@ class McpSession:
         return await client.session.send_request(request, CallToolResult)
 
     async def prompt(self) -> str | None:
-        """Return the text of the server's first prompt; None if it has none. Raises
-        IntegrationError."""
+        """Return the text of the server's first prompt, or None. Raises IntegrationError."""
         try:
             return await self._read(self._first_prompt)
         except Refused:
             return None  # the server does not support prompts
 
     async def read(self, uri: str) -> str:
-        """Read the text of a resource. Raises IntegrationError; Refused if the server has none."""
+        """Return a resource's text. Raises IntegrationError; Refused if the server has no such
+        resource."""
         return await self._read(lambda client: self._resource(client, uri))
 
     async def _tools(self, client: Client) -> Listing:
@@ -221,7 +225,7 @@ class McpSession:
         return found
 
     async def _first_prompt(self, client: Client) -> str | None:
-        """Get the prompt with one request if its name from this session is still valid."""
+        """Get the first prompt; one request is enough if its name is known from this session."""
         if self._prompt_name is not None:
             try:
                 return await self._prompt_named(client, self._prompt_name)
@@ -243,12 +247,12 @@ class McpSession:
         return as_text((await client.read_resource(uri, meta=self._meta())).contents)
 
     def _meta(self) -> Any:
-        """Return `_meta` for a request to the home's own server; the SDK adds to the dict."""
+        """Return a new `_meta` for Home Assistant's server; the SDK modifies the dict."""
         known = self._aside.meta() if self._aside is not None else None
         return dict(known) if known else None
 
     async def _read(self, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Run a reading request; if an older session proves dead, retry once with a new one."""
+        """Run a read-only request; if an older session proves dead, retry once with a new one."""
         known = self._client
         client = await self.client()
         try:
@@ -260,7 +264,7 @@ class McpSession:
         return await self._attempt(await self.client(), work)
 
     async def _attempt(self, client: Client, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Run a request within the time limit; a failure ends the session unless the server
+        """Run a request within the time limit. A failure ends the session unless the server
         refused."""
         self._under_way += 1
         with tracing() as trace:
@@ -281,8 +285,8 @@ class McpSession:
                 self._under_way -= 1
 
     def _refused(self, client: Client, trace: Trace, error: MCPError | Undelivered) -> McpResult:
-        """Handle an error in place of a result: the server's refusal, or a failure of the
-        transport."""
+        """Handle an error returned instead of a result: the server's refusal or a transport
+        failure."""
         code = error.code if isinstance(error, MCPError) else None
         closed = code == CONNECTION_CLOSED
         # the SDK's error for an unreadable answer
@@ -304,7 +308,7 @@ class McpSession:
         raise reason from error
 
     async def _serve(self, trace: Trace) -> None:
-        """Hold one session open until it is found broken."""
+        """Keep one session open until it fails."""
         self._fate, self._doubtful = None, False
         async with AsyncExitStack() as stack:
             async with trace.patience(self._open_s):
@@ -325,7 +329,7 @@ class McpSession:
                 self._busy_since = time.monotonic()
 
     async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
-        """Return why the session did not open; if that is unclear, ask `HomeAside.diagnose`."""
+        """Return why the session did not open, asking `HomeAside.diagnose` if that is unclear."""
         problem = self._fate or explain(self.spec, trace, error)
         if self._aside is None or not leaves_open(trace):
             return problem
@@ -333,11 +337,11 @@ class McpSession:
 
     @property
     def _open_s(self) -> float:
-        """Time limit for opening; a program may have much to load."""
+        """Time limit for opening a session, in seconds; a program can have a lot to load."""
         return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
 
     async def _probe(self, client: Client) -> None:
-        """End the session if the program does not even list its tools."""
+        """End the session if the program cannot even list its tools."""
         self._doubtful = False
         try:
             async with asyncio.timeout(PROBE_S):
@@ -346,7 +350,8 @@ class McpSession:
             self._end(client, explain(self.spec, Trace(), error))
 
     def _program_ended(self, problem: IntegrationError) -> None:
-        """Take the reason from the transport, also while the session is being opened."""
+        """Record the transport's reason for the program's end, even while the session is being
+        opened."""
         self._fate = problem
         if self._client is not None:
             self._end(self._client, problem)
@@ -366,7 +371,7 @@ class McpSession:
         self._settle(problem)
 
     def _settle(self, result: Client | IntegrationError) -> None:
-        """Give the result to everyone who waits for the opening."""
+        """Give the result to everyone who is waiting for the session to open."""
         opening, self._opening = self._opening, None
         if opening is not None and not opening.done():
             opening.set_result(result)

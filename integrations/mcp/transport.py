@@ -1,8 +1,8 @@
-"""Connections to MCP servers: choice of the endpoint, transports, handshake and retry pauses.
+"""Connections to MCP servers: endpoint selection, transports, handshake and retry pauses.
 
-A server that is a program exchanges one JSON-RPC message per line over its pipes. This module
+A server that is a program exchanges JSON-RPC messages, one per line, over its pipes. This module
 implements that instead of the SDK (2.3), which buffers lines of any length, accepts any number of
-messages, leaves the program's stderr to our terminal and does not report why it ended.
+messages, leaves the program's stderr on our terminal and does not report why the program ended.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _SHORTEST_SECRET = 4  # characters; "1" or "yes" would put stars in half of ever
 
 
 class Chatter:
-    """Log a program's stderr at debug level, with lines cut and secrets removed."""
+    """Logs a program's stderr at debug level, with lines cut and secrets removed."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._name = spec.name
@@ -61,7 +61,7 @@ class Chatter:
         self._add(rest)
 
     def end(self) -> None:
-        """Log the current line, at a line end or the end of the program."""
+        """Log the current line, at the end of the line or of the program."""
         if self._line and self._lines.take(1, time.monotonic()):
             text = self._line.decode(errors="replace")
             _log.debug("%s: %s", self._name, shown_line(text, self._secrets))
@@ -73,14 +73,14 @@ class Chatter:
 
 
 def secrets_of(spec: ServerSpec) -> tuple[str, ...]:
-    """Return the secrets of this server, the longest first."""
+    """Return this server's secrets, longest first."""
     arguments = [argument.rpartition("=")[2] for argument in spec.args]
     found = {*spec.env.values(), *spec.headers.values(), *spec.args, *arguments}
     return tuple(sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len)[::-1])
 
 
 def shown_line(text: str, secrets: tuple[str, ...]) -> str:
-    """Return a cut line with stars for secrets; the log escapes control characters in it."""
+    """Cut the line and replace secrets with asterisks; the log escapes control characters."""
     for secret in secrets:
         text = text.replace(secret, "***")
     return text.strip()[:MAX_LINE]
@@ -102,11 +102,11 @@ Write = MemoryObjectSendStream[SessionMessage]
 async def stdio_transport(
     spec: ServerSpec, on_end: Callable[[IntegrationError], None]
 ) -> AsyncIterator[tuple[Read, Write]]:
-    """Yield the program's two streams, like the SDK's transports; the program ends with the
+    """Yield the program's two streams, like the SDK's transports. The program ends with the
     context.
 
-    `on_end` is called once, and at once, if the program ended by itself or misbehaves; the streams
-    are closed then. Raises Misconfigured, and OSError if it cannot be started.
+    If the program exits or misbehaves, `on_end` is called once, immediately, and the streams are
+    closed. Raises Misconfigured, and OSError if the program cannot be started.
     """
     running = await start(confined(spec, command(spec)))
     pipes = _Pipes(spec, running, on_end)
@@ -124,7 +124,7 @@ async def stdio_transport(
 
 
 class _Pipes:
-    """A program and its messages in both directions."""
+    """A program and the messages exchanged with it."""
 
     def __init__(
         self, spec: ServerSpec, running: Running, on_end: Callable[[IntegrationError], None]
@@ -142,7 +142,7 @@ class _Pipes:
         self.write, self._waiting = anyio.create_memory_object_stream[SessionMessage](_QUEUE)
 
     async def listen(self) -> None:
-        """Deliver its messages until it ends or breaks the rules."""
+        """Deliver the program's messages until it ends or breaks the rules."""
         reader, line = self._process.stdout, bytearray()
         assert reader is not None
         while part := await reader.read(_CHUNK):
@@ -160,7 +160,7 @@ class _Pipes:
         return await self._ended()
 
     async def _hand_on(self, line: bytes) -> bool:
-        """Deliver one message to the session; False if it was the last."""
+        """Deliver a message to the session; return False if reading must stop."""
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:  # not JSON, not UTF-8, nested too deeply, or not in the protocol
@@ -177,7 +177,7 @@ class _Pipes:
         return True
 
     async def speak(self) -> None:
-        """Write what the session sends."""
+        """Write the session's messages to the program."""
         writer = self._process.stdin
         assert writer is not None
         async for item in self._waiting:
@@ -193,7 +193,7 @@ class _Pipes:
         return None
 
     async def overhear(self) -> None:
-        """Read its stderr, because the program would block once the pipe is full."""
+        """Read the program's stderr, because the program would block once the pipe is full."""
         reader, chatter = self._process.stderr, Chatter(self._spec)
         assert reader is not None
         while part := await reader.read(_CHUNK):
@@ -201,13 +201,13 @@ class _Pipes:
         chatter.end()
 
     async def _ended(self) -> None:
-        """Handle the end of its stdout, in most cases because it has ended."""
+        """Handle the end of the program's stdout; usually the program has ended."""
         await _within(FAULT_GRACE_S, lambda: self._process.returncode is not None)
         code = self._process.returncode
         self._fault("closed its output" if code is None else f"ended (exit code {code})")
 
     def _fault(self, what: str) -> None:
-        """End the session with an error; `what` follows the program's name in the sentence."""
+        """End the session with an error. `what` follows the program's name in its sentence."""
         self._faulty = True
         if not self._leaving:
             name, setting = self._spec.name, self._spec.key("command")
@@ -215,7 +215,7 @@ class _Pipes:
         self._send.close()
 
     async def leave(self) -> None:
-        """End the program and everything that it started, by closing its stdin, then by signals."""
+        """End the program and all its children, first by closing its stdin, then by signals."""
         self._leaving = True
         grace_s = FAULT_GRACE_S if self._faulty else GRACE_S
         stdin = self._process.stdin
@@ -228,7 +228,7 @@ class _Pipes:
         await self._gone_within(grace_s)
 
     def close(self) -> None:
-        """Kill what is left and close the pipes; never waits."""
+        """Kill the remaining processes and close the pipes. Never waits."""
         self._signal(signal.SIGKILL)
         # Python up to 3.12 kills again, perhaps another user's process
         with suppress(PermissionError):
@@ -237,7 +237,7 @@ class _Pipes:
             stream.close()
 
     def _signal(self, number: int) -> None:
-        """Signal the whole group, unless it has ended."""
+        """Send a signal to the whole process group, unless it has ended."""
         if self._gone:
             return
         try:
@@ -249,7 +249,7 @@ class _Pipes:
             self._gone = True
 
     async def _gone_within(self, limit_s: float) -> bool:
-        """Wait for the end of the whole group; False if it takes longer than `limit_s`."""
+        """Wait until the whole process group has ended; False after `limit_s`."""
         return await _within(limit_s, self._all_gone)
 
     def _all_gone(self) -> bool:
@@ -258,8 +258,10 @@ class _Pipes:
 
 
 async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
-    """Wait until `true()` holds; False after `limit_s`. `Process.wait` would wait for the pipes
-    too."""
+    """Wait until `true()` holds; False after `limit_s`.
+
+    `Process.wait` is not used, because it would also wait for the pipes.
+    """
     deadline = time.monotonic() + limit_s
     while not true():
         if time.monotonic() >= deadline:
@@ -279,10 +281,10 @@ async def open_client(
     trace: Trace,
     on_end: Callable[[IntegrationError], None],
 ) -> tuple[Client, bool]:
-    """Return a client, to be closed with `stack`, and True if it is on the preferred endpoint.
+    """Open a client and return it, with True if it uses the preferred endpoint. `stack` closes it.
 
-    An endpoint is skipped only if it is absent (404). Raises the first other error, for which
-    `trace` has the status. `on_end` is called if a program ends.
+    An endpoint is skipped only if it does not exist (404). Raises the first other error, whose
+    status is in `trace`. `on_end` is called if a program ends.
     """
     if spec.transport == "stdio":
         return await _handshake(stack, stdio_transport(spec, on_end), "auto"), True
@@ -354,7 +356,7 @@ STEADY_S = 60.0  # a program that ran this long before it failed starts over
 
 
 class Pauses:
-    """The pauses of one server. Times are seconds of one monotonic clock."""
+    """One server's retry pauses. Times are seconds of one monotonic clock."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._program = spec.transport == "stdio"
@@ -363,13 +365,13 @@ class Pauses:
         self.not_before_s = 0.0  # time before which it must not be opened
 
     def opened(self, now_s: float) -> None:
-        """Note a successful opening; a program has to run for a while to count as working."""
+        """Note that a session opened. A program must run for a while to count as working."""
         self._opened_s = now_s
         if not self._program:
             self._failures = 0
 
     def failed(self, problem: IntegrationError, took_s: float, now_s: float) -> None:
-        """Note that an opening failed after `took_s` seconds."""
+        """Note that a session failed to open after `took_s` seconds."""
         low, high = PROGRAM_PAUSE_S if self._program else PAUSE_S
         pause_s = max(min(low * 2**self._failures, high), min(took_s, SLOW_PAUSE_S))
         if isinstance(problem, SignInAgain):
@@ -378,7 +380,7 @@ class Pauses:
         self._failures = min(self._failures + 1, 16)
 
     def ended(self, problem: IntegrationError | None, now_s: float) -> None:
-        """Note the end of an open session; `problem` is the fault, if there was one."""
+        """Note that an open session ended; `problem` is the error, if any."""
         if isinstance(problem, SignInAgain):
             self.not_before_s = now_s + SIGN_IN_PAUSE_S
         if not self._program or problem is None:

@@ -1,8 +1,8 @@
-"""HTTP details that the SDK hides: the status or the network error of each request.
+"""HTTP details that the SDK hides: each request's status or network error.
 
-The SDK reports a refused token, a missing page and a dead host with the same generic error, and one
-failed POST ends its whole session. Here, each request records its result in a `Trace` from the
-context, and a network error becomes an ordinary response, so that other calls continue.
+The SDK reports a refused token, a missing page and a dead host with the same generic error, and a
+single failed POST ends its whole session. Here, each request records its outcome in the current
+context's `Trace`, and a network error becomes an ordinary response, so that other calls continue.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ MESSAGES = (2_000, 100)  # lines of a program; an event in a stream has two or t
 
 
 class Allowance:
-    """A bucket that fills over time. Pure: the caller supplies the time."""
+    """A token bucket that refills over time. Pure: the caller supplies the time."""
 
     def __init__(self, at_once: float, per_s: float) -> None:
         self._size = at_once
@@ -35,7 +35,7 @@ class Allowance:
         self._at_s: float | None = None  # time of the last `take`
 
     def take(self, amount: float, now_s: float) -> bool:
-        """Take `amount` at `now_s` (any monotonic clock); False if there is not enough."""
+        """Take `amount` at `now_s` (any monotonic clock); False if the bucket holds less."""
         if self._at_s is not None:
             self._left = min(self._size, self._left + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
@@ -47,13 +47,13 @@ class Allowance:
 
 @dataclass(slots=True)
 class Flow:
-    """Limits for the bytes and messages of one connection."""
+    """Limits on a connection's bytes and messages."""
 
     _bytes: Allowance = field(default_factory=lambda: Allowance(*BYTES))
     _messages: Allowance = field(default_factory=lambda: Allowance(*MESSAGES))
 
     def take(self, part: bytes, now_s: float) -> bool:
-        """Take `part`; False if it exceeds the limits. Each line counts as a message."""
+        """Count `part` and return False if it exceeds the limits. Each line counts as a message."""
         return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
 
 
@@ -70,7 +70,7 @@ STREAMS = (20, 0.5)
 
 @dataclass(slots=True)
 class Trace:
-    """Results of the requests made in one context; the last failure stays."""
+    """Outcomes of the requests made in one context. The last failure is kept."""
 
     status: int | None = None  # of the last response with 400 or more
     error: httpx2.TransportError | None = None
@@ -82,15 +82,18 @@ class Trace:
 
     @property
     def never_sent(self) -> bool:
-        """True if no connection was made, so nothing can have run."""
+        """True if no connection was made, in which case no call can have run."""
         return self.error is not None and not self.connected
 
     def sending(self) -> None:
-        """Note that a request is passed to the network."""
+        """Note that a request is being sent."""
         self.begun = True
 
     def answered(self, status: int, readable: bool | None) -> None:
-        """Note a response; `readable`: its type is one that MCP uses, None if none is required."""
+        """Note a response.
+
+        `readable` is True if MCP uses the response's content type, and None if none is required.
+        """
         self.connected = True
         if readable is not None:
             self.unreadable = not readable
@@ -98,12 +101,12 @@ class Trace:
             self.status = status
 
     def pass_over(self) -> None:
-        """Forget the status of an absent endpoint before the next one is tried."""
+        """Forget a missing endpoint's status before the next endpoint is tried."""
         self.status = None
 
     @asynccontextmanager
     async def patience(self, limit_s: float) -> AsyncIterator[None]:
-        """Raise TimeoutError after `limit_s`, and Undelivered as soon as no answer can come."""
+        """Raise TimeoutError after `limit_s`, or Undelivered once no answer can arrive."""
         try:
             async with asyncio.timeout(limit_s) as self.limit:
                 try:
@@ -116,13 +119,13 @@ class Trace:
             raise
 
     def failed(self, error: httpx2.TransportError) -> None:
-        """Note a request that failed in the network."""
+        """Note that a request failed with a network error."""
         self.error = error
         if not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             self.connected = True
 
     def hopeless(self) -> None:
-        """End the wait for the answer to a request that was not delivered."""
+        """Stop waiting for the answer to a request that was not delivered."""
         if self.limit is not None:
             self.limit.reschedule(asyncio.get_running_loop().time())
             self.limit = None
@@ -130,7 +133,7 @@ class Trace:
 
     @property
     def clean(self) -> bool:
-        """True if HTTP succeeded, so that a failure is from the server's own protocol."""
+        """True if HTTP succeeded, which means that any failure comes from the server's protocol."""
         return self.status is None and self.error is None
 
 
@@ -139,7 +142,7 @@ _TRACE: ContextVar[Trace | None] = ContextVar("mcp_trace", default=None)
 
 @contextmanager
 def tracing() -> Iterator[Trace]:
-    """Record the results of the requests that the SDK makes inside this block."""
+    """Record the outcomes of the SDK's requests inside this block."""
     trace = Trace()
     token = _TRACE.set(trace)
     try:
@@ -155,7 +158,7 @@ class Undelivered(Exception):
 def was_cancelled() -> bool:
     """Return True if the running task was cancelled, even if another error was raised.
 
-    A task group whose tasks fail while it is being cancelled raises their errors and loses the
+    If a task group's tasks fail while it is being cancelled, it raises their errors and loses the
     cancellation.
     """
     task = asyncio.current_task()
@@ -163,10 +166,10 @@ def was_cancelled() -> bool:
 
 
 class TracingTransport(httpx2.AsyncBaseTransport):
-    """Forward requests and record their results.
+    """Forwards requests and records their outcomes.
 
-    `aside`: answers come in a separate stream, as in the SSE transport. The SDK (2.3) then waits
-    for them even if the request was refused or could not be sent.
+    With `aside`, answers arrive in a separate stream, as in the SSE transport. The SDK (2.3) then
+    waits for an answer even if the request was refused or could not be sent.
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, *, aside: bool = False) -> None:
@@ -176,7 +179,7 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         self._streams = Allowance(*STREAMS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; a network error is returned as status 503 (RFC 9110, 15.6.4)."""
+        """Send a request. A network error is returned as status 503 (RFC 9110, 15.6.4)."""
         trace = _TRACE.get() or Trace()
         response = await self._traced(request, trace)
         if self._aside and request.method == "POST" and response.status_code >= 400:
@@ -212,10 +215,10 @@ class TracingTransport(httpx2.AsyncBaseTransport):
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """A response body that records errors and converts them to ones that the SDK survives."""
+    """A response body that records errors and replaces them with errors that the SDK survives."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
-        """`flow` limits an event stream; None for a plain response, whose size is limited."""
+        """`flow` limits an event stream; None is for a plain response, which has a size limit."""
         self._inner = inner
         self._trace = trace
         self._flow = flow
@@ -240,7 +243,7 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _asks(request: httpx2.Request) -> bool:
-    """Return True for a request that requires an answer."""
+    """Return True for a request that expects an answer."""
     if request.method != "POST":
         return False
     message = json.loads(request.content)
@@ -248,7 +251,10 @@ def _asks(request: httpx2.Request) -> bool:
 
 
 def _patience_s(request: httpx2.Request, asks: bool) -> float | None:
-    """Return the server's time limit for sending. Calls have their own, event streams none."""
+    """Return the timeout in seconds for a message without an answer; None for other requests.
+
+    Calls have their own timeouts, and event streams have none.
+    """
     return None if asks or request.method == "GET" else FAREWELL_S
 
 
@@ -259,9 +265,9 @@ def http_client(
     *,
     aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """Make a client for one server; headers and redirects never go to another host.
+    """Make a client for one server. Headers and redirects never go to another host.
 
-    `aside` as in `TracingTransport`.
+    For `aside`, see `TracingTransport`.
     """
     limits = httpx2.Limits(
         max_connections=64, max_keepalive_connections=32, keepalive_expiry=KEEP_ALIVE_S
@@ -278,7 +284,7 @@ def http_client(
 
 
 def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> IntegrationError:
-    """Return the error for a server that did not open or answer, from what the trace recorded."""
+    """Return the error for a server that did not open or answer, based on the trace."""
     found = list(causes(trace.error or error))
     for cause in found:
         if isinstance(cause, IntegrationError):
@@ -307,7 +313,7 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 def leaves_open(trace: Trace) -> bool:
     """Return True if the reason is unclear: the server answered, but not with MCP.
 
-    A refused token is a clear reason, and Home Assistant records each use of it; for a network
+    A refused token is a clear reason, and Home Assistant records each use of it. For a network
     failure there is no better source.
     """
     return trace.connected and trace.error is None and trace.status != 401
@@ -348,7 +354,7 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
 
 
 def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
-    """Return the reason from Home Assistant's status alone; REST requests may find a better one."""
+    """Return the error for a status from Home Assistant; REST requests can find a better reason."""
     if status == 401:
         return reasons.wrong_token()
     if status == 403:
@@ -365,7 +371,7 @@ def _title(spec: ServerSpec) -> str:
 
 
 def _kind(found: list[BaseException]) -> str:
-    """Return the innermost error's class, without groups and cancellations around it."""
+    """Return the innermost error's class name, ignoring groups and cancellations around it."""
     plain = [
         cause
         for cause in found

@@ -1,1 +1,2 @@
-"""Hearth as a Model Context Protocol server: `server` serves `/mcp`, `sign_in` signs clients in."""
+"""Hearth as a Model Context Protocol server: `server` serves `/mcp`, `sign_in` authenticates
+clients."""

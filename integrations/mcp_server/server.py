@@ -1,7 +1,7 @@
-"""Hearth as a Model Context Protocol server: `/mcp`, streamable HTTP, without sessions.
+"""Hearth as a Model Context Protocol server: stateless streamable HTTP at `/mcp`.
 
-Every POST is handled separately, at the protocol version that it names (the mcp SDK supports those
-from 2024-11-05 to 2026-07-28), so clients do not notice a restart of Hearth.
+Every POST is handled separately, at the protocol version that it names (the mcp SDK supports
+versions from 2024-11-05 to 2026-07-28), so clients do not notice when Hearth restarts.
 """
 
 import json
@@ -80,12 +80,12 @@ _log = logging.getLogger(__name__)
 
 
 def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
-    """Return the schema of the model's fields, each described by `told`, in the plainest form.
+    """Return the simplest schema of the model's fields, using the descriptions in `told`.
 
-    pydantic writes references, titles and `null` for optional fields; models call a tool less
-    reliably with them, and some clients refuse the tool. Patterns have JavaScript's syntax, which
-    Home Assistant, in Python, supports only in part. Raises KeyError for a field without a
-    description, so that a new field is not offered by accident.
+    pydantic writes references, titles and `null` for optional fields. Models call a tool less
+    reliably with them, and some clients refuse the tool. Patterns use JavaScript syntax, which Home
+    Assistant, in Python, supports only in part. Raises KeyError for a field without a description,
+    so that a new field is not exposed by accident.
     """
     whole = model.model_json_schema()
     definitions = whole.get(_DEFINITIONS, {})
@@ -99,7 +99,7 @@ def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, An
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Remove references, null, the keys in `_LEFT_OUT`, and defaults of null."""
+    """Remove references, null types, the keys in `_LEFT_OUT`, and null defaults."""
     if isinstance(schema, list):
         return [_plain(one, definitions) for one in schema]
     if not isinstance(schema, dict):
@@ -121,7 +121,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """Result of a tool: text for a model, and the same data for a program."""
+    """A tool's result: text for a model, and the same data for a program."""
 
     text: str
     data: dict[str, Any]
@@ -136,7 +136,7 @@ class LastTurnsRequest(Wish):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as described to a model, with the scope that it needs."""
+    """A tool as described to a model, and the scope that it requires."""
 
     name: str
     title: str
@@ -266,7 +266,7 @@ TOOLS = (
 
 
 class McpServer(Opened):
-    """The MCP server. Enter it before the route is served, and leave it afterwards."""
+    """The MCP server. Enter its context before serving the route, and leave it afterwards."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class McpServer(Opened):
         turns: bool = False,
         callbacks: Collection[str] = (),
     ) -> None:
-        """`turns` offers `get_last_turns`. `version` is Hearth's. `callbacks`: see
+        """`turns` offers `get_last_turns`. `version` is Hearth's. For `callbacks`, see
         `sign_in_routes`."""
         self._box = box
         self._tools = {tool.name: tool for tool in TOOLS if turns or tool.name != "get_last_turns"}
@@ -311,9 +311,9 @@ class McpServer(Opened):
         await managers.enter_async_context(self._plain.run())
 
     def routes(self) -> list[Route]:
-        """Return the route behind the guard, and the routes by which Home Assistant signs in.
+        """Return the guarded route, and the routes for Home Assistant's sign-in.
 
-        A GET or DELETE, which only sessions need, gets a 405.
+        GET and DELETE, which only sessions need, return 405.
         """
         endpoint = _Endpoint(self._guard.around(self._serve))
         signing_in = sign_in_routes(self._guard, self._callbacks)
@@ -341,7 +341,7 @@ class McpServer(Opened):
         )
 
     async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
-        """Return the tool's result, or a sentence on why there is none."""
+        """Return the tool's result, or a sentence that explains why there is none."""
         tool = self._tools.get(name)
         if tool is None:
             return _refused("There is no such tool.")
@@ -373,7 +373,7 @@ class _Endpoint:
 
 
 def _caller(context: _Context) -> Caller:
-    """Return the caller with its name for the journal: "mcp:kitchen" for the token "kitchen"."""
+    """Return the caller, named for the journal: "mcp:kitchen" for the token "kitchen"."""
     assert context.request is not None
     caller: Caller = context.request.state.caller
     return replace(caller, name=f"mcp:{caller.name.rpartition(':')[2]}")

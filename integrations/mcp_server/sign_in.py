@@ -1,4 +1,4 @@
-"""OAuth 2 sign-in for Home Assistant's client of the Model Context Protocol."""
+"""OAuth 2 sign-in for Home Assistant's Model Context Protocol client."""
 
 import logging
 import secrets
@@ -28,15 +28,15 @@ _log = logging.getLogger(__name__)
 
 
 def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
-    """Return the routes by which Home Assistant's MCP client gets its token.
+    """Return the routes through which Home Assistant's MCP client obtains its token.
 
     That client does not accept a token directly, only OAuth 2 with a client id and secret, which a
     person enters in Home Assistant (`components/mcp`, 2026.11). So the secret is the token. The
-    browser's round trip is answered at once and proves nothing; the secret does, which Home
-    Assistant itself sends to the last of these paths. The other paths need no token and reveal
-    nothing. Formats: RFC 6749 and RFC 8414.
+    browser's redirect is answered immediately and proves nothing. The proof is the secret, which
+    Home Assistant itself sends to the token path. The other paths need no token and reveal nothing.
+    Formats: RFC 6749 and RFC 8414.
 
-    `callbacks` are the allowed redirect targets besides My Home Assistant, compared exactly.
+    `callbacks` are the allowed redirect targets in addition to My Home Assistant, compared exactly.
     """
     sign_in = _SignIn(guard, frozenset({MY_HOME_ASSISTANT, *callbacks}))
     return [
@@ -66,7 +66,7 @@ class _SignIn:
         )
 
     async def authorize(self, request: Request) -> Response:
-        """Redirect to Home Assistant at once. An error is shown here and redirects nowhere."""
+        """Redirect to Home Assistant immediately. Errors are shown here and never redirected."""
         given = request.query_params
         back, state = given.get("redirect_uri", ""), given.get("state", "")
         if any(len(given.getlist(name)) > 1 for name in _ONCE):
@@ -112,7 +112,7 @@ class _SignIn:
 
 
 def _sent_with(request: Request, token: str) -> HTTPConnection:
-    """Return the request with this token in its header, so that the same guard checks it."""
+    """Return the request with this token in its header, so that the usual guard checks it."""
     headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
     header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
     return HTTPConnection({**request.scope, "headers": [*headers, header]})
