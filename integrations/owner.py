@@ -1,4 +1,4 @@
-"""Contexts that own background tasks or resources, which end with them."""
+"""Context managers that own background tasks or resources and end them on exit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -12,8 +12,8 @@ Result = TypeVar("Result")
 class OwnedTasks:
     """A TaskGroup for tasks that run until the context ends, for whatever reason.
 
-    A plain TaskGroup waits for its tasks and wraps the body's error in a group; here the tasks are
-    cancelled and the body's error passes unchanged. A task that fails still ends the body.
+    A plain TaskGroup waits for its tasks and wraps the body's error in a group. This one cancels
+    its tasks and raises the body's error unchanged. A failing task still ends the body.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class OwnedTasks:
         return self
 
     def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
-        """Run `work` until it ends or the context does."""
+        """Run `work` until it finishes or the context ends."""
         task = self._group.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -34,8 +34,7 @@ class OwnedTasks:
     def start_on(
         self, event: asyncio.Event, work: Callable[[], Awaitable[None]], name: str
     ) -> asyncio.Task[None]:
-        """Run `work` each time `event` is set, one run at a time; the event is cleared before each
-        run."""
+        """Run `work` each time `event` is set, one run at a time, clearing `event` first."""
 
         async def repeat() -> None:
             while True:
@@ -62,7 +61,8 @@ class OwnedTasks:
 
 
 class Opened:
-    """Base of context managers: what `_enter` puts on its stack is closed in reverse order."""
+    """Base class of context managers that close what `_enter` puts on their stack, in reverse
+    order."""
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         raise NotImplementedError

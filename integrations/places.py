@@ -1,4 +1,4 @@
-"""Places from which connections come, and limits for each place."""
+"""Origins of connections, and connection limits for each origin."""
 
 import ipaddress
 from collections import Counter
@@ -11,10 +11,10 @@ LOOPBACK = "this machine"
 
 @lru_cache(maxsize=1024)
 def place_of(host: str) -> str:
-    """Return the place of an address; many addresses that one machine can have count as one.
+    """Return an address's place. Addresses that one machine can hold count as the same place.
 
-    127.0.0.0/8 and ::1 are this machine, an IPv6 network of 64 bits is one place, and an IPv4
-    address within IPv6 (::ffff:192.0.2.1) is that address. Other names are returned unchanged.
+    127.0.0.0/8 and ::1 are this machine, a 64-bit IPv6 network is one place, and an IPv4 address
+    within IPv6 (::ffff:192.0.2.1) is that IPv4 address. Other names are returned unchanged.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -31,10 +31,10 @@ def place_of(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRoom:
-    """A limit for connections, of which no place may take all.
+    """A connection limit that no single place can use up.
 
-    The last ones are reserved for places that hold few so far, and the very last for this machine,
-    so that the owner can connect while others hold all that they may.
+    The last connections are reserved for places that hold only a few, and the very last for this
+    machine, so that the owner can still connect when other places have reached their limits.
     """
 
     most: int  # of all places together
@@ -44,8 +44,7 @@ class ConnectionRoom:
     kept_for_loopback: int
 
     def is_left(self, place: str, held: Iterable[str]) -> bool:
-        """Return True if the place may have another; `held` has the place of each open
-        connection."""
+        """Return True if the place can have another connection. `held`: the open ones' places."""
         counts = Counter(held)
         mine, kept = counts[place], 0
         if mine >= self.of_one:

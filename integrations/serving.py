@@ -1,4 +1,4 @@
-"""Serving an ASGI application in our own event loop while a context is open."""
+"""Serves an ASGI application in our own event loop while a context is open."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ _FULL = PlainTextResponse(
 
 
 class _Connection(H11Protocol):
-    """HTTP connection with request and write timeouts, which uvicorn lacks."""
+    """An HTTP connection with request and write timeouts, which uvicorn lacks."""
 
     _patience: asyncio.TimerHandle | None = None  # while a request is expected
     _reads: asyncio.TimerHandle | None = None  # while too much waits to be sent
@@ -54,13 +54,13 @@ class _Connection(H11Protocol):
     is_aside = False  # beyond the limit of connections
 
     def put_aside(self, app: ASGIApp) -> None:
-        """Restrict the connection, before it is made, to this application and short timeouts."""
+        """Limit a new connection to this application and to short timeouts."""
         self.app = app
         self.ws_protocol_class = None  # or it would get all websocket requests
         self.is_aside = True
 
     def give_way(self) -> None:
-        """Close the connection at once, or as soon as it is made."""
+        """Close the connection now, or once it is established."""
         self._gives_way = True
         if self.transport is not None:
             self.transport.abort()
@@ -90,7 +90,7 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _wait_so_long(self) -> None:
-        """Limit the time for a whole request; single bytes do not extend it."""
+        """Limit the time for receiving a whole request; single bytes do not extend it."""
         handed_over = self.transport.get_protocol() is not self  # to a websocket
         if handed_over or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._wait_no_more()
@@ -100,8 +100,8 @@ class _Connection(H11Protocol):
             )
 
     def _wait_for_reading(self) -> None:
-        """Limit the time for each TAKEN_BYTES sent, so that long responses over slow networks may
-        finish."""
+        """Limit the time for each TAKEN_BYTES sent, so that long responses can finish on slow
+        networks."""
         waits = self.transport.get_write_buffer_size()
         self._reads = self.loop.call_later(TAKEN_WITHIN_S, self._look_at_reading, waits)
 
@@ -123,10 +123,10 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers and its check ten times a second whether to stop.
+    """uvicorn without signal handlers, and without checking ten times a second for a stop request.
 
-    The program calls `end` instead. Connections are accepted here, because those in a TLS handshake
-    count too and uvicorn does not know of them.
+    The program calls `end` instead. Connections are accepted here, because those still in a TLS
+    handshake must count towards the limit and uvicorn does not know about them.
     """
 
     def __init__(
@@ -140,12 +140,12 @@ class _Server(uvicorn.Server):
         self._aside: dict[_Connection, None] = {}  # connections beyond the limit
 
     def end(self) -> None:
-        """Stop, now or as soon as it has started."""
+        """Stop now, or as soon as the server has started."""
         self.should_exit = True
         self._ended.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start without opening anything, because the listener exists already."""
+        """Start without opening a socket, because the listener already exists."""
         await self.lifespan.startup()
         self.servers = []
         self.started = True
@@ -157,7 +157,7 @@ class _Server(uvicorn.Server):
             accepting.cancel()
 
     async def _accept(self) -> None:
-        """Accept connections; those beyond the limit may request only what is always answered."""
+        """Accept connections; those beyond the limit can request only the `always` paths."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
@@ -178,7 +178,7 @@ class _Server(uvicorn.Server):
                 await asyncio.sleep(0)  # many new connections must not block other tasks
 
     async def _greet(self, one: socket.socket, connection: _Connection) -> None:
-        """Run the TLS handshake; afterwards it is among uvicorn's connections."""
+        """Run the TLS handshake and then hand the connection to uvicorn."""
         tls = self.config.ssl
         within_s = ASIDE_WITHIN_S if connection.is_aside else HANDSHAKE_WITHIN_S
         try:
@@ -206,8 +206,8 @@ class _Server(uvicorn.Server):
             yield place_of(str(peer[0])) if peer else ""
 
     def _put_aside(self, connection: _Connection) -> None:
-        """Restrict a connection beyond the limit, and close the oldest one if there are too
-        many."""
+        """Restrict a connection beyond the limit, and close the oldest such connection if there are
+        too many."""
         for one in list(self._aside):
             if one not in self._greeted and one not in self.server_state.connections:
                 del self._aside[one]  # it has been closed
@@ -233,8 +233,8 @@ async def serving(
 ) -> AsyncIterator[int]:
     """Serve `app` and yield the port, which the system chooses if `port` is 0.
 
-    `tls` makes it HTTPS. `always` are the paths that are answered regardless of the number of
-    connections. Raises Misconfigured if the address cannot be used.
+    `tls` enables HTTPS. Paths in `always` are answered however many connections there are. Raises
+    Misconfigured if the address cannot be used.
     """
     listener = _listen(host, port)
     config = uvicorn.Config(
@@ -267,7 +267,7 @@ async def serving(
 
 
 def _only(app: ASGIApp, paths: Container[str]) -> ASGIApp:
-    """Restrict the application to these paths and to one request per connection."""
+    """Limit the application to these paths and to one request per connection."""
 
     async def narrowed(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_and_close(message: Message) -> None:
@@ -298,7 +298,7 @@ def _dated(app: ASGIApp) -> ASGIApp:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a bound socket; connections wait in its backlog until the server has started."""
+    """Return a bound socket. Connections wait in its backlog until the server has started."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)

@@ -1,4 +1,4 @@
-"""TLS contexts for clients and for our own server, and URLs that a download may follow."""
+"""TLS contexts for clients and our own server, and a check of download URLs."""
 
 import ipaddress
 import ssl
@@ -12,7 +12,7 @@ from integrations.errors import Misconfigured, Refused
 
 
 def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
-    """Return the target of a redirect. Raises Refused if it is not allowed."""
+    """Return a redirect's target. Raises Refused if it is not allowed."""
     try:
         url = current.join(location)
     except httpx.InvalidURL:
@@ -24,7 +24,7 @@ def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
 
 
 def address_allowed(url: str, first: str) -> None:
-    """Raise Refused unless the URL is https, or http that stays on this machine."""
+    """Raise Refused unless the URL uses https, or http without leaving this machine."""
     target = httpx.URL(url)
     plain = target.scheme == "http" and is_loopback(target.host)
     if target.scheme == "https" or (plain and is_loopback(httpx.URL(first).host)):
@@ -37,7 +37,7 @@ def address_allowed(url: str, first: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host's name or address means this machine."""
+    """Return True if a host name or address refers to this machine."""
     if host == "localhost":
         return True
     try:
@@ -47,10 +47,10 @@ def is_loopback(host: str) -> bool:
 
 
 def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") -> ssl.SSLContext:
-    """Make a client context that trusts the system's authorities, or those of `ca_file` (PEM).
+    """Make a client context that trusts the system's authorities, or those in `ca_file` (PEM).
 
-    `setting` is the configuration key to name if the file cannot be used; raises Misconfigured. A
-    context takes about 30 ms to make, so callers keep it.
+    `setting` is the configuration key to name if the file cannot be used. Raises Misconfigured.
+    Making a context takes about 30 ms, so callers should keep it.
     """
     try:
         context = ssl.create_default_context(
@@ -70,14 +70,14 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
 def tls_for(
     url: str, *, verify: bool = True, ca_file: str = "", setting: str = ""
 ) -> ssl.SSLContext | None:
-    """Return the context for this URL, None if it is not https; else as `tls_context`."""
+    """Return the client context for this URL, or None unless it is https. See `tls_context`."""
     if not url.lower().startswith("https:"):
         return None
     return tls_context(verify=verify, ca_file=ca_file, setting=setting)
 
 
 def server_context(cert_file: str, key_file: str) -> ssl.SSLContext:
-    """Make a server's context with this certificate and its key (PEM). Raises Misconfigured."""
+    """Make a server context with this certificate and key (PEM). Raises Misconfigured."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         context.load_cert_chain(

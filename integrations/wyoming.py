@@ -1,4 +1,4 @@
-"""Speech to text by a Wyoming server on the local network."""
+"""Speech to text with a Wyoming server on the local network."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ _FORMAT = {"rate": _RATE, "width": 2, "channels": 1}
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Return host and port of "tcp://host:10300" or "wyoming://host". Raises Misconfigured."""
+    """Return the host and port of "tcp://host:10300" or "wyoming://host". Raises Misconfigured."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
@@ -35,20 +35,20 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class WyomingRecognizer:
-    """A Wyoming server. Each transcription opens a connection, as in Home Assistant."""
+    """A Wyoming server. Each transcription opens a new connection, as Home Assistant does."""
 
     def __init__(self, host: str, port: int, language: str | None, timeout_s: float = 15.0) -> None:
-        """`language` is a code such as "en", or None to leave it to the server."""
+        """`language` is a code such as "en", or None to let the server decide."""
         self._host = host
         self._port = port
         self._language = language
         self._timeout_s = timeout_s  # for the whole transcription
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Return the server's text for 16 kHz mono int16, unchanged.
+        """Return the server's transcript of 16 kHz mono int16 audio, unchanged.
 
-        Raises Unavailable (no connection, no answer in time), Refused (by the server) and
-        Misconfigured (something else answers there).
+        Raises Unavailable (no connection, or no answer in time), Refused (by the server) and
+        Misconfigured (the address belongs to a different service).
         """
         async with self._limits(), AsyncTcpClient(self._host, self._port) as client:
             await client.write_event(Transcribe(language=self._language).event())
@@ -78,7 +78,7 @@ class WyomingRecognizer:
 
     @asynccontextmanager
     async def _limits(self) -> AsyncIterator[None]:
-        """Apply the time limit, and convert errors to this package's."""
+        """Apply the time limit and convert errors to IntegrationError."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 yield

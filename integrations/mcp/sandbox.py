@@ -46,7 +46,7 @@ class Running:
 
 
 def command(spec: ServerSpec) -> ProgramCommand:
-    """Return the program's command. Only `env`, PATH, HOME and LANG are set. Raises Misconfigured."""
+    """Return the command. Only `env`, PATH, HOME and LANG are set. Raises Misconfigured."""
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
     if spec.cwd is not None and not Path(spec.cwd).is_dir():

@@ -1,1 +1,1 @@
-"""MQTT: `client` keeps one `connection` to a broker open; `messages` has values and reasons."""
+"""MQTT: `client` keeps one `connection` to a broker; `messages` has the data classes and errors."""

@@ -22,12 +22,12 @@ PERSON_S = 30.0  # if a person must act first, because brokers log every attempt
 
 
 class MqttClient(Opened):
-    """An MQTT client. Entering it never waits, and never fails because the broker is unreachable.
+    """An MQTT client. Entering its context never waits, and never fails if the broker is
+    unreachable.
 
-    At each connection it subscribes and calls `on_connected`, after which everything can be
-    published. Messages of QoS 1 that were sent during an outage arrive then, as far as the broker
-    keeps its session. Nothing can be published without a connection, so publish everything again at
-    the next one.
+    At each connection the client subscribes and calls `on_connected`, after which everything can be
+    published. QoS 1 messages sent during an outage then arrive, if the broker has kept the session.
+    Nothing can be published without a connection, so publish everything again at the next one.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class MqttClient(Opened):
         *,
         pause_s: tuple[float, float] = PAUSE_S,
     ) -> None:
-        """`name` identifies this client; it must be permanent and unique. `will` is published by
-        the broker if the connection is lost. `receive` takes one message at a time and returns
-        False if it could not be stored and must be sent again; it must not raise. `on_connected`
+        """`name` identifies this client; it must be permanent and unique. The broker publishes
+        `will` if the connection is lost. `receive` takes one message at a time and returns False if
+        the message could not be stored and must be sent again; it must not raise. `on_connected`
         must not block."""
         self._broker = broker
         self._name = name
@@ -72,19 +72,17 @@ class MqttClient(Opened):
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection; None if there is one or the first is being
-        opened."""
+        """The reason why there is no connection; None while connected or first connecting."""
         return self._problem
 
     async def publish(self, message: Publication) -> None:
-        """Publish a message and return when the broker has it. Raises Unavailable and
-        Misconfigured."""
+        """Publish and wait until the broker has the message. Raises Unavailable, Misconfigured."""
         if self._connection is None:
             raise self._problem or Unavailable("Not connected to the broker yet.")
         await self._connection.publish(message)
 
     async def _stay(self) -> None:
-        """Keep a connection forever; every failure is recorded and followed by a pause."""
+        """Stay connected forever; each failure is recorded and followed by a pause."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -104,7 +102,7 @@ class MqttClient(Opened):
             pause_s = min(2 * pause_s, self._pause_s[1])
 
     async def _serve(self) -> None:
-        """Run one connection to its end. Raises IntegrationError."""
+        """Run one connection from start to end. Raises IntegrationError."""
         opening = open_connection(self._broker, self._name, self._will, self._version)
         async with opening as connection:
             await connection.subscribe(self._subscriptions)
@@ -133,7 +131,8 @@ class MqttClient(Opened):
 
 
 async def publish_last(broker: Broker, name: str, messages: Sequence[Publication]) -> None:
-    """Publish the last messages of a client that will not return; the broker drops its session.
+    """Publish the last messages of a client that will not return, and make the broker drop its
+    session.
 
     Raises IntegrationError.
     """

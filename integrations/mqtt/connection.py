@@ -1,7 +1,7 @@
-"""One connection to a broker on the event loop, from CONNECT to its end.
+"""A single connection to a broker on the event loop.
 
-paho-mqtt implements the protocol and is driven as in its documentation, "Writing your own network
-loop". Only the opening, which waits for the name server, runs in a thread.
+paho-mqtt implements the protocol and is driven as described in its documentation, "Writing your own
+network loop". Only opening the connection, which waits for DNS, runs in a thread.
 """
 
 import asyncio
@@ -41,10 +41,9 @@ _LOOK_S = 1.0  # interval of checks for keep-alive
 
 
 class _TlsSocket(ssl.SSLSocket):
-    """A socket that is closed if the handshake fails, which paho-mqtt does not ensure."""
+    """A socket that closes itself if the handshake fails, which paho-mqtt does not ensure."""
 
     def do_handshake(self, block: bool = False) -> None:
-        """Do the handshake and close the socket if it fails. Raises OSError."""
         try:
             super().do_handshake(block)
         except BaseException:
@@ -53,7 +52,7 @@ class _TlsSocket(ssl.SSLSocket):
 
 
 class Connection:
-    """An open connection. Any task may publish; one task calls `next`."""
+    """An open connection. Any task can publish; one task calls `next`."""
 
     def __init__(self, client: paho.Client, broker: Broker, version: MQTTProtocolVersion) -> None:
         self._client = client
@@ -72,7 +71,7 @@ class Connection:
         client.subscribe_callback()(self._on_subscribe)
 
     async def publish(self, message: Publication) -> None:
-        """Publish with QoS 1 and return when the broker has the message. Raises Unavailable."""
+        """Publish with QoS 1 and wait until the broker has the message. Raises Unavailable."""
         if self._gone.done():
             raise self._gone.result()
         # JSON from outside may contain half a surrogate pair, which UTF-8 cannot encode.
@@ -81,7 +80,7 @@ class Connection:
         await self._answered(told.mid)
 
     async def subscribe(self, wanted: Sequence[Subscription]) -> None:
-        """Subscribe. With MQTT 5, retained messages are not sent. Raises Unavailable."""
+        """Subscribe; with MQTT 5, without receiving retained messages. Raises Unavailable."""
         topics: Any = [(one.topic, one.qos) for one in wanted]
         if self._version is V5:
             topics = [
@@ -100,15 +99,14 @@ class Connection:
         return message
 
     def taken(self, message: Arrival) -> None:
-        """Acknowledge a message (PUBACK), so that it is not sent again."""
+        """Acknowledge a message (PUBACK), so that the broker does not send it again."""
         if message.number:
             self._client.ack(message.number, 1)
 
     # --- opening and closing
 
     async def open(self, *, keeps: bool) -> None:
-        """Open the connection; `keeps` makes the broker keep the session. Raises
-        IntegrationError."""
+        """Connect. With `keeps`, the broker keeps the session. Raises IntegrationError."""
         opening = self._loop.run_in_executor(None, self._connect, keeps)
         try:
             await asyncio.shield(opening)
@@ -120,7 +118,7 @@ class Connection:
         self._begin_reading()
 
     async def answered(self) -> None:
-        """Wait for the broker's answer to CONNECT. Raises IntegrationError."""
+        """Wait for the broker's response to CONNECT. Raises IntegrationError."""
         try:
             async with asyncio.timeout(OPEN_S):
                 await self._answer
@@ -128,13 +126,13 @@ class Connection:
             raise faults.silent(self._broker) from None
 
     async def tend(self) -> None:
-        """Keep the connection alive, forever."""
+        """Keep the connection alive until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_S)
             self._client.loop_misc()
 
     async def close(self) -> None:
-        """Disconnect properly, so that the will is not published."""
+        """Disconnect cleanly, so that the broker does not publish the will."""
         if self._client.socket() is None:
             return
         self._client.disconnect()
@@ -147,7 +145,7 @@ class Connection:
             self._drop()
 
     def _connect(self, keeps: bool) -> None:
-        """Connect, in a thread."""
+        """Connect. Runs in a thread."""
         broker = self._broker
         if broker.tls:
             context = tls_context(ca_file=broker.ca_file, setting="mqtt.ca_file")
@@ -177,12 +175,12 @@ class Connection:
             _write(loop, opened, client)
 
     def _abandon(self, opening: asyncio.Future[None]) -> None:
-        """Close a connection that was cancelled while it was being opened."""
+        """Close a connection whose opening was cancelled."""
         if not opening.cancelled() and opening.exception() is None:
             self._drop()
 
     def _drop(self) -> None:
-        """Close the socket without a DISCONNECT."""
+        """Close the socket without sending DISCONNECT."""
         opened = self._client.socket()
         if opened is not None:
             _forget(self._loop, opened)
@@ -289,9 +287,9 @@ async def open_connection(
 ) -> AsyncIterator[Connection]:
     """Connect and sign in as `name`, under which the broker keeps the session.
 
-    With `keeps` false the broker drops its session. Raises OtherVersion if another version may be
-    supported, else Misconfigured, SignInAgain or Unavailable, each a sentence that names the
-    setting.
+    If `keeps` is False, the broker drops its session. Raises OtherVersion if another MQTT version
+    may be supported, otherwise Misconfigured, SignInAgain or Unavailable, each with a sentence that
+    names the setting.
     """
     client = paho.Client(
         CallbackAPIVersion.VERSION2,

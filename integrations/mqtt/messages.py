@@ -1,4 +1,4 @@
-"""MQTT messages, the broker's address, and the reasons why it cannot be used."""
+"""MQTT messages, the broker's address, and errors that explain why the broker cannot be used."""
 
 import socket
 import ssl
@@ -26,7 +26,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A message to publish, or the will of a connection."""
+    """A message to publish, or a connection's will."""
 
     topic: str
     payload: str  # "" with `retain` removes the retained message
@@ -35,7 +35,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A subscription. With `qos` 1, a broker that keeps the session keeps messages during an
+    """A subscription. With `qos` 1, a broker that keeps the session stores messages during an
     outage."""
 
     topic: str  # may contain + and #
@@ -58,7 +58,7 @@ class Arrival:
 
 
 class OtherVersion(Unavailable):
-    """The broker does not support this version of MQTT."""
+    """The broker does not support this MQTT version."""
 
 
 # Names as in MQTT 5, section 2.4; paho uses the same for 3.1.1.
@@ -90,7 +90,7 @@ def refused(broker: Broker, reason: ReasonCode) -> IntegrationError:
 
 
 def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
-    """Return the error for an open connection that ended."""
+    """Return the error for an open connection that the broker ended."""
     if reason.getName() == _TAKEN_OVER:
         return Misconfigured(
             f"Another program is connected to the broker at {_place(broker)} under this "
@@ -100,19 +100,18 @@ def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
 
 
 def silent(broker: Broker) -> Unavailable:
-    """Return the error for a missing answer."""
+    """Return the error for a broker that does not answer."""
     return Unavailable(f"The broker at {_place(broker)} does not answer.")
 
 
 def hung_up(broker: Broker) -> Unavailable:
-    """Return the error for a closed connection, or an answer that is not MQTT."""
+    """Return the error for a closed connection, or for a response that is not MQTT."""
     return Unavailable(
         f"{_place(broker)} closes the connection: check mqtt.host, mqtt.port and mqtt.tls."
     )
 
 
 def network(broker: Broker, error: BaseException) -> IntegrationError:
-    """Return the error for a network error."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return Misconfigured(

@@ -1,7 +1,7 @@
-"""The HTTP interface and the console, and fetching pages.
+"""The HTTP interface, the console, and fetching web pages.
 
-`box` is what programs can see and do; `routes` and `stream` declare the paths under /v1 (`stream`
-those that last or speak, such as `/v1/ask`), `paths` turns those rows into routes and OpenAPI,
-`api` puts them together, `guard` decides who may. `pages` and `console/` are the page; `fetch`,
-`page` and `markup` read somebody else's.
+`box` defines what programs can see and do. `routes` and `stream` declare the paths under /v1;
+`stream` has the long-running ones and those that speak, such as `/v1/ask`. `paths` turns them into
+routes and OpenAPI, `api` combines everything, and `guard` controls access. `pages` and `console/`
+are the console. `fetch`, `page` and `markup` read other people's pages.
 """

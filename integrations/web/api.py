@@ -1,6 +1,6 @@
-"""The HTTP API for programs, under /v1: all its paths, the application, and sign-in.
+"""The HTTP API for programs under /v1: all paths, the application, and sign-in.
 
-Every path needs a token or a session; every error is `{"error": {"kind": …, "message": …}}`.
+Every path needs a token or a session. Every error is `{"error": {"kind": …, "message": …}}`.
 """
 
 import asyncio
@@ -53,9 +53,9 @@ def api_routes(box: Box, guard: Guard, version: str = "") -> list[Route]:
 
 
 def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
-    """Make the application that serves these routes; unknown paths get the usual error format.
+    """Make the application that serves these routes. Unknown paths return the usual error format.
 
-    `host` is the address on which it listens, see `Fronted`.
+    `host` is the address on which it listens; see `Fronted`.
     """
     app = Starlette(
         routes=list(routes), exception_handlers={HTTPException: http_problem, Exception: own_fault}
@@ -69,9 +69,9 @@ _log = logging.getLogger(__name__)
 
 
 class SigningIn:
-    """`/v1/session`: signing in a browser by a token or a one-time link, and signing out.
+    """`/v1/session`: sign a browser in with a token or one-time link, and sign it out.
 
-    A session always begins with a new id; one that the browser sends is never reused.
+    A session always starts with a new id. An id sent by the browser is never reused.
     """
 
     def __init__(self, guard: Guard) -> None:

@@ -1,4 +1,4 @@
-"""Hearth as seen by interfaces for programs: callers, events and available actions."""
+"""Hearth as the program interfaces see it: callers, events and available actions."""
 
 import asyncio
 import json
@@ -53,11 +53,11 @@ class Caller:
     token: str = field(default="", repr=False, compare=False)
 
     def may(self, scope: Scope) -> bool:
-        """Return True if it may do what needs this scope."""
+        """Return True if the caller has this scope."""
         return scope in self.scopes or "admin" in self.scopes
 
     def may_loosen(self, what: Loosening) -> bool:
-        """Return True if it may undo what a person has made stricter."""
+        """Return True if the caller is allowed to undo a restriction that a person has set."""
         return what in self.loosens or "admin" in self.scopes
 
 
@@ -78,9 +78,9 @@ class Told:
 
 
 class EventLog:
-    """The newest server-sent events (as in the HTML standard) and their listeners.
+    """The newest server-sent events (as in the HTML standard), and their listeners.
 
-    Belongs to the event loop's thread.
+    Use it only in the event loop's thread.
     """
 
     def __init__(self) -> None:
@@ -100,10 +100,11 @@ class EventLog:
                 listener.put_nowait(event)
 
     async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
-        """Yield the events for one listener, forever or until it stops reading.
+        """Yield events to one listener, forever or until it stops reading.
 
-        `last_id` is the last event that it got; later events are sent first. If that event is no
-        longer known, it gets `first` instead, which holds the whole state.
+        `last_id` is the last event that the listener received; later events are sent first. If that
+        event is no longer stored, the listener gets `first` instead, which contains the whole
+        state.
         """
         listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
         missed = self._after(last_id)
@@ -153,145 +154,146 @@ class EventLog:
 
 
 class NotKept(Exception):
-    """It could not be saved, so it will not survive a restart."""
+    """The change could not be saved, so it will not survive a restart."""
 
 
 class NotAnnounced(Exception):
-    """The announcement will not be made, for a reason that is not the request's fault."""
+    """The announcement will not be made, although the request is valid."""
 
 
 class NotPossible(Exception):
-    """It cannot be done as requested; the message, one sentence, names the fix."""
+    """The request cannot be carried out; the message is a sentence that names the fix."""
 
 
 class Busy(Exception):
-    """Not now: another request is being served, or too much is waiting."""
+    """Another request is being served, or too many are waiting."""
 
 
 class Unknown(Exception):
-    """The item does not exist, or no longer does."""
+    """The item does not exist, or not any more."""
 
 
 class Box(Protocol):
-    """Everything that interfaces can ask of Hearth, as JSON in and out.
+    """Everything that interfaces can ask of Hearth, with JSON in and out.
 
-    Each method may raise NotKept if its effect should survive a restart. The caller is named in the
-    journal.
+    A method raises NotKept if its effect should survive a restart but could not be saved. The
+    journal names the caller.
     """
 
     @property
     def events(self) -> EventLog:
-        """Log of events."""
+        """The log of server-sent events."""
 
     def state(self) -> Mapping[str, Any]:
-        """Return the current state."""
+        """Return the box's current state."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
-        """Mute or unmute the microphone; it is saved when this returns.
+        """Mute or unmute the microphone, and save the choice.
 
-        Raises NotPossible if a caller without `admin` would unmute it and no tone can be heard.
+        Raises NotPossible if a caller without `admin` tries to unmute it while no tone can be
+        heard.
         """
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
-        """Set `policy.mode`, for `minutes` or permanently."""
+        """Set `policy.mode` for `minutes`, or permanently if that is None."""
 
     def live(self) -> Mapping[str, Any]:
-        """Return the settings that can be changed at run time, with their options."""
+        """Return the settings that can be changed at run time, with their possible values."""
 
     async def set_live(self, wanted: LiveRequest, caller: Caller) -> None:
         """Change settings at run time. Raises NotPossible."""
 
     def listen(self, caller: Caller) -> bool:
-        """Listen as after the wake word, with a tone.
+        """Play a tone and listen, as after the wake word.
 
-        Returns False if it cannot: it is muted or busy, or has no microphone.
+        Returns False if Hearth is muted or busy or has no microphone.
         """
 
     def stop(self, caller: Caller) -> None:
-        """Stop speaking and ringing at once."""
+        """Stop speaking and ringing immediately."""
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
-        """Say a text or play a sound once the conversation rests; returns the announcement's id.
+        """Speak a text or play a sound once the conversation is over; returns the announcement's
+        id.
 
-        If it should survive a restart, it is saved by then. Raises NotAnnounced and NotPossible,
-        and then it is not said.
+        An announcement that should survive a restart is saved first. If this raises NotAnnounced or
+        NotPossible, it will not be made.
         """
 
     async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask the people in the room and wait for the answer.
+        """Ask the people in the room a question and wait for the answer.
 
-        The question is cancelled if the caller no longer waits. Raises NotPossible.
+        The question is cancelled if the caller stops waiting. Raises NotPossible.
         """
 
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Say an opening line, then listen; returns its id.
+        """Speak an opening line, then listen; returns the conversation's id.
 
-        Raises NotPossible if there is no microphone to listen with, NotAnnounced if too much is
-        waiting.
+        Raises NotPossible without a microphone, and NotAnnounced if too much is waiting.
         """
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
-        """Run a typed turn; returns it as `hearth ask --json` does. Raises Busy."""
+        """Run a typed turn and return it in the format of `hearth ask --json`. Raises Busy."""
 
     async def timers(self) -> Sequence[Mapping[str, Any]]:
-        """Return the timers that run, are paused or ring."""
+        """Return the running, paused and ringing timers."""
 
     async def set_timer(self, wanted: TimerRequest, caller: Caller) -> Mapping[str, Any]:
         """Set a timer. Raises NotPossible."""
 
     async def end_timer(self, timer_id: str, caller: Caller) -> None:
-        """End a timer. Raises Unknown."""
+        """Cancel a timer. Raises Unknown."""
 
     def confirmations(self) -> Sequence[Mapping[str, Any]]:
-        """Return the calls that wait for a confirmation."""
+        """Return the calls that are waiting for confirmation."""
 
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
-        """Answer a confirmation in a person's place. Raises Unknown."""
+        """Answer a confirmation on a person's behalf. Raises Unknown."""
 
     def openers(self) -> Sequence[Mapping[str, Any]]:
-        """Return the things that may open the house, with their owner's ratings."""
+        """Return the openers with the owner's ratings."""
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
-        """Rate such a thing. Raises Unknown."""
+        """Rate an opener. Raises Unknown."""
 
     async def memories(self) -> Sequence[Mapping[str, Any]]:
-        """Return the facts that people asked to remember."""
+        """Return the facts that people asked Hearth to remember."""
 
     async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
-        """Change the text of a fact. Raises Unknown and NotPossible."""
+        """Change a fact's text. Raises Unknown and NotPossible."""
 
     async def forget_one(self, memory_id: str, caller: Caller) -> None:
         """Forget a fact. Raises Unknown."""
 
     async def forget(self, caller: Caller) -> int:
-        """Forget all facts; returns their number."""
+        """Forget all facts and return how many there were."""
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
-        """Return the checks of `hearth doctor --json`."""
+        """Return the checks in the format of `hearth doctor --json`."""
 
     async def tools(self) -> Mapping[str, Any]:
-        """Return the tools of `hearth tools --json`."""
+        """Return the tools in the format of `hearth tools --json`."""
 
     def level(self) -> Mapping[str, Any]:
-        """Return the level at the microphone."""
+        """Return the microphone level."""
 
     async def costs(self, days: int) -> Mapping[str, Any]:
         """Return the costs of the last `days`, including today, and the daily limit."""
 
     async def shares(self, days: int) -> Mapping[str, Any]:
-        """Return the commands of the last `days`, counted by their outcome."""
+        """Return the number of commands in the last `days`, by outcome."""
 
     async def faults(self, days: int) -> Sequence[Mapping[str, Any]]:
         """Return the faults of the last `days`, newest first."""
 
     async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
-        """Return the last turns, newest first, or those before `before`. Raises Unknown."""
+        """Return turns, newest first, optionally those before `before`. Raises Unknown."""
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
-        """Return a turn as `hearth trace --json` does. Raises Unknown."""
+        """Return a turn in the format of `hearth trace --json`. Raises Unknown."""
 
     async def mark(self, turn_id: str, wanted: MarkRequest, caller: Caller) -> None:
         """Mark a turn as wrong or misheard, or remove the mark. Raises Unknown."""
 
     async def sound(self, turn_id: str) -> Path:
-        """Return the WAV file of what was said, if it is kept. Raises Unknown."""
+        """Return the WAV file of a turn's speech. Raises Unknown if there is none."""

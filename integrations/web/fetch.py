@@ -1,7 +1,7 @@
-"""Fetching one page from the internet, and from nowhere else.
+"""Fetches single pages from the internet, and from nowhere else.
 
-The URL may be malicious (chosen by a model that a page has influenced). So the name is resolved
-once, all its addresses are checked, and the connection goes to the very address that was checked; a
+The URL may be malicious (chosen by a model under a page's influence). So the host name is resolved
+once, all its addresses are checked, and the connection goes to the very address that was checked: a
 name that changes in between (DNS rebinding) gains nothing. Each redirect is handled the same way.
 TLS verifies the name, for which no device at home has a certificate.
 """
@@ -47,7 +47,7 @@ _NOT_OUT_6 = tuple(
 def is_out(text: str) -> bool:
     """Return True for the literal address of a host on the internet.
 
-    An IPv6 address that contains an IPv4 address is never one, nor is one with a zone ("%eth0").
+    Returns False for an IPv6 address that contains an IPv4 address or a zone ("%eth0").
     """
     try:
         address = ip_address(text)
@@ -84,12 +84,12 @@ class NotAllowed(Refused):
 
 
 class NotReadable(Refused):
-    """The address holds no text page."""
+    """The URL does not lead to a text page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The unchanged body of a page."""
+    """A page's unchanged body."""
 
     url: str  # after redirects, without its fragment
     kind: str  # one of TYPES
@@ -99,7 +99,7 @@ class Fetched:
 
 
 class Fetcher:
-    """Fetch pages. Nothing is kept between two requests: no cookies, no connections."""
+    """Fetches pages. Keeps nothing between two requests: no cookies, no connections."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Fetcher:
         raise Refused("The page redirects too often.")
 
     async def _ask(self, url: httpx.URL) -> Fetched | httpx.URL:
-        """Return the page, or the URL to which it redirects."""
+        """Return the page, or the URL of its redirect."""
         failure: IntegrationError = Unavailable("The page's server cannot be reached.")
         for address in (await self._addresses(url.host))[:_TRIES]:
             try:
@@ -147,7 +147,7 @@ class Fetcher:
         raise failure
 
     async def _addresses(self, host: str) -> Sequence[str]:
-        """Return all addresses of the name. Raises NotAllowed unless all are on the internet."""
+        """Return all of the name's addresses. Raises NotAllowed unless all are on the internet."""
         try:
             found = await self._resolve(host)
         except (OSError, UnicodeError):
@@ -241,7 +241,7 @@ def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_of_tls(error: BaseException | None) -> bool:
-    """Return True if the connection failed because of TLS, such as an invalid certificate."""
+    """Return True if TLS made the connection fail, for example with an invalid certificate."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return True

@@ -1,4 +1,4 @@
-"""Access control of the HTTP interface: tokens, sessions, ingress, and limits against guessing."""
+"""Access control of the HTTP interface: tokens, sessions, ingress, and limits on guessing."""
 
 import re
 import time
@@ -55,39 +55,39 @@ class SignedIn:
 
 
 class Sessions:
-    """Sessions of people who sign in with a browser. This base class admits nobody."""
+    """Sessions of people signed in with a browser. This base class admits nobody."""
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
-        """Begin a session with a new id for the owner of a token; None if the token is not valid.
+        """Start a session with a new id for a token's owner; None if the token is not valid.
 
-        `instead_of` is the id of a session that ends with it.
+        `instead_of` is the id of a session that the new one replaces.
         """
         return None
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """Begin a session for a one-time code, which is then used up; None if it is not valid.
+        """Start a session for a one-time code and use the code up; None if the code is not valid.
 
-        Raises NotKept if it cannot be ensured that the code works only once.
+        Raises NotKept if Hearth could not save that the code is used up.
         """
         return None
 
     def caller(self, session: str) -> Caller | None:
-        """Return the owner of a session; None once it, or its token, has ended."""
+        """Return a session's owner; None once the session or its token has ended."""
         return None
 
     def holds(self, caller: Caller) -> bool:
-        """Return True if the session by which the caller was admitted is still valid."""
+        """Return True if the session that admitted the caller is still valid."""
         return False
 
     async def end(self, session: str) -> None:
-        """Sign out. Raises NotKept if that could not be saved."""
+        """Sign out. Raises NotKept if the change could not be saved."""
 
 
 def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:
-    """Set the session's cookie; "" deletes it.
+    """Set the session cookie; "" deletes it.
 
-    The cookie is sent only to our own paths, not with requests from other sites' pages, and scripts
-    cannot read it. `prefix` is that of our paths as the browser sees them.
+    The browser sends it only to our own paths and not with other sites' requests, and scripts
+    cannot read it. `prefix` is the prefix of our paths as the browser sees them.
     """
     answer.set_cookie(
         COOKIE,
@@ -108,7 +108,7 @@ def sent_session(connection: HTTPConnection) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Names by which the browser knows this server."""
+    """The names under which the browser knows this server."""
 
     scheme: str  # "http" or "https"
     host: str  # with its port, as in the header Host
@@ -117,11 +117,11 @@ class Front:
 
 
 class Ingress:
-    """The console within Home Assistant, whose supervisor forwards requests of signed-in browsers.
+    """The console inside Home Assistant, whose supervisor forwards signed-in browsers' requests.
 
-    The browser requests `/api/hassio_ingress/…/` from Home Assistant; core and supervisor remove
-    that prefix and put it, and the name by which the browser knows them, into headers
-    (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anybody
+    The browser requests `/api/hassio_ingress/…/` from Home Assistant. Core and supervisor remove
+    that prefix and put it into headers, together with the name under which the browser knows them
+    (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anyone
     can send such headers, so they are accepted only from the supervisor's own address, and only if
     `http.ingress` is set.
     """
@@ -131,7 +131,8 @@ class Ingress:
         self._supervisor = supervisor
 
     def front(self, connection: HTTPConnection) -> Front:
-        """Return how the browser knows this server; without ingress, from its request."""
+        """Return the names under which the browser knows this server, from ingress headers or its
+        request."""
         headers = connection.headers
         host = headers.get("host", "")
         if not self._comes_by_it(connection):
@@ -144,12 +145,12 @@ class Ingress:
         )
 
     def caller(self, connection: HTTPConnection) -> Caller | None:
-        """Return the caller whom Home Assistant admitted, if that is sufficient; else None."""
+        """Return the caller that Home Assistant admitted; None if that is not sufficient."""
         trusted = self._use == "home-assistant" and self._comes_by_it(connection)
         return CALLER if trusted else None
 
     def holds(self, caller: Caller) -> bool:
-        """Return True if the caller was admitted by Home Assistant and still may use ingress."""
+        """Return True if Home Assistant admitted the caller and ingress is still allowed."""
         return self._use == "home-assistant" and caller == CALLER
 
     def _comes_by_it(self, connection: HTTPConnection) -> bool:
@@ -164,7 +165,7 @@ def is_own_page(connection: HTTPConnection, front: Front) -> bool:
 
     Browsers add the evidence themselves: `Origin` (RFC 6454) to requests that change something, and
     `Sec-Fetch-Site` (W3C Fetch Metadata) to all requests over https or on this machine. A browser
-    sends its cookie for pages of the same host on other ports too, whatever its `SameSite` is.
+    also sends its cookie for pages on other ports of the same host, whatever `SameSite` says.
     """
     site = connection.headers.get("sec-fetch-site")
     if site not in (None, "same-origin"):
@@ -183,25 +184,28 @@ def is_own_page(connection: HTTPConnection, front: Front) -> bool:
 
 
 def is_foreign(connection: HTTPConnection, front: Front) -> bool:
-    """Return True if another page is known to send the request. Old browsers do not tell for
-    reads."""
+    """Return True if the request is known to come from another page.
+
+    Old browsers do not send the evidence with read requests.
+    """
     told = {"origin", "sec-fetch-site"}.intersection(connection.headers.keys())
     typed = connection.headers.get("sec-fetch-site") == "none"  # entered by the user as an address
     return bool(told) and not typed and not is_own_page(connection, front)
 
 
 class Tokens(Protocol):
-    """Source of tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
+    """A source of tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
     def caller(self, given: str) -> Caller | None:
-        """Return the owner of a token; None if it is not valid. The time taken reveals nothing."""
+        """Return a token's owner; None if it is not valid. The time taken does not depend on the
+        token."""
 
     def holds(self, caller: Caller) -> bool:
         """Return True if the program's token is still valid."""
 
 
 class Guard:
-    """Identify callers, and refuse those who may not send a request."""
+    """Identifies callers and refuses requests that they are not allowed to send."""
 
     def __init__(
         self,
@@ -212,7 +216,7 @@ class Guard:
         sessions: Sessions | None = None,
         ingress: Ingress | None = None,
     ) -> None:
-        """`sessions` are those of browsers; None: nobody can sign in."""
+        """`sessions` holds browser sessions; None means that nobody can sign in."""
         self.sessions = sessions or Sessions()
         self.ingress = ingress or Ingress()
         self._tokens = tokens
@@ -226,10 +230,10 @@ class Guard:
     def admit(
         self, connection: HTTPConnection, scope: Scope | None, *, browsers: bool = False
     ) -> Caller:
-        """Return the caller if it has this scope; None accepts any token.
+        """Return the caller if it has this scope; a scope of None accepts any token.
 
-        `browsers` also admits people who have signed in, from our own page only. Raises Refused:
-        401 without a valid token, 403 without the scope or from another page, 429 for too many
+        `browsers` also admits signed-in people, but only from our own page. Raises Refused: 401
+        without a valid token, 403 without the scope or from another page, 429 for too many
         requests.
         """
         if browsers and "authorization" not in connection.headers:
@@ -250,8 +254,7 @@ class Guard:
         return self._tokens.holds(caller) or self.ingress.holds(caller)
 
     def around(self, app: ASGIApp, scope: Scope | None = None) -> ASGIApp:
-        """Put another application behind this guard; it gets the caller as
-        `request.state.caller`."""
+        """Put another application behind this guard. The caller is in `request.state.caller`."""
 
         async def guarded(asgi: Asgi, receive: Receive, send: Send) -> None:
             try:
@@ -274,7 +277,7 @@ class Guard:
         return self.prove(connection, given)
 
     def prove(self, connection: HTTPConnection, given: str) -> Caller:
-        """Return the owner of a token. Raises Refused: 401, or 429 after too many guesses."""
+        """Return a token's owner. Raises Refused: 401, or 429 after too many guesses."""
         caller = self._tokens.caller(given)
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
@@ -290,9 +293,9 @@ class Guard:
         return caller
 
     def check_guesses(self, connection: HTTPConnection, *, certain: bool = False) -> None:
-        """Raise Refused if too many wrong secrets came from that place, or from everywhere.
+        """Raise Refused if this place, or all places together, sent too many wrong secrets.
 
-        The latter does not apply if the present secret is `certain` not to be a guess.
+        The total is ignored if the current secret is `certain` not to be a guess.
         """
         place = _place(connection)
         wait = self._wrong.wait_s(place)
@@ -303,17 +306,17 @@ class Guard:
             raise too_many(wait, "Too many wrong tokens from many addresses; wait a while.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
-        """Count a wrong secret from that place."""
+        """Count a wrong secret from the connection's place."""
         place = _place(connection)
         self._wrong.take(place)
         if place != LOOPBACK:
             self._all_wrong.take(_ALL)
 
     def _browsing(self, connection: HTTPConnection) -> Caller:
-        """Return the caller of a browser's session.
+        """Return the caller of a browser session.
 
         A wrong cookie does not count as a guess: 256 bits cannot be guessed, and a browser sends an
-        expired one with every request.
+        expired cookie with every request.
         """
         given = sent_session(connection)
         caller = self.sessions.caller(given) if given else None

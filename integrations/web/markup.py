@@ -1,7 +1,7 @@
-"""Tokenizer for HTML in time that is linear in its length.
+"""An HTML tokenizer whose running time is linear in the page's length.
 
 Pages are untrusted: a few hundred kilobytes of open tags can keep a parser that builds a tree busy
-for minutes (Lexbor), and also Python's own before 3.11.14 (CVE-2025-6069).
+for minutes (Lexbor). The same was true of Python's own parser before 3.11.14 (CVE-2025-6069).
 """
 
 import html
@@ -43,7 +43,7 @@ Piece = Start | End | Text
 
 
 def pieces(source: str) -> Iterator[Piece]:
-    """Yield tags and texts in order, without comments and declarations."""
+    """Yield tags and text in order, skipping comments and declarations."""
     at = 0
     while at < len(source):
         opening = source.find("<", at)
@@ -89,7 +89,7 @@ def _behind_declaration(source: str, opening: int) -> int:
 
 
 def _start(source: str, name: str, at: int) -> tuple[Start, int]:
-    """Return the tag and the position after it; -1 if it is not closed."""
+    """Return the tag and the position after it; the position is -1 if the tag is not closed."""
     attributes: dict[str, str] = {}
     while True:
         space = _SPACE.match(source, at)

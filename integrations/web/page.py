@@ -1,4 +1,4 @@
-"""The main text of a page as a reader sees it, without menus and hidden words."""
+"""A page's main text as a reader sees it, without menus and hidden text."""
 
 import codecs
 import re
@@ -68,7 +68,7 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})",
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The readable content of a page. It is untrusted data, whatever it says."""
+    """A page's readable content. It is untrusted data, whatever it says."""
 
     title: str
     text: str  # at most MAX_TEXT characters, one paragraph per line
@@ -76,7 +76,7 @@ class Page:
 
 
 def links(fetched: Fetched) -> list[str]:
-    """Return the targets of the page's links as written, at most MAX_LINKS."""
+    """Return the page's link targets as written, at most MAX_LINKS."""
     if fetched.kind == "text/plain":
         return []
     found: dict[str, None] = {}
@@ -111,7 +111,8 @@ def _page(title: str, lines: list[str], whole: bool) -> Page:
 
 
 def _decoded(fetched: Fetched) -> str:
-    """Decode by the server's charset, else the page's own, else UTF-8, replacing invalid bytes."""
+    """Decode by the server's charset, else by the page's own, else as UTF-8. Replaces invalid
+    bytes."""
     found = _CHARSET.search(fetched.body[:2048]) if fetched.kind == "text/html" else None
     for name in (fetched.charset, found[1].decode("ascii") if found else "", "utf-8"):
         try:
@@ -132,7 +133,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Reader:
-    """Follow the tags and collect visible texts."""
+    """Follows the tags and collects visible text."""
 
     title: str = ""
     main: list[str] = field(default_factory=list)  # paragraphs within the main part
@@ -149,7 +150,7 @@ class _Reader:
     _steps: int = 0
 
     def take(self, piece: Start | End | Text) -> bool:
-        """Take the next piece; False if a limit is reached."""
+        """Process the next tag or text; False if a limit is reached."""
         self._steps += 1
         match piece:
             case Start():
@@ -227,7 +228,7 @@ class _Reader:
             self._length += len(text)
 
     def _learn(self, style: str) -> None:
-        """Note which classes and ids the page's own style sheet hides, for any medium."""
+        """Note the classes and ids that the page's own style sheet hides, for any medium."""
         for selectors, declarations in _RULE.findall(style):
             if _hiding(declarations):
                 for selector in selectors.split(","):

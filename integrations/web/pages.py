@@ -1,4 +1,4 @@
-"""Routes beside /v1: health, metrics and the console; and the headers of every response."""
+"""Routes outside /v1 (health, metrics and the console), and the headers of every response."""
 
 import asyncio
 import hashlib
@@ -21,7 +21,7 @@ HEALTH = "/healthz"  # the path
 
 
 def health_route(health: Callable[[], Health]) -> Route:
-    """`GET /healthz`: the health in one word, with 200 for ok and degraded, 503 for dead.
+    """`GET /healthz`: the health in one word, with status 200 for ok and degraded, 503 for dead.
 
     It needs no token and reveals nothing else.
     """
@@ -34,7 +34,7 @@ def health_route(health: Callable[[], Health]) -> Route:
 
 
 def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard: Guard) -> Route:
-    """`GET /metrics` for Prometheus; it needs the scope `read`. `page` returns the metrics."""
+    """`GET /metrics` for Prometheus; it requires the scope `read`. `page` returns the metrics."""
 
     async def metrics(request: Request) -> Response:
         try:
@@ -75,10 +75,10 @@ _PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
 def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
-    """The console: `/` and `/console/…`, files beside this module that need no token.
+    """The console: `/` and `/console/…`, files next to this module that need no token.
 
-    They contain nothing about the house; the page gets its data from /v1, signed in. `ingress` is
-    how Home Assistant may show the page inside its own.
+    They contain nothing about the house; the page gets its data from /v1, signed in. `ingress` lets
+    Home Assistant show the page inside its own.
     """
     files = _Files(ingress, folder)
     return [
@@ -115,7 +115,7 @@ class _Files:
     def _guarded(self, request: Request) -> dict[str, str]:
         """Return headers that forbid framing, except by Home Assistant through ingress.
 
-        A page around ours could make people press buttons that they do not see.
+        A page that frames ours could make people press buttons that they do not see.
         """
         framed = self._ingress.front(request).by_ingress
         return {
@@ -126,7 +126,7 @@ class _Files:
 
 
 def _tags(header: str) -> set[str]:
-    """Read `If-None-Match` (RFC 9110, 13.1.2), which compares weakly."""
+    """Read the entity tags in `If-None-Match` (RFC 9110, 13.1.2), ignoring the weak prefix."""
     return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
 
@@ -156,11 +156,11 @@ def is_loopback(host: str) -> bool:
 
 
 class Fronted:
-    """An application with the checks and headers for every request.
+    """Wraps an application with the checks and headers for every request.
 
     On a loopback address it accepts only names of this machine: a website can make its name point
-    to 127.0.0.1 (DNS rebinding), so that a browser takes us for its server. On other addresses our
-    names are unknown, and the token has to suffice.
+    to 127.0.0.1 (DNS rebinding), so that a browser takes us for that site's server. On other
+    addresses our names are not known, so the token alone has to suffice.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:

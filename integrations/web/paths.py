@@ -1,6 +1,6 @@
-"""The table of the API's paths, from which its routes and its OpenAPI document are made.
+"""The table of API paths, which defines both the routes and the OpenAPI document.
 
-Both come from the same rows, so the document describes only what exists.
+Both come from the same rows, so the document describes only paths that exist.
 """
 
 import re
@@ -49,7 +49,7 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The `{id}` of its path. Raises Unknown if it is not an id."""
+        """The path's `{id}`. Raises Unknown if it is not a valid id."""
         given = str(self.request.path_params["id"])
         if not re.fullmatch(ID, given):
             raise Unknown("Not found: that is not a valid id.")
@@ -58,7 +58,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path and method of the API."""
+    """An API path with its method."""
 
     method: Method
     path: str  # may contain {id}
@@ -76,7 +76,7 @@ class Path:
 
 
 def routes_of(paths: Iterable[Path], guard: Guard) -> list[Route]:
-    """Make a route for each path. HEAD and OPTIONS get a 405."""
+    """Make a route for each path. HEAD and OPTIONS return 405."""
     by_path: dict[str, dict[str, Path]] = {}
     for row in paths:
         by_path.setdefault(row.path, {})[row.method] = row
@@ -109,7 +109,7 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
 
 
 def _response(row: Path, told: Any) -> Response:
-    """Make the response from what a handler returns: nothing, a JSON object or a list of them."""
+    """Make the response from a handler's result: nothing, a JSON object or a list of objects."""
     if isinstance(told, Response):
         return told
     if row.answer is None:
@@ -137,10 +137,10 @@ _ALWAYS = {
 
 
 def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of these rows, as JSON.
+    """Return the OpenAPI 3.1 document for these paths, as JSON.
 
-    It is made here because pydantic provides the schemas and little is left to do; a library would
-    bring a second way of writing handlers and checking bodies.
+    It is built here because pydantic provides the schemas and little else is needed. A library
+    would bring a second way of writing handlers and checking bodies.
     """
     rows = tuple(paths)
     shapes = _Shapes(rows)

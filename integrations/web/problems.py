@@ -1,7 +1,7 @@
-"""Reading and refusing requests: bodies, queries, rate limits, and the format of errors.
+"""Reading and refusing requests: bodies, queries, rate limits, and the error format.
 
-An error is `{"error": {"kind": …, "message": …}}`. Its message names the field and what it must be,
-and repeats nothing of the request.
+An error is `{"error": {"kind": …, "message": …}}`. Its message names the field and the values that
+it accepts, and repeats nothing from the request.
 """
 
 import logging
@@ -52,8 +52,7 @@ BROKE = "An internal error occurred; see Hearth's log."
 
 
 class Refused(Exception):
-    """A request that is not served. `str(error)` is a sentence without anything from the
-    request."""
+    """A refused request. `str(error)` is a sentence that quotes nothing from the request."""
 
     def __init__(
         self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None
@@ -75,12 +74,12 @@ def problem(
 
 
 def too_many(wait_s: float, message: str) -> Refused:
-    """Make the refusal for a program that must wait `wait_s` seconds."""
+    """Return the refusal for a program that must wait `wait_s` seconds."""
     return Refused(429, "too_many", message, {"Retry-After": str(math.ceil(wait_s))})
 
 
 def refused_by_box(error: Exception) -> Response | None:
-    """Return the response for an error of Box; None for any other error."""
+    """Return the response for an error raised by Box; None for any other error."""
     for kind, (status, word) in _OF_THE_BOX.items():
         if isinstance(error, kind):
             return problem(status, word, str(error))
@@ -88,12 +87,12 @@ def refused_by_box(error: Exception) -> Response | None:
 
 
 def gone() -> Refused:
-    """Make the refusal for a client that has disconnected, so nobody will read it."""
+    """Return the refusal for a client that has disconnected and will not read it."""
     return Refused(499, "gone", "The client has disconnected.")
 
 
 def log_broken(what: str, error: Exception) -> None:
-    """Log where it failed, without the error's text, which may quote the request and even a PIN."""
+    """Log where an error was raised, but not its text, which can quote the request or a PIN."""
     _log.error("%s failed with %s in %s", what, type(error).__name__, where_raised(error))
 
 
@@ -103,7 +102,7 @@ async def own_fault(request: Request, error: Exception) -> Response:
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """Return the response for what starlette refuses: an unknown path or method."""
+    """Return the response for a request that starlette refuses: an unknown path or method."""
     assert isinstance(error, HTTPException)
     kind, message = _OF_HTTP.get(
         error.status_code, ("refused", "The request could not be understood.")
@@ -112,7 +111,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
 
 
 def check_length(connection: HTTPConnection) -> None:
-    """Raise Refused for a body that is too long or has no Content-Length."""
+    """Raise Refused for a body that is too long or lacks a Content-Length."""
     if connection.headers.get("transfer-encoding"):
         raise Refused(411, "length_required", "Send the request with a Content-Length.")
     length = connection.headers.get("content-length", "0")
@@ -135,7 +134,7 @@ async def read_body(request: Request, model: type[Wish]) -> Wish:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A whole number in a query."""
+    """An integer in a query."""
 
     name: str
     default: int
@@ -157,7 +156,7 @@ def read_number(request: Request, wanted: Number) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An id in a query, which may be left out."""
+    """An optional id in a query."""
 
     name: str
 
@@ -172,7 +171,7 @@ def read_name(request: Request, wanted: Name) -> str | None:
 
 
 def fault_sentence(error: ValidationError, model: type[BaseModel]) -> str:
-    """Describe the first validation error, without anything from the request."""
+    """Describe the first validation error without quoting the request."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if fault["type"] == "json_invalid":
         return "The body must be JSON."
@@ -201,25 +200,24 @@ def _keys(model: type[BaseModel]) -> str:
 class Rate:
     """A rate limit for each of many callers.
 
-    It stores one number for each: the time at which everything done would be paid off at the rate
-    (the generic cell rate algorithm of ATM Forum TM-4.1, annex B).
+    It stores one number per caller: the time at which all its calls so far would be paid off at the
+    allowed rate (the generic cell rate algorithm of ATM Forum TM-4.1, annex B).
     """
 
     def __init__(self, at_once: int, every_s: float, now: Callable[[], float]) -> None:
-        """`now` returns seconds of a monotonic clock."""
+        """`now` returns the time of a monotonic clock in seconds."""
         self._ahead_s = (at_once - 1) * every_s
         self._every_s = every_s
         self._now = now
         self._paid: dict[str, float] = {}
 
     def wait_s(self, who: str) -> float:
-        """Return the seconds until the next call is allowed, 0 for now."""
+        """Return the seconds until the next call is allowed; 0 if it is allowed now."""
         wait = self._paid.get(who, 0.0) - self._now() - self._ahead_s
         return max(0.0, round(wait, 6))  # sums of fractions are not exact
 
     def take(self, who: str) -> float:
-        """Count a call and return 0; or count nothing and return the seconds until one is
-        allowed."""
+        """Count a call and return 0. If it is not allowed, return the seconds to wait."""
         wait = self.wait_s(who)
         if wait:
             return wait

@@ -1,4 +1,4 @@
-"""Models of the API's responses, for the OpenAPI document only.
+"""Response models of the API, used only for the OpenAPI document.
 
 No response is built from them: Box returns JSON and may add more keys.
 """
@@ -12,7 +12,7 @@ from integrations.web.requests import Mode
 
 
 class HttpReply(BaseModel):
-    """A response. Keys with a default may be left out."""
+    """A response. Keys with a default can be missing."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,4 +1,4 @@
-"""Bodies of requests from programs, checked in one place for all interfaces."""
+"""Request bodies from programs, validated in one module for all interfaces."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -27,7 +27,7 @@ Priority = Literal["low", "normal", "high"]
 
 
 def _said(text: str) -> str:
-    """Reduce the text to one line without unspeakable characters."""
+    """Reduce the text to one line, without characters that cannot be spoken."""
     plain = one_line(text, LONGEST_TEXT)
     if not any(sign.isalnum() for sign in plain):
         raise ValueError("must contain words")
@@ -35,7 +35,7 @@ def _said(text: str) -> str:
 
 
 def _whole(number: object) -> object:
-    """Convert 5.0, as templates give it, to 5, because JSON has only one kind of number."""
+    """Convert 5.0, as templates write it, to 5, because JSON has only one number type."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -68,7 +68,7 @@ class SpokenRequest(Wish):
 
 
 def _either(given: str, left_out: str) -> JsonDict:
-    """Return the JSON Schema for one of two fields."""
+    """Return the JSON Schema that requires the first field and excludes the second."""
     kinds: JsonDict = {given: {"type": "string"}, left_out: {"type": "null"}}
     return {"required": [given], "properties": kinds}
 

@@ -1,4 +1,4 @@
-"""API paths for state and buttons, for lists and their rows, and for what people look at."""
+"""API paths for the state and buttons, for lists and their items, and for read-only views."""
 
 import asyncio
 import re
@@ -51,7 +51,7 @@ _RANGE = re.compile(r"bytes=([0-9]{1,12})-([0-9]{0,12})")
 
 
 def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
-    """Return the paths of the state, of events and of buttons, which return the new state."""
+    """Return the paths for the state, events and buttons. Button paths return the new state."""
 
     def listen(call: Call) -> Mapping[str, Any]:
         if not box.listen(call.caller):
@@ -132,12 +132,12 @@ def _setting_paths(box: Box) -> Sequence[Path]:
 
 
 def list_paths(box: Box) -> Sequence[Path]:
-    """Return the paths of lists and their rows."""
+    """Return the paths for lists and their items."""
     return (*_timer_paths(box), *_memory_paths(box))
 
 
 def _timer_paths(box: Box) -> Sequence[Path]:
-    """Return the paths of timers, waiting confirmations, and things that may open the house."""
+    """Return the paths for timers, pending confirmations and openers."""
     return (
         Path(
             *("GET", "/v1/timers", "read", "List timers, alarms, reminders and planned requests."),
@@ -213,7 +213,8 @@ def _memory_paths(box: Box) -> Sequence[Path]:
 
 
 def looking_paths(box: Box) -> Sequence[Path]:
-    """Return the paths of turns and their sound, costs, faults, tools, level and the doctor."""
+    """Return the paths for turns, recordings, costs, faults, tools, the microphone level and
+    checks."""
     return (*_turn_paths(box), *_number_paths(box))
 
 
@@ -301,9 +302,9 @@ def _number_paths(box: Box) -> Sequence[Path]:
 
 
 def _part_of(sound: bytes, wanted: str) -> Response:
-    """Return the whole sound, or one range of bytes, which some browsers need for playing.
+    """Return the whole recording, or one byte range, which some browsers need for playing.
 
-    Any other form of the header `Range` may be ignored (RFC 9110, 14.2).
+    Any other form of the `Range` header can be ignored (RFC 9110, 14.2).
     """
     headers = {"Accept-Ranges": "bytes"}
     found = _RANGE.fullmatch(wanted)

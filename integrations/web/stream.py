@@ -1,4 +1,4 @@
-"""API paths that last or speak: `GET /v1/events`, announcements, questions and turns."""
+"""API paths that speak or keep a connection open: events, announcements, questions and turns."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
@@ -25,9 +25,9 @@ Result = TypeVar("Result")
 
 
 async def while_waited_for(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return the result of the work, which is cancelled if the client disconnects.
+    """Return the result of `work`, which is cancelled if the client disconnects.
 
-    The body must have been read. Raises Refused after a disconnect, and what the work raises.
+    Read the body first. Raises Refused after a disconnect, and any error of `work`.
     """
     try:
         async with OwnedTasks() as tasks, asyncio.timeout(None) as there:
@@ -67,10 +67,8 @@ class EventStreams:
     async def _while_welcome(
         self, told: AsyncGenerator[bytes, None], caller: Caller
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the events until the caller's token is revoked.
-
-        That is noticed at the latest at the next heartbeat.
-        """
+        """Yield events until the caller's token is revoked, which the next heartbeat notices at the
+        latest."""
         try:
             async for piece in told:
                 if not self._guard.holds(caller):
@@ -84,7 +82,7 @@ class EventStreams:
 
 
 class _Stream(StreamingResponse):
-    """A response that counts as a listener while it is sent."""
+    """A response that counts as a listener while it is being sent."""
 
     def __init__(self, streams: EventStreams, content: AsyncGenerator[bytes, None]) -> None:
         super().__init__(
@@ -109,7 +107,7 @@ _NOT_BEGUN = {503: "Not started: too much is waiting already."}
 
 
 def speaking_paths(box: Box) -> Sequence[Path]:
-    """Return the paths of announcements, questions, conversations and typed turns."""
+    """Return the paths for announcements, questions, conversations and typed turns."""
 
     async def announce(call: Call) -> Mapping[str, Any]:
         return {"id": await box.announce(call.wanted, call.caller)}

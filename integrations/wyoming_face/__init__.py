@@ -1,1 +1,1 @@
-"""Wyoming: `server` accepts connections, `session` is one, as a satellite or speech service."""
+"""Hearth as a Wyoming server: `server` accepts connections, `session` serves one of them."""

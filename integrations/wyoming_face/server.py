@@ -1,4 +1,4 @@
-"""Server for Wyoming connections, with a session for each, and its announcement in the network."""
+"""A server with a session for each Wyoming connection, and its announcement on the network."""
 
 import asyncio
 import logging
@@ -44,13 +44,13 @@ _log = logging.getLogger(__name__)
 
 
 def satellite_info(name: str, area: str, version: str) -> Event:
-    """Make the answer to `describe` for a satellite; its port may offer no other service."""
+    """Make a satellite's answer to `describe`; its port must not offer any other service."""
     satellite = {**_artifact(name, "The voice of this room", version), "area": area or None}
     return _info({"satellite": {**satellite, "has_vad": True, "supports_trigger": False}})
 
 
 def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) -> Event:
-    """Make the answer to `describe` for the voices: name -> codes of its languages."""
+    """Make the speech service's answer to `describe`. `voices` maps names to language codes."""
     rows = [
         {**_artifact(voice, voice, version), "languages": list(languages), "speakers": None}
         for voice, languages in voices.items()
@@ -84,9 +84,9 @@ class Advertised:
 
 
 async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
-    """Announce the services by multicast DNS until cancelled, then withdraw them.
+    """Announce the services by multicast DNS until cancelled, then withdraw the announcement.
 
-    `host` is the address on which they listen, not a loopback address.
+    `host` is the address on which they listen; it must not be a loopback address.
     """
     # Imported late, because most devices do not need it.
     from zeroconf import Error
@@ -127,7 +127,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
 
 
 def _address(host: str) -> str:
-    """Return our address in the network. Raises OSError if there is none."""
+    """Return our own address on the network. Raises OSError if there is none."""
     if host not in _ANYWHERE:
         return socket.gethostbyname(host)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -145,7 +145,7 @@ class WyomingServer(Opened):
         silent_s: float = SILENT_S,
         taken_within_s: float = TAKEN_WITHIN_S,
     ) -> None:
-        """`port` 0 is any port; `setting` names the port's setting in errors."""
+        """`port` 0 lets the system choose. `setting` is the port's configuration key."""
         self._host = host
         self._port = port
         self._session = session
@@ -172,7 +172,7 @@ class WyomingServer(Opened):
 
     @property
     def port(self) -> int:
-        """The port on which it listens."""
+        """The port on which the server listens."""
         assert self._server is not None
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -229,7 +229,7 @@ class WyomingServer(Opened):
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Send what is left within CLOSE_S; the connection is closed in any case."""
+    """Send the remaining data for at most CLOSE_S, then close the connection in any case."""
     writer.close()
     closing = True
     try:

@@ -1,4 +1,4 @@
-"""Wyoming sessions of the satellite and of the speech service, and reading their events."""
+"""Wyoming sessions for the satellite and the speech service, and parsing of their events."""
 
 import asyncio
 import json
@@ -34,16 +34,16 @@ Speech = Callable[[str, str], AsyncGenerator[tuple[bytes, int]]]
 
 
 class BadEvent(Exception):
-    """An event that is not in this protocol, or too large."""
+    """An event that is too large or violates the protocol."""
 
 
 async def read_event(reader: asyncio.StreamReader) -> Event | None:
-    """Read the next event, with limits for its size; None at the end.
+    """Read the next event, limiting its size; None at the end of the stream.
 
     The package `wyoming` reads any length that a sender claims, and senders are not authenticated.
     Format: a line of JSON with `type`, `data_length` and `payload_length`, followed by that many
-    bytes of each. `reader` needs a limit of MOST_DATA, as from `asyncio.start_server(limit=…)`.
-    Raises BadEvent and OSError.
+    bytes of data and payload. `reader` needs a limit of MOST_DATA, as set by
+    `asyncio.start_server(limit=…)`. Raises BadEvent and OSError.
     """
     try:
         line = await reader.readline()
@@ -81,7 +81,7 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 class DescribedSession(Opened):
-    """One connection; everything that it has started ends with it."""
+    """A connection. Everything that it has started ends with it."""
 
     def __init__(self, send: Send, info: Event) -> None:
         """`info` is the answer to `describe`."""
@@ -93,7 +93,7 @@ class DescribedSession(Opened):
         await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
-        """Handle an event, which does not take long. Raises BadEvent."""
+        """Handle an event quickly. Raises BadEvent."""
         match event.type:
             case "describe":
                 await self._send(self._info)
@@ -105,16 +105,16 @@ class DescribedSession(Opened):
                 await self._serve(event)
 
     async def _serve(self, event: Event) -> None:
-        """Handle an event of this service and ignore unknown ones."""
+        """Handle an event of this service; events of other types are ignored."""
         raise NotImplementedError
 
 
 class SatelliteSession(DescribedSession):
-    """Home Assistant's connection to Hearth as a satellite, which plays sound but sends none.
+    """Home Assistant's connection to Hearth as a satellite, which plays audio but sends none.
 
-    Home Assistant makes an announcement by sending PCM between `audio-start` and `audio-stop`, and
-    waits for `played`. A satellite may also send its microphone's sound and request a pipeline;
-    this one never does.
+    To make an announcement, Home Assistant sends PCM between `audio-start` and `audio-stop` and
+    waits for `played`. Satellites can also send microphone audio and request a pipeline; this one
+    never does.
     """
 
     def __init__(
@@ -124,9 +124,9 @@ class SatelliteSession(DescribedSession):
         play: Callable[[bytes, int], Awaitable[None]],
         ring: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`play` plays mono int16 at a rate in Hz once the conversation rests, and returns when it
-        is over. `ring` reports that a Home Assistant timer for this satellite is over, with its
-        name or "". Both may raise NotAnnounced and NotPossible."""
+        """`play` plays mono int16 at a rate in Hz once the conversation is over, and returns
+        afterwards. `ring` reports that a Home Assistant timer for this satellite has finished, with
+        its name or "". Both can raise NotAnnounced and NotPossible."""
         super().__init__(send, info)
         self._play_sound = play
         self._ring_for = ring
@@ -167,7 +167,8 @@ class SatelliteSession(DescribedSession):
             self._tasks.start(self._play(whole, self._rate), "wyoming announcement")
 
     async def _play(self, pcm: bytes, rate: int) -> None:
-        """Report the end even if it could not be played, because Home Assistant waits for it."""
+        """Play the audio and report its end. A failure is reported too, because Home Assistant
+        waits."""
         try:
             await self._play_sound(pcm, rate)
         except (NotAnnounced, NotPossible) as error:
@@ -201,11 +202,11 @@ class SatelliteSession(DescribedSession):
 
 
 class NotSpoken(Exception):
-    """The voice cannot say it; the message is one sentence."""
+    """The voice cannot speak the text; the message is a sentence."""
 
 
 class SpeechSession(DescribedSession):
-    """A connection to our voice as a speech service: takes a text and returns its sound."""
+    """A connection to our speech service, which receives a text and returns its audio."""
 
     def __init__(self, send: Send, info: Event, speech: Speech) -> None:
         super().__init__(send, info)
