@@ -1,1 +1,1 @@
-"""Sound input and output. Imports nothing from `assistant` or `integrations`."""
+"""Audio input and output. Imports nothing from `assistant` or `integrations`."""

@@ -1,4 +1,4 @@
-"""Status of the microphone and of the loudspeaker."""
+"""Microphone and loudspeaker status."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ class MicrophoneStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneChange:
-    """A new status of the microphone."""
+    """The microphone's new status."""
 
     status: MicrophoneStatus
     sentence: str  # explanation in English for a person; "" if there is nothing to say
@@ -47,24 +47,24 @@ class SpeakerStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SpeakerChange:
-    """A new status of the loudspeaker."""
+    """The loudspeaker's new status."""
 
     status: SpeakerStatus
     sentence: str  # explanation in English for a person; "" if all is well
 
 
 class Presence:
-    """Track whether a loudspeaker is present, although it is open only while it plays.
+    """Tracks whether a loudspeaker is connected, even though it is open only while it plays.
 
     The code that opens the device reports the outcome with `found` and `missed`. While the device
-    is closed, Presence looks for it after each change among the devices, and every AGAIN_S (2 s)
+    is closed, Presence checks for it after each change among the devices, and every AGAIN_S (2 s)
     while it is missing.
     """
 
     def __init__(self, name: str, look: Callable[[], Awaitable[bool]], clock: Clock) -> None:
-        """`name` is the device's name for people. `look` checks for the device without opening it;
-        it returns False if no check is needed because the device is open, and raises AudioError if
-        there is no such device."""
+        """`name` is the device's display name. `look` checks for the device without opening it. It
+        returns False if the device is open and needs no check, and raises AudioError if there is no
+        such device."""
         # Called on the event loop for every change; must not block.
         self.on_change: Callable[[SpeakerChange], None] = lambda change: None
         self._on_unlisted: Callable[[], None] = lambda: None
@@ -88,11 +88,11 @@ class Presence:
         return self._clock.monotonic() - self._since
 
     def follow(self, watch: "DeviceWatch", on_unlisted: Callable[[], None] = lambda: None) -> None:
-        """Look now and after each change that `watch` reports, until `close`. Call it on the event
+        """Check now and after each change that `watch` reports, until `close`. Call it on the event
         loop.
 
-        `on_unlisted` is called if a look needs a new device list but an open stream prevents it, so
-        that the owner of the stream can close it. It must not block.
+        `on_unlisted` is called if a check needs a new device list but an open stream prevents it,
+        so that the stream's owner can close it. It must not block.
         """
         self._on_unlisted = on_unlisted
         self._forget()
@@ -100,13 +100,15 @@ class Presence:
         self._changed()
 
     def found(self) -> None:
-        """Report that the device could be opened."""
+        """Report that the device was opened successfully."""
         if self._become(SpeakerStatus.READY, ""):
             _log.info("the loudspeaker (%s) is back", self._name)
 
     def missed(self, error: AudioError, *, unusable: bool = False) -> None:
-        """Report that the device has gone or, with `unusable`, that it could not be opened or takes
-        no sound."""
+        """Report that the device is gone.
+
+        `unusable` means that it could not be opened or accepts no audio.
+        """
         if unusable:
             self._doubt_until = self._clock.monotonic() + DOUBT_S
         self._miss(error)
@@ -136,7 +138,7 @@ class Presence:
             self._looking = asyncio.create_task(self._keep_looking(), name="speaker-looking")
 
     async def _keep_looking(self) -> None:
-        """Look while there are device events, or while the device is missing."""
+        """Check after each device event, and repeatedly while the device is missing."""
         while self._news or self.status is SpeakerStatus.MISSING:
             await self._alarm.wait(self._clock.monotonic() + (0.0 if self._news else AGAIN_S))
             if self._news:

@@ -1,4 +1,4 @@
-"""Short tones that say what words would say too slowly. Generated, so no sound file is shipped.
+"""Short tones that replace spoken messages. They are generated, so no audio file is shipped.
 
 To listen to them: `python -m audio.earcons FOLDER`
 """
@@ -58,12 +58,12 @@ NAMES = tuple(_EARCONS)
 
 @cache
 def earcon(name: str) -> tuple[bytes, int]:
-    """Return a sound as mono int16 PCM, shape (n,), and its rate in Hz.
+    """Return an earcon as mono int16 PCM, shape (n,), and its rate in Hz.
 
     Names: "wake" and "end" (listening begins and ends), "open" (the microphone opens without a wake
     word), "thinking", "done", "error", "offline" (only this device is available), "unmeant" (the
     sentence was not meant for Hearth), "timer", "announce" (before speech that nobody has just
-    requested), "mute" and "unmute". Raises InputUnusable for another name.
+    requested), "mute" and "unmute". Raises InputUnusable for any other name.
     """
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")
@@ -86,7 +86,7 @@ def _tone(frequency: float, ms: float) -> np.ndarray:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write each sound to a folder as NAME.wav and return the exit code."""
+    """Write each earcon to a folder as NAME.wav and return the exit code."""
     if len(arguments) != 1:
         print("usage: python -m audio.earcons FOLDER", file=sys.stderr)
         return 2

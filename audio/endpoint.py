@@ -1,4 +1,4 @@
-"""Begin and end of speech: a pure state machine over the voice detector's probabilities."""
+"""Start and end of speech: a pure state machine over the voice detector's probabilities."""
 
 import math
 from bisect import insort
@@ -28,17 +28,18 @@ class SpeechStarted:
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """Speech has ended, because the hang-over time passed in silence."""
+    """Speech has ended: the hang-over time passed in silence."""
 
     at: int  # the sample after the last voiced chunk
     decided_at: int  # sample at which the end was decided
 
 
 class Endpointer:
-    """Report the start and the end of speech from the probability of each chunk."""
+    """Reports the start and end of speech from each chunk's speech probability."""
 
     def __init__(self, hang_over_ms: int = HANG_OVER_MS, chunk_samples: int = 512) -> None:
-        """`hang_over_ms` may be changed at any time. `chunk_samples` is the detector's."""
+        """`hang_over_ms` can be changed at any time. `chunk_samples` is the detector's chunk
+        length."""
         self.hang_over_ms = hang_over_ms
         self._chunk = chunk_samples
         self._after = 0
@@ -56,14 +57,14 @@ class Endpointer:
 
     @property
     def last_voiced(self) -> int | None:
-        """The sample after the last voiced chunk of the current speech; None if there is none.
+        """The sample after the current speech's last voiced chunk; None without one.
 
-        Chunks of other people do not count.
+        Chunks that belong to other people do not count.
         """
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
-        """Take the next chunk and return the start or the end that it completes, if any."""
+        """Process the next chunk; return the start or end of speech if it completes one."""
         start = max(0, voicing.end - self._chunk)
         if start < self._after:
             self._listen_before(voicing)
@@ -123,7 +124,7 @@ class Endpointer:
         return self._end(last_voiced, voicing.end)
 
     def _is_blip(self, end: int) -> bool:
-        """Return True if a voiced chunk in a pause has no voiced neighbour so far."""
+        """Return True if a voiced chunk in a pause has had no voiced neighbour so far."""
         before, self._blip = self._blip, None
         if end - self._last_faint < _PAUSE_MS * SAMPLES_PER_MS:
             return False
@@ -158,9 +159,9 @@ _DIGITAL_SILENCE_DB = -120.0
 
 
 class PersonLevel:
-    """The level of the person who speaks in one turn.
+    """The level of the person who is speaking in a turn.
 
-    Levels are of chunks, in dB; a chunk without a level counts as the person's.
+    Levels are per chunk, in dB. A chunk without a level counts as the person's.
     """
 
     def __init__(self) -> None:
@@ -173,9 +174,9 @@ class PersonLevel:
         self._heard: list[float] = []  # raw levels of every chunk, sorted
 
     def background(self, level: float | None, voiced: bool, own: bool = False) -> None:
-        """Take a chunk from before the turn's speech.
+        """Process a chunk from before the turn's speech.
 
-        `own`: if voiced, it may be the person, who said the wake word.
+        `own` says that a voiced chunk may be the person, who said the wake word.
         """
         if level is not None:
             insort(self._heard, level)
@@ -184,7 +185,7 @@ class PersonLevel:
                 insort(self._word if own else self._before, smooth)
 
     def next_turn(self) -> "PersonLevel":
-        """Return the state for another turn with the same people, whose level is known already."""
+        """Return the state for another turn with the same people, whose levels are known."""
         after = PersonLevel()
         after._others = self._others
         return after
@@ -200,7 +201,7 @@ class PersonLevel:
             self._others = self._before[int(len(self._before) * _OTHERS)]
 
     def is_audible(self, level: float | None) -> bool:
-        """Return True if a chunk of the turn can be speech, not just noise or an echo."""
+        """Return True if a chunk of the turn could be speech rather than just noise or echo."""
         if level is None:
             return True
         insort(self._heard, level)
@@ -209,7 +210,7 @@ class PersonLevel:
         return level >= max(self._loudest - _AUDIBLE_DB, floor + _ABOVE_FLOOR_DB)
 
     def is_near(self, level: float | None) -> bool:
-        """Return True if a voiced chunk of the turn is the person's."""
+        """Return True if one of the turn's voiced chunks belongs to the person."""
         if level is None or self._others is None:
             return True
         smooth = self._smooth(level)
@@ -220,7 +221,7 @@ class PersonLevel:
         return smooth >= min(loud - _NEAR_DB, (loud + self._others) / 2)
 
     def pause(self, level: float | None) -> None:
-        """Take a chunk of the turn that is not voiced."""
+        """Process one of the turn's unvoiced chunks."""
         if level is not None:
             self._smooth(level)
 

@@ -25,4 +25,4 @@ class TookTooLong(AudioError):
 
 
 class DeviceLost(AudioError):
-    """A device stopped giving or taking sound."""
+    """A device stopped delivering or accepting audio."""

@@ -1,4 +1,4 @@
-"""The one format in which sound travels through Hearth: 20 ms frames of 16 kHz mono int16."""
+"""Hearth's only internal audio format: 20 ms frames of 16 kHz mono int16."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
@@ -14,7 +14,7 @@ SAMPLES_PER_MS = SAMPLE_RATE // 1000
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """20 ms of sound and its position in the stream."""
+    """20 ms of audio and its position in the stream."""
 
     pcm: bytes  # FRAME_BYTES of little-endian int16, mono, 16 kHz
     start: int  # samples before this frame, counted from the source's first sample
@@ -26,7 +26,7 @@ class Frame:
 
 
 class FrameSource(Protocol):
-    """A source of frames: a microphone, or a file in its place."""
+    """A source of frames: a microphone, or a file that replaces it."""
 
     pulled: bool  # True: frames are made on request, so that nothing is lost by asking late
 
@@ -39,7 +39,7 @@ class FrameSource(Protocol):
 
 
 class Framer:
-    """Cut blocks of any length into frames and keep the remainder."""
+    """Cuts blocks of any length into frames and keeps the remainder."""
 
     def __init__(self, start: int = 0) -> None:
         """`start` is the position of the first frame, in samples."""
@@ -47,7 +47,7 @@ class Framer:
         self.start = start  # position of the next frame
 
     def push(self, pcm: bytes) -> Iterator[Frame]:
-        """Take a block of 16 kHz mono int16 and yield every whole frame that it completes."""
+        """Add a block of 16 kHz mono int16 and yield every frame that it completes."""
         self._rest += pcm
         while len(self._rest) >= FRAME_BYTES:
             yield self._cut(bytes(self._rest[:FRAME_BYTES]))
@@ -66,7 +66,7 @@ class Framer:
 
 
 class Ring:
-    """Keep the newest frames and drop the oldest. Positions are samples of the stream."""
+    """Keeps the newest frames and drops the oldest. Positions are in samples of the stream."""
 
     def __init__(self, seconds: float = 3.0) -> None:
         self._frames: deque[Frame] = deque(maxlen=max(1, round(seconds * 1000 / FRAME_MS)))
@@ -85,7 +85,7 @@ class Ring:
         return self._frames[0].start if self._frames else self.end
 
     def since(self, sample: int) -> bytes:
-        """Return mono int16 from that position, or from the oldest kept, to the newest."""
+        """Return mono int16 from that position (or the oldest sample kept) to the newest sample."""
         first = max(sample, self.start)
         newer = [frame for frame in self._frames if frame.end > first]
         if not newer:
@@ -99,8 +99,7 @@ SILENT_S = 3.0  # of a constant value: no microphone in a room is that quiet
 
 
 class Positions:
-    """Cut sound into frames whose positions advance over gaps, so that time never runs
-    backwards."""
+    """Cuts audio into frames whose positions skip gaps, so that time never runs backwards."""
 
     def __init__(self) -> None:
         self._framer = Framer()
@@ -108,15 +107,15 @@ class Positions:
         self._gap = False
 
     def gap(self) -> None:
-        """Note that sound is missing before the next block; the clock tells how much.
+        """Note that audio is missing before the next block; the clock tells how much.
 
-        Without this call, blocks follow each other however late they come, because a busy machine
+        Without this call, blocks are joined however late they arrive, because a busy machine
         delivers several at once.
         """
         self._gap = True
 
     def skip(self, seconds: float) -> None:
-        """Advance over `seconds` of missing sound, to the nearest 80 ms."""
+        """Skip `seconds` of missing audio, rounded to 80 ms."""
         end = self._framer.start
         if seconds * 1000 < FRAME_MS / 2:
             return
@@ -138,14 +137,14 @@ class Positions:
 
 
 class Silence:
-    """Distinguish digital silence from a quiet room."""
+    """Distinguishes digital silence from a quiet room."""
 
     def __init__(self) -> None:
         self._seconds = 0.0  # of sound since a value changed
         self._said_at: float | None = None
 
     def hear(self, pcm: bytes, seconds: float) -> bool:
-        """Take a block of mono int16; True if no sample has changed for SILENT_S (3 s)."""
+        """Process a block of mono int16; True if no sample has changed for SILENT_S (3 s)."""
         same = pcm == pcm[:2] * (len(pcm) // 2)
         self._seconds = self._seconds + seconds if same else 0.0
         return self._seconds >= SILENT_S

@@ -1,4 +1,4 @@
-"""Detect whether something sounds in the room, at a cost of a few microseconds a frame."""
+"""An energy gate that detects sound in the room, at a few microseconds per frame."""
 
 import math
 from collections.abc import Iterator
@@ -38,7 +38,8 @@ class EnergyGate:
         return self._left > 0
 
     def hear(self, pcm: bytes) -> bool:
-        """Take one or a few frames (16 kHz mono int16); True if the gate is open for the last one.
+        """Process one or a few frames (16 kHz mono int16); True if the gate is open for the last
+        one.
 
         A few at once cost little more than one.
         """
@@ -49,7 +50,7 @@ class EnergyGate:
         return self.open
 
     def glance(self, pcm: bytes) -> bool:
-        """As `hear`, with a quarter of the work while the gate is open, since closing is not
+        """Like `hear`, with a quarter of the work while the gate is open, because closing is not
         urgent."""
         self._unseen += pcm
         if self.open and len(self._unseen) < _GLANCE_BYTES:
@@ -104,9 +105,10 @@ LONGEST_MS = 400
 
 
 class QuietRoom:
-    """Decide which blocks of mono int16 at SAMPLE_RATE, in whole frames, may wait. For one thread.
+    """Decides which blocks can wait. For one thread.
 
-    It uses the same gate as the wake engine: while that gate would be open, no block waits.
+    Blocks are mono int16 at SAMPLE_RATE, in whole frames. It uses the same gate as the wake engine:
+    while that gate would be open, no block waits.
     """
 
     def __init__(self, block_ms: int) -> None:

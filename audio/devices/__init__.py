@@ -1,6 +1,6 @@
-"""Sound devices of this machine: listing them, finding one by name, measuring its level.
+"""This machine's audio devices: listing them, finding them by name and measuring levels.
 
-`portaudio` lists and opens devices, `server` asks the sound server, and `watch` reports changes.
+`portaudio` lists and opens devices, `server` queries the sound server, and `watch` reports changes.
 """
 
 import os
@@ -38,21 +38,21 @@ _choosing = {"input": threading.Lock(), "output": threading.Lock()}
 
 
 def list_devices(monitors: bool = False, sys: Path = SYS) -> list[DeviceInfo]:
-    """List every microphone, then every loudspeaker; empty on a machine without sound. Blocking.
+    """List all microphones, then all loudspeakers; empty on a machine without audio. Blocking.
 
-    With a sound server these are its sources and sinks, plus the cards that it does not manage;
-    without one, PortAudio's devices. `monitors` includes the sources that only record what a sink
-    plays. PortAudio's part is as old as its last `refresh`; the server's part is current. Raises
-    InputUnusable if PortAudio is missing.
+    With a sound server, these are its sources and sinks, plus the cards that it does not manage.
+    Without one, they are PortAudio's devices. `monitors` includes the sources that record only what
+    a sink plays. PortAudio's part is as old as its last `refresh`; the server's part is current.
+    Raises InputUnusable if PortAudio is missing.
     """
     return [device for device in _survey(sys)[0] if monitors or not device.monitor]
 
 
 def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
-    """Find a device by name; "default" is the system's choice. Blocking.
+    """Find a device by name; "default" is the system's default device. Blocking.
 
-    A part of the name or description suffices if only one device matches. A monitor must be named
-    in full because it is not a microphone. Raises InputUnusable if no device or several match.
+    Part of the name or description is enough if only one device matches. A monitor must be named in
+    full because it is not a microphone. Raises InputUnusable if no device or several match.
     """
     listed, own = _survey(sys)
     devices = [device for device in listed if device.kind == kind]
@@ -77,7 +77,7 @@ def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
 
 
 def server_out_of_reach() -> bool:
-    """Return True if a sound server runs that PortAudio cannot open. Blocking.
+    """Return True if a sound server is running that PortAudio cannot use. Blocking.
 
     Raises InputUnusable if PortAudio is missing.
     """
@@ -118,7 +118,7 @@ def chosen(device: DeviceInfo) -> Iterator[None]:
 
 
 def _survey(sys: Path) -> tuple[list[DeviceInfo], list[DeviceInfo]]:
-    """Return all devices to choose from, and those that PortAudio lists itself."""
+    """Return all selectable devices, and those that PortAudio lists itself."""
     raw = raw_devices()
     names = usb_names(sys)
     own = [*_portaudio_devices(raw, "input", names), *_portaudio_devices(raw, "output", names)]
@@ -148,7 +148,7 @@ def _default(real: list[DeviceInfo]) -> DeviceInfo:
 
 
 def _named(name: str, devices: list[DeviceInfo], real: list[DeviceInfo]) -> list[DeviceInfo]:
-    """Return all devices that share the best kind of match."""
+    """Return the devices that match the name best, all by the same kind of match."""
     wanted = name.casefold()
     return (
         [device for device in devices if name == device.name][:1]
@@ -206,7 +206,7 @@ def _portaudio_devices(
 
 
 def _numbers(name: str) -> tuple[int | None, int]:
-    """Extract ALSA's card and device numbers from PortAudio's name of the device."""
+    """Extract ALSA's card and device numbers from PortAudio's device name."""
     match = _NUMBERS.search(name)
     return (int(match.group(1)), int(match.group(2))) if match else (None, 0)
 
@@ -221,8 +221,9 @@ def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
     """Record from a microphone and return the mean level (RMS) of all channels in dBFS.
 
     0 is a full-scale square wave, SILENCE_DBFS (-100) the minimum. Returns None if the device
-    cannot be opened, for example because another program uses it, or gives no sound for 2.5 s plus
-    `seconds`. Blocking; the opening may never return. Raises InputUnusable if PortAudio is missing.
+    cannot be opened, for example because another program uses it, or delivers no audio for 2.5 s
+    plus `seconds`. Blocking; opening the device may hang forever. Raises InputUnusable if PortAudio
+    is missing.
     """
     portaudio = load_portaudio()
     heard = _Heard(round(seconds / _BLOCK_S))
@@ -251,7 +252,7 @@ def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
 
 
 def level_of(pcm: bytes) -> float:
-    """Return the mean level (RMS) of int16 samples in dBFS; SILENCE_DBFS (-100) or more."""
+    """Return the mean level (RMS) of int16 samples in dBFS, at least SILENCE_DBFS (-100)."""
     samples = np.frombuffer(pcm, "<i2").astype(np.float64) / 32768
     power = float(np.mean(samples**2)) if len(samples) else 0.0
     return max(SILENCE_DBFS, 10 * float(np.log10(power))) if power else SILENCE_DBFS

@@ -1,4 +1,4 @@
-"""PortAudio: loading it, its list of devices, and refreshing that list."""
+"""PortAudio: loading the library, listing its devices and refreshing the list."""
 
 import atexit
 import os
@@ -19,7 +19,7 @@ Backend = Literal["alsa", "server"]
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """One device in one direction; a headset is two of these."""
+    """A device in one direction; a headset counts as two."""
 
     name: str  # the name in the configuration; the same after a reboot or in another socket
     kind: Kind
@@ -61,13 +61,13 @@ def load_portaudio() -> Any:
 def wish_refused(error: Exception) -> bool:
     """Return True if the device exists but does not support the requested rate or channel count.
 
-    `error` is sounddevice's error, whose second argument is PortAudio's code if there is one.
+    `error` comes from sounddevice; its second argument, if any, is PortAudio's error code.
     """
     return len(error.args) > 1 and error.args[1] in _REFUSALS
 
 
 def raw_devices() -> list[dict[str, Any]]:
-    """Return PortAudio's own list, as of its start or last refresh.
+    """Return PortAudio's own device list, as of its start or last refresh.
 
     Raises InputUnusable if PortAudio is missing.
     """
@@ -77,7 +77,7 @@ def raw_devices() -> list[dict[str, Any]]:
 
 
 def default_device(kind: Kind) -> int:
-    """Return PortAudio's index of the system's default device, -1 if there is none.
+    """Return PortAudio's index of the system's default device; -1 if there is none.
 
     Raises InputUnusable if PortAudio is missing.
     """
@@ -87,12 +87,12 @@ def default_device(kind: Kind) -> int:
 
 
 def register_stream() -> Callable[[], None]:
-    """Register a stream that is about to be opened; no refresh is possible until it is released.
+    """Register a stream that is about to open; PortAudio cannot refresh until it is released.
 
     Call it before `find_device`, because a refresh invalidates the index. Call the returned
-    function when the stream is closed; it may be called from any thread and more than once. A
-    stream that hangs while closing stays registered, because a refresh would pull PortAudio from
-    under it.
+    function when the stream is closed, from any thread and more than once if need be. A stream that
+    hangs while closing stays registered, because a refresh would free PortAudio while the stream
+    uses it.
     """
     token = object()
     with _guard:
@@ -106,7 +106,8 @@ def register_stream() -> Callable[[], None]:
 
 
 def refresh() -> bool:
-    """Make PortAudio list the devices again, which takes about 40 ms; False if a stream is open.
+    """Make PortAudio list the devices again, which takes about 40 ms. Returns False if a stream is
+    open.
 
     Raises InputUnusable if PortAudio is missing or does not start again.
     """
@@ -137,7 +138,7 @@ _VARIABLE = "ALSA_PLUGIN_DIR"  # the folder in which alsa-lib looks for plugins
 
 
 def leave_heavy_plugins_out() -> None:
-    """Keep ALSA from loading plugins that bring FFmpeg; on failure nothing is changed.
+    """Keep ALSA from loading plugins that load FFmpeg. If that fails, nothing changes.
 
     Call it before PortAudio is loaded.
     """
@@ -161,12 +162,12 @@ def leave_heavy_plugins_out() -> None:
 
 
 def is_heavy(name: str) -> bool:
-    """Return True if the plugin file of this name loads FFmpeg."""
+    """Return True if the plugin file with this name loads FFmpeg."""
     return any(heavy in name for heavy in _HEAVY)
 
 
 def wanted(configurations: Iterable[str]) -> bool:
-    """Return True if one of these texts of ALSA's configuration names a heavy plugin."""
+    """Return True if any of these ALSA configuration texts names a heavy plugin."""
     return any(is_heavy(text) for text in configurations)
 
 
@@ -182,7 +183,7 @@ Call = Callable[[Callable[[], bool]], Awaitable[bool]]  # runs a blocking call o
 
 
 class DeviceList:
-    """Age of PortAudio's list, which can be renewed only while no stream of the process is open.
+    """The age of PortAudio's device list, which can be renewed only while no stream is open.
 
     For one event loop.
     """
@@ -202,7 +203,7 @@ class DeviceList:
         self._made_at = clock.monotonic()
 
     def changed(self) -> None:
-        """Note that a device may have come or gone."""
+        """Note that a device may have been added or removed."""
         self._news = True
 
     def is_old(self, seconds: float) -> bool:
@@ -211,9 +212,10 @@ class DeviceList:
         return self._news or self._clock.monotonic() - self._made_at >= seconds
 
     async def renew(self, call: Call, *, once: bool = False) -> bool:
-        """Make a new list; False if a stream is open. Raises what `refresh` and `call` raise.
+        """Make a new list; return False if a stream is open. Raises the errors of `refresh` and
+        `call`.
 
-        With `once` a failed attempt counts as done, so that it is not repeated.
+        With `once`, a failed attempt counts as done and is not repeated.
         """
         if self._before_refresh is not None:
             await self._before_refresh()

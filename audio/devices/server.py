@@ -1,7 +1,7 @@
-"""The sound server (PulseAudio, or PipeWire's pulse protocol), asked with a time limit.
+"""The sound server (PulseAudio, or PipeWire's pulse protocol), queried with a time limit.
 
-All calls go through libpulse, which is optional. Without it the code behaves as if there were no
-server.
+All calls go through libpulse, which is optional. Without libpulse, the code behaves as if there
+were no server.
 """
 
 import math
@@ -52,7 +52,7 @@ def usb_names(sys: Path = SYS) -> dict[int, str]:
 
 
 def _read(path: Path) -> str:
-    """Return the content of a sysfs attribute, "" if the device does not have it."""
+    """Return a sysfs attribute's content; "" if the device does not have it."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -71,7 +71,7 @@ class NoServer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerDevice:
-    """A source or a sink of the sound server."""
+    """One of the sound server's sources or sinks."""
 
     name: str
     kind: Kind
@@ -106,8 +106,7 @@ def _keep_rate(info: Any, struct: Any) -> None:
 
 
 def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
-    """Return the exceptions that calls raise if the server disappears, refuses or does not
-    answer."""
+    """Return the exceptions raised if the server disappears, refuses a call or does not answer."""
     return (
         pulsectl.PulseError,
         pulsectl.PulseDisconnected,
@@ -117,9 +116,9 @@ def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
 
 @contextmanager
 def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
-    """Yield a connected pulsectl.Pulse that works for `limit_s` seconds. Blocking; for one thread.
+    """Yield a connected pulsectl.Pulse, usable for `limit_s` seconds on one thread. Blocking.
 
-    Raises NoServer if there is none, or if it goes or stops answering inside the block.
+    Raises NoServer if there is no server, or if it disappears or stops answering inside the block.
     """
     pulsectl = load_pulsectl()
     if pulsectl is None:
@@ -149,7 +148,8 @@ def _mark(pulse: Any, *, connected: bool) -> None:
 
 
 class Patience:
-    """A time limit for waiting on the server; pulsectl alone waits forever for one that hangs."""
+    """A time limit on waiting for the server; without it, pulsectl would wait forever for a hung
+    server."""
 
     def __init__(self, pulse: Any, limit_s: float) -> None:
         self._pulse = pulse
@@ -159,7 +159,7 @@ class Patience:
         self._until = math.inf
 
     def poll(self, wanted: list[Any], timeout_s: float) -> int:
-        """Poll as poll(2) for libpulse. After the limit the connection counts as lost."""
+        """Poll for libpulse like poll(2). After the time limit, the connection counts as lost."""
         left = self._until - time.monotonic()
         if left <= 0:
             _mark(self._pulse, connected=False)
@@ -179,9 +179,9 @@ def _wait_for(wanted: list[Any], seconds: float) -> int:
 
 
 def server_devices() -> list[ServerDevice]:
-    """List every source and sink, including monitors but not the dummy sink.
+    """List all sources and sinks, including monitors but not the dummy sink.
 
-    Blocking, at most ANSWER_S (0.5 s). Raises NoServer.
+    Blocks for at most ANSWER_S (0.5 s). Raises NoServer.
     """
     with connection() as pulse:
         server = pulse.server_info()
@@ -197,7 +197,7 @@ def server_devices() -> list[ServerDevice]:
 
 
 def has_server() -> bool:
-    """Return True if a server answers. Blocking, at most ANSWER_S (0.5 s)."""
+    """Return True if a sound server answers. Blocks for at most ANSWER_S (0.5 s)."""
     try:
         with connection():
             return True
@@ -206,9 +206,9 @@ def has_server() -> bool:
 
 
 def our_device(kind: Kind) -> ServerDevice | None:
-    """Return the source or sink of this process's newest stream; None if it has no stream.
+    """Return the source or sink of this process's newest stream; None without a stream.
 
-    Blocking, at most ANSWER_S (0.5 s). Raises NoServer.
+    Blocks for at most ANSWER_S (0.5 s). Raises NoServer.
     """
     ours = str(os.getpid())
     with connection() as pulse:

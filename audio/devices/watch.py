@@ -1,4 +1,4 @@
-"""Watch the sound server and the kernel for changes among the devices."""
+"""Notification of device changes, from the sound server and the kernel."""
 
 import asyncio
 import socket
@@ -30,11 +30,11 @@ _SOUND = b"SUBSYSTEM=sound\0"
 
 
 class DeviceWatch:
-    """Report every change among the sound devices, from the sound server and the kernel.
+    """Reports every change among the audio devices, from the sound server and the kernel.
 
-    Use it as an async context manager on one event loop. If one of the two sources is missing, it
-    reports less. A server that dies is looked for again at intervals of at most 1 s; its end and
-    its return count as changes too.
+    Use it as an async context manager on one event loop. It works with only one of the two sources,
+    but then reports fewer changes. If the server dies, DeviceWatch looks for it again at intervals
+    of at most 1 s; the server's end and return count as changes too.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class DeviceWatch:
         return True
 
     async def place(self, kind: Kind = "input") -> ServerDevice | None:
-        """Find the device of our newest stream; None if the server does not answer within 0.5 s."""
+        """Return our newest stream's device; None if the server does not answer within 0.5 s."""
         try:
             return await asyncio.to_thread(our_device, kind)
         except NoServer:
@@ -124,7 +124,7 @@ class DeviceWatch:
 
 
 def _kernel_events() -> socket.socket | None:
-    """Open a socket for the kernel's device events; None if this system offers none."""
+    """Open a socket for the kernel's device events; None if this system does not provide any."""
     events = None
     try:
         events = socket.socket(
@@ -152,7 +152,7 @@ class _Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, within _STOP_S (3 s). Blocking."""
+        """End the thread within _STOP_S (3 s). Blocking."""
         self._stop.set()
         with self._guard:
             if self._pulse is not None:
@@ -172,7 +172,8 @@ class _Server:
             failures += 1
 
     def _listen(self, pulsectl: Any) -> bool:
-        """Listen until the server goes or `stop` is called; False if there was no server."""
+        """Listen until the server disappears or `stop` is called; return False if there was no
+        server."""
         pulse = pulsectl.Pulse("hearth events", connect=False)
         with self._guard:
             self._pulse = pulse

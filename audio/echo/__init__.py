@@ -1,6 +1,6 @@
-"""Decide which component removes Hearth's own voice from the microphone's sound, if any. Pure.
+"""Chooses the component that removes Hearth's own voice from the microphone's audio. Pure.
 
-`measure` measures what a microphone hears of a loudspeaker; `livekit` cancels it.
+`measure` measures how a microphone hears a loudspeaker; `livekit` cancels the echo.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan for dealing with the echo of one pair of devices."""
+    """An echo plan for one microphone and loudspeaker."""
 
     kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
@@ -33,9 +33,9 @@ class Plan:
 
 
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
-    """Return True if a source of the sound server gives sound without echo.
+    """Return True if one of the sound server's sources or sinks belongs to its echo canceller.
 
-    It recognises the matching sink too. A loudspeaker's monitor is never one, whatever its name.
+    A loudspeaker's monitor never does, whatever its name is.
     """
     if properties.get("device.class") == "monitor" or name.endswith(".monitor"):
         return False
@@ -48,11 +48,11 @@ def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
 
 
 def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
-    """Choose the plan for one pair of microphone and loudspeaker.
+    """Choose the echo plan for a microphone and a loudspeaker.
 
-    `extra`: our canceller is installed. `cancelled_source`: the microphone is an echo-cancelled
-    source of the sound server (see `echo_cancelled`). `path`: the result of measuring this pair,
-    None if it was not measured.
+    `extra` says that our canceller is installed. `cancelled_source` says that the microphone is one
+    of the sound server's echo-cancelled sources (see `echo_cancelled`). `path` is the result of
+    measuring this pair; None if it was not measured.
     """
     if setting == "off":
         return _only_wake_word(
@@ -68,9 +68,9 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
 def choose_meanwhile(
     setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
 ) -> Plan:
-    """Choose as `choose` does, for a pair that appears while no canceller runs.
+    """Choose as `choose` does, for devices that appear while no canceller is running.
 
-    A canceller can only start with the process, so the plan is half duplex until the next start.
+    A canceller can start only with the process, so the plan is half duplex until the next start.
     """
     plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
     if plan.kind != "own":

@@ -36,7 +36,7 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class CleanCounts:
-    """Counts of the microphone's frames (20 ms) since the start, by what was done with them."""
+    """Counts of the microphone's 20 ms frames since the start, by how each was processed."""
 
     processed: int = 0  # the echo was removed
     bypassed: int = 0  # nothing was played, or no output was open, so there was no echo
@@ -98,7 +98,7 @@ class LivekitCleaner:
         )
 
     def played(self, pcm: bytes, rate: int) -> None:
-        """Take the next block that the device accepted: mono int16 at `rate` Hz. Never blocks."""
+        """Queue the next block that the device accepted: mono int16 at `rate` Hz. Never blocks."""
         if self._echo is not None:
             self._played.put(pcm, rate)
 
@@ -108,7 +108,7 @@ class LivekitCleaner:
             self._played.stall(seconds)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame without our own voice, with the same length; never raises.
+        """Return the frame without our own voice and with the same length. Never raises.
 
         Input that is not one frame (FRAME_BYTES), or that the library refuses, is returned
         unchanged.
@@ -175,7 +175,7 @@ class LivekitCleaner:
         return self._quieter(cleaned, _OURS_GAIN if ours else 1.0)
 
     def _quieter(self, pcm: bytes, gain: float) -> bytes:
-        """Scale the frame to `gain`, ramped from the previous gain so that there is no step."""
+        """Scale the frame to `gain`, ramping from the previous gain to avoid a click."""
         before, self._gain = self._gain, gain
         if before == gain == 1.0:
             return pcm
@@ -184,7 +184,7 @@ class LivekitCleaner:
 
 
 class _Module:
-    """One AudioProcessingModule that takes whole frames of 20 ms."""
+    """An AudioProcessingModule that processes whole 20 ms frames."""
 
     def __init__(self, **switches: bool) -> None:
         try:
@@ -200,11 +200,11 @@ class _Module:
         self.renew()
 
     def renew(self) -> None:
-        """Replace the module, which forgets all that it learned."""
+        """Replace the module, which forgets everything that it has learned."""
         self._module: Any = self._make()
 
     def process(self, pcm: bytes, reference: bytes | None = None) -> bytes:
-        """Process one frame of 20 ms. Raises RuntimeError with the library's message."""
+        """Process a 20 ms frame. Raises RuntimeError with the library's message."""
         done = bytearray()
         for at in (0, _HALF_BYTES):
             if reference is not None:
@@ -253,7 +253,7 @@ _MEMORY = 0.02  # weight of one frame in the running mean of the echo's power: 1
 
 
 class Residual:
-    """Decide for each frame whether only our own voice is left in it."""
+    """Decides for each frame whether it contains only our own voice."""
 
     def __init__(self) -> None:
         self.restart()
@@ -289,7 +289,7 @@ class Residual:
 
     @property
     def lost(self) -> bool:
-        """True if the canceller has lost the path and a new one would find it sooner."""
+        """True if the canceller has lost the echo path and a new canceller would find it sooner."""
         return len(self._downs) == _LOOK and sum(self._downs) < _SOME
 
     def renewed(self) -> None:
@@ -299,10 +299,11 @@ class Residual:
         self._downs.clear()
 
     def judge(self, heard: float, left: float, playing: bool) -> bool:
-        """Return True if the frame holds only our own voice, so neither speech nor a wake word.
+        """Return True if the frame contains only our own voice, and so neither speech nor a wake
+        word.
 
         `heard` and `left` are the mean squares (int16) of the microphone's frame before and after
-        cleaning. `playing`: the reference of this frame is not silence.
+        cleaning. `playing` says that this frame's reference is not silence.
         """
         self._tail = _TAIL if playing else max(0, self._tail - 1)
         if not self._tail:

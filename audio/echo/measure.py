@@ -1,7 +1,8 @@
-"""Measure how a microphone hears a loudspeaker by playing one chirp per pair.
+"""Measurement of how a microphone hears a loudspeaker, by playing a chirp.
 
-The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording and lifts
-it 30 dB out of the noise. Half a second of quiet before and after it gives the noise level.
+The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording and raises
+it by 30 dB over the noise. Half a second of silence before and after the chirp gives the noise
+level.
 """
 
 import asyncio
@@ -65,7 +66,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EchoPath:
-    """Result of measuring one pair of devices."""
+    """The result of measuring a microphone and a loudspeaker."""
 
     # echo: to be cancelled. apart: inaudible (headphones, another room). cancels: a short piece
     # comes through, then nothing, because the device cancels it. deaf: closed while the loudspeaker
@@ -81,7 +82,7 @@ class EchoPath:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
-        """Restore the result of `to_dict`; None if it is not valid (any more)."""
+        """Restore the result of `to_dict`; None if it is not valid, or not any more."""
         try:
             kind = kept["kind"]
             figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))
@@ -91,7 +92,7 @@ class EchoPath:
 
 
 def chirp() -> NDArray[np.int16]:
-    """Make the sound to play: quiet, the chirp, quiet. int16, shape (n,), 16 kHz."""
+    """Make the test signal: silence, the chirp, silence. int16, shape (n,), 16 kHz."""
     t = np.arange(round(CHIRP_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
     slope = (_HIGHEST_HZ - _LOWEST_HZ) / CHIRP_SECONDS
     wave = np.sin(2 * np.pi * (_LOWEST_HZ * t + slope * t**2 / 2))
@@ -238,9 +239,9 @@ def _db(share: float) -> float:
 
 
 def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]:
-    """Return the names of the active ports, "" for a device without one or not on the server.
+    """Return the active ports' names; "" for a device without a port or not on the server.
 
-    Blocking, at most 0.5 s. Raises InputUnusable if a device belongs to the server and the server
+    Blocks for at most 0.5 s. Raises InputUnusable if a device belongs to the server and the server
     does not answer.
     """
     devices = (microphone, loudspeaker)
@@ -272,7 +273,7 @@ _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A microphone and a loudspeaker of this machine, with their current ports."""
+    """A microphone and a loudspeaker of this machine with their current ports."""
 
     input: DeviceInfo
     output: DeviceInfo
@@ -282,7 +283,7 @@ class Pair:
 
     @property
     def obstacle(self) -> str:
-        """Reason why the pair cannot be measured now, as a sentence; "" if it can."""
+        """A sentence on why the pair cannot be measured now; "" if it can."""
         if self.input.monitor:
             return f"{self.input.name} is no microphone: it records what a loudspeaker plays."
         for device in (self.input, self.output):
@@ -302,7 +303,7 @@ class Pair:
 
 
 def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> Pair:
-    """Find the devices of these names, "default" for the system's choice. Blocking.
+    """Find the devices with these names; "default" is the system's default. Blocking.
 
     Raises InputUnusable.
     """
@@ -344,9 +345,9 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
 
 
 async def _measure(microphone: SteadyMicrophone, speaker: Speaker) -> EchoPath:
-    """Measure until one recording has no gaps, or two agree.
+    """Repeat the measurement until one recording has no gaps or two agree.
 
-    A tone with gaps may mislead, because a device that cancels echo has to start over after each
+    A recording with gaps can mislead, because a device that cancels echo starts over after each
     gap.
     """
     player = speaker.stream("voice")
