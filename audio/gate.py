@@ -86,8 +86,11 @@ class _Band:
 
 
 def _powers(pcm: bytes) -> Iterator[tuple[float, float]]:
-    """Return each frame's power without its DC offset, which cheap converters have, and that of its
-    sample-to-sample differences."""
+    """Return each frame's power without its DC offset, and the power of its sample-to-sample
+    differences.
+
+    Cheap converters add a DC offset.
+    """
     samples = np.frombuffer(pcm, "<i2").astype(np.float32).reshape(-1, FRAME_SAMPLES)
     steps = samples[:, 1:] - samples[:, :-1]
     offsets = samples @ _MEAN
@@ -117,7 +120,7 @@ class QuietRoom:
         self._waiting = 0  # number of blocks that wait
 
     def may_wait(self, pcm: bytes) -> bool:
-        """Return True if this block, with those before it, need not be handed over yet."""
+        """Return True if this block and those before it need not be handed over yet."""
         self._waiting += 1
         if self._gate.glance(pcm) or self._waiting >= self._most:
             self._waiting = 0

@@ -1,4 +1,4 @@
-"""A microphone as a frame source that ends when the device goes.
+"""A microphone as a frame source that ends when the device is lost.
 
 `audio.steady` adds the recovery.
 """
@@ -36,7 +36,7 @@ FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of sound as delivered by the device."""
+    """A block of audio as delivered by the device."""
 
     pcm: bytes  # int16 of all channels, interleaved, at the device's rate
     at: float  # arrival time by the clock, in seconds
@@ -49,7 +49,7 @@ class Blocks:
         self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
     ) -> None:
         """`size` is in blocks. `now` reads the clock from any thread. `news` is called on the
-        running event loop after a block, or the end, has come."""
+        running event loop after a block, or the end, arrives."""
         self.dropped = 0
         self._loop = asyncio.get_running_loop()
         self._now = now
@@ -60,7 +60,7 @@ class Blocks:
         self._changed = asyncio.Event()
 
     def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
-        """Add a block; `lost` means that PortAudio dropped one before it. Any thread.
+        """Add a block; `lost` means that PortAudio dropped a block before it. Any thread.
 
         With `may_wait` the listener is not woken; it takes the block together with a later one.
         """
@@ -76,12 +76,12 @@ class Blocks:
         self._tell()
 
     def take(self) -> Block | None:
-        """Take the oldest waiting block; None if there is none."""
+        """Return the oldest waiting block, or None."""
         with self._lock:
             return self._queue.popleft() if self._queue else None
 
     async def get(self) -> Block | None:
-        """Wait for the next block; None after the last."""
+        """Wait for the next block; None after the last block."""
         while True:
             self._changed.clear()
             if (block := self.take()) is not None:
@@ -102,9 +102,10 @@ class Blocks:
 
 
 class DeviceCapture:
-    """Record from a PortAudio device.
+    """Records from a PortAudio device.
 
-    It asks for 16 kHz and as few channels as suffice, and accepts what the device offers instead.
+    It requests 16 kHz and as few channels as it needs, and accepts other values if the device
+    offers only those.
     """
 
     def __init__(
@@ -116,8 +117,8 @@ class DeviceCapture:
         patient: bool = False,
     ) -> None:
         """`device` is a name from `list_devices`. `block_ms` is 20 to 80. `channel` is the channel
-        to use, from 1; None for the mean of all. With `patient`, blocks of a quiet room come a few
-        at once (see `QuietRoom`), if the device gives one channel at SAMPLE_RATE."""
+        to use, from 1; None for the mean of all. With `patient`, a quiet room's blocks arrive a few
+        at once (see `QuietRoom`), if the device delivers one channel at SAMPLE_RATE."""
         self.rate = SAMPLE_RATE  # Hz
         self._device = device
         self._blocks = blocks
@@ -139,14 +140,14 @@ class DeviceCapture:
             raise
 
     def close(self) -> None:
-        """Stop at once and release the device. Blocking; may be called more than once."""
+        """Stop immediately and release the device. Blocking; can be called more than once."""
         if self._stream is not None:
             self._stream.close(ignore_errors=True)
             self._stream = None
         self._release()
 
     def mono(self, pcm: bytes) -> bytes:
-        """Return the chosen channel of a block, or the mean of all, as mono int16."""
+        """Return a block's chosen channel, or the mean of all channels, as mono int16."""
         if self._channels == 1:
             return pcm
         samples = np.frombuffer(pcm, "<i2").reshape(-1, self._channels)
@@ -189,7 +190,7 @@ class DeviceCapture:
 
 
 def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int]:
-    """Choose a rate in Hz and a channel count, 16 kHz and `least` channels if possible."""
+    """Choose a rate in Hz and a channel count, preferably 16 kHz and `least` channels."""
     counts = [count for count in (1, 2, least) if least <= count <= device.channels]
     wishes = [(rate, count) for count in sorted(set(counts)) for rate in (SAMPLE_RATE, device.rate)]
     wishes += [(SAMPLE_RATE, device.channels), (device.rate, device.channels)]
@@ -216,7 +217,7 @@ _SILENT_S = 1.0
 
 
 class Microphone:
-    """Record from one device, converted to 16 kHz mono if the device cannot deliver that.
+    """Records from one device, converting to 16 kHz mono if necessary.
 
     `dropped` counts blocks that were lost because they were not taken in time, in this process or
     before it.
@@ -243,10 +244,10 @@ class Microphone:
         self.dropped = 0
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Yield frames until the caller stops, then close the device, also on cancellation.
+        """Yield frames until the caller stops or is cancelled, then close the device.
 
-        Positions count the samples taken, without those that were dropped. Raises InputUnusable if
-        the device cannot be opened, DeviceLost if it stops.
+        Positions count the samples that arrived, without those that were dropped. Raises
+        InputUnusable if the device cannot be opened, and DeviceLost if it stops.
         """
         blocks = Blocks(QUEUE_MS // self._block_ms, LoopClock().monotonic)
         capture = DeviceCapture(self._device, blocks, self._block_ms, self._channel)
@@ -287,7 +288,7 @@ class Cleaner(Protocol):
     """A processor for the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame (FRAME_BYTES of 16 kHz mono int16) without our own voice, in the same
+        """Return the frame (FRAME_BYTES of 16 kHz mono int16) without our own voice, at the same
         length."""
         ...
 
@@ -333,7 +334,7 @@ class DeviceInput:
 
 
 class Opening:
-    """One recording from its opening to its loss."""
+    """A recording, from opening the device to losing it."""
 
     def __init__(
         self, capture: DeviceCapture, blocks: Blocks, now: float, patience_s: float
@@ -363,11 +364,11 @@ class Opening:
         self.late = False
 
     def expect_by(self, at: float) -> None:
-        """Expect the next block by `at` at the latest."""
+        """Require the next block to arrive by `at`."""
         self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
-        """Give the stream another STOPPED_S (1 s) to resume, since a new one would start over."""
+        """Give the stream another STOPPED_S (1 s) to resume; a new one would start over."""
         self.late = True
         self.deadline = now + STOPPED_S
 

@@ -1,4 +1,4 @@
-"""Mix the loudspeaker's streams sample by sample. Uses no device, clock or event loop."""
+"""Mixes the loudspeaker's streams sample by sample, without a device, clock or event loop."""
 
 import math
 import threading
@@ -27,7 +27,7 @@ _PAST_BLOCKS = 128  # blocks that can be counted and called back; more than any 
 
 @dataclass(frozen=True, slots=True)
 class _Handed:
-    """A stream's part of one block that was handed to the device."""
+    """A stream's part of a block that was handed to the device."""
 
     begin: int  # samples of the stream before it
     sounds_at: float  # time in seconds at which its first sample leaves the loudspeaker
@@ -35,7 +35,7 @@ class _Handed:
 
 
 class Track:
-    """One stream: its queue and its position.
+    """A stream's queue and position.
 
     `put`, `end` and `stop` are for one thread, `take` and `smooth` for the device's thread.
     """
@@ -58,7 +58,7 @@ class Track:
 
     @property
     def quiet(self) -> bool:
-        """True if no samples are waiting and no step is being smoothed."""
+        """True if no samples are queued and no fade is running."""
         return not self.waiting and not self._fades
 
     def put(self, sound: Samples) -> None:
@@ -74,12 +74,12 @@ class Track:
             self._dry = self._ended = False
 
     def end(self) -> None:
-        """Mark the sound as complete: silence after it is not an underrun."""
+        """Mark the audio as complete, so that silence after it does not count as an underrun."""
         with self._lock:
             self._ended, self._dry = True, False
 
     def stop(self) -> None:
-        """Drop the waiting samples. Samples in the device count as played, because they will be
+        """Drop the queued samples. Samples already in the device count as played: they will be
         heard."""
         with self._lock:
             self._pieces.clear()
@@ -89,13 +89,14 @@ class Track:
             self._ended, self._dry = True, False
 
     def position(self, now: float) -> int:
-        """Return the samples that have left the loudspeaker by `now`; it never decreases."""
+        """Return how many samples have left the loudspeaker by `now`; never decreases."""
         with self._lock:
             self._told = max(self._told, self._heard(now))
             return self._told
 
     def rewind(self, at: float) -> None:
-        """Put back what had not left the loudspeaker at time `at`, when the device was lost."""
+        """Return to the queue what had not left the loudspeaker when the device was lost, at time
+        `at`."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):
@@ -109,9 +110,9 @@ class Track:
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
     def take(self, samples: int, sounds_at: float) -> tuple[Samples | None, bool]:
-        """Take up to `samples` samples; None if there are none.
+        """Take up to `samples` samples; None if none are queued.
 
-        The second value is True if they continue directly from the last ones.
+        The second value is True if they directly continue the previous samples.
         """
         with self._lock:
             joined, self._joined = self._joined, True
@@ -132,11 +133,11 @@ class Track:
             return sound, joined
 
     def smooth(self, sound: Samples | None, samples: int, *, joined: bool) -> Wave | None:
-        """Return a block of floats: the sound, then silence, without a step. None if it is all
+        """Return the block as floats, padded with silence and without clicks; None if it is all
         silence.
 
-        If a stream begins, ends or is cut off with a step, the step fades over SMOOTH_MS. Other
-        sound is unchanged.
+        If a stream begins, ends or is cut off abruptly, the step fades over SMOOTH_MS. Other audio
+        is unchanged.
         """
         taken = 0 if sound is None else len(sound)
         if not taken and not self._fades:
@@ -190,7 +191,7 @@ _WORDS: tuple[StreamName, ...] = ("voice", "announcements")
 
 
 class Ramp:
-    """A gain between 1 and DUCK_DB that moves linearly, independent of the block sizes."""
+    """A gain between 1 and DUCK_DB that moves linearly, independently of block sizes."""
 
     def __init__(self) -> None:
         self._length = RATE * UP_MS // 1000
@@ -200,8 +201,7 @@ class Ramp:
         self._gains = (1.0 - depth * np.arange(self._length + 1) / self._length).astype(np.float32)
 
     def run(self, samples: int, *, down: bool) -> Wave:
-        """Return the gain of each of the next samples on the way down or up; float32, shape
-        (samples,)."""
+        """Return the next samples' gain on the way down or up: float32, shape (samples,)."""
         if self._at == (self._length if down else 0):
             return np.full(samples, self._gains[self._at])
         step = self._stride if down else -1
@@ -211,9 +211,9 @@ class Ramp:
 
 
 class Mixer:
-    """Mix all streams. `mix` belongs to the device's thread, everything else to one other thread.
+    """Mixes all streams. `mix` is for the device's thread, everything else for one other thread.
 
-    The output does not depend on how it is cut into blocks.
+    The output does not depend on the block sizes.
     """
 
     def __init__(self) -> None:
@@ -230,20 +230,20 @@ class Mixer:
         return all(track.quiet for track in self.tracks.values())
 
     def duck(self, on: bool) -> None:
-        """Lower words by DUCK_DB within DOWN_MS, or raise them again within UP_MS."""
+        """Lower speech by DUCK_DB within DOWN_MS, or restore it within UP_MS."""
         self._ducked = on
 
     def lead_in(self, samples: int) -> None:
-        """Put this many samples of silence before everything else. Only while nothing is mixed."""
+        """Insert this many samples of silence first. Only while nothing is mixed."""
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:
-        """Prepare for another device: continue at what was last heard at time `at`."""
+        """Prepare for another device: resume from the audio last heard at time `at`."""
         for track in self.tracks.values():
             track.rewind(at)
 
     def mix(self, samples: int, sounds_at: float = 0.0) -> bytes:
-        """Return the next block of mono int16 at RATE; `sounds_at` is when its first sample is
+        """Return the next block of mono int16 at RATE. `sounds_at` is when its first sample is
         heard."""
         lead = min(self._lead_in, samples)
         self._lead_in -= lead
@@ -267,7 +267,7 @@ class Mixer:
         return np.rint(limited(total)).astype("<i2").tobytes()
 
     def _gains(self, samples: int, words: int) -> dict[StreamName, Wave]:
-        """Return the gains of a block in which words sound for the first `words` samples."""
+        """Return each stream's gains for a block whose first `words` samples contain speech."""
         gain = self._words_gain.run(samples, down=self._ducked)
         if words:
             self._since_words = 0
@@ -283,7 +283,7 @@ def _length(sound: Samples | None) -> int:
 
 
 def limited(mix: Wave) -> Wave:
-    """Compress what exceeds KNEE so that it never passes full scale. Changes `mix` in place."""
+    """Compress levels above KNEE so that they never exceed full scale. Changes `mix` in place."""
     knee = KNEE * _FULL
     over = np.abs(mix) - knee
     loud = over > 0

@@ -1,4 +1,4 @@
-"""Playback on one opening of a loudspeaker; PortAudio's stream pulls sound from the mixer."""
+"""Playback on an opened loudspeaker; PortAudio's stream pulls audio from the mixer."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -35,12 +35,12 @@ _TOLD_S = 0.005  # times from a device are this inexact, so less is not reported
 
 
 class Stalls:
-    """Detect silence from stalls by how much later each block sounds than it should.
+    """Detects silence caused by stalls, from how much later than expected each block is heard.
 
-    A device that reports a stall knows its own buffer at once, but the delay behind the buffer only
-    a moment later; some devices stall without a report. So the silence of a reported stall is
+    A device that reports a stall knows its own buffer immediately, but the delay behind the buffer
+    only slightly later. Some devices stall without a report. So the silence of a reported stall is
     returned with the next block, and silence that shows later, over a whole window, at the window's
-    end. A slow change is the drift of two clocks and not silence.
+    end. A slow change is clock drift, not silence.
     """
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class Stalls:
         self._least = 0.0  # seconds by which all blocks of the window were later
 
     def note(self, seconds: float, sounds_at: float, stalled: bool) -> float:
-        """Return the seconds of silence before a block that were not reported yet.
+        """Return the seconds of silence before a block that have not been returned yet.
 
         `seconds` is the block's length. `sounds_at` is when its first sample is heard, by any
-        steady clock; 0 if the device cannot tell. `stalled`: there was nothing to play before the
-        block.
+        steady clock; 0 if the device cannot tell. `stalled` says that there was nothing to play
+        before the block.
         """
         late = sounds_at - self._handed
         self._handed += seconds
@@ -77,15 +77,15 @@ class Stalls:
 
 
 class Reference(Protocol):
-    """A consumer of the sound that goes to the loudspeaker, called from the output's thread."""
+    """A consumer of the loudspeaker's audio, called from the output thread."""
 
     def played(self, pcm: bytes, rate: int) -> None:
-        """Take the next block of mono int16 that the device accepted, including silence. Must not
+        """Process the next mono int16 block that the device accepted, including silence. Must not
         block."""
         ...
 
     def stalled(self, seconds: float) -> None:
-        """Note that the device was silent for `seconds` before the next block because no block
+        """Note that the device was silent for `seconds` before the next block, because no block
         came.
 
         0 means that the length is unknown or negligible. Must not block.
@@ -98,7 +98,7 @@ _Begin = Callable[[Any, int, int, int], object]
 
 
 class DevicePlayback:
-    """Play on a PortAudio device, at the mixer's rate and in one channel if possible.
+    """Plays on a PortAudio device, if possible at the mixer's rate and on one channel.
 
     `look`, `open` and `close` block. Call `open` first.
     """
@@ -126,13 +126,13 @@ class DevicePlayback:
 
     @property
     def alive(self) -> bool:
-        """False after the device has ended the stream by itself."""
+        """False once the device has ended the stream."""
         return self._stream is not None and bool(self._stream.active)
 
     def look(self) -> None:
-        """Check whether the device could be opened, without a sound.
+        """Check silently that the device could be opened.
 
-        Raises InputUnusable, DeviceLost, or Unlisted if another stream of the process prevents a
+        Raises InputUnusable, DeviceLost, or Unlisted if another stream in this process prevents a
         new device list. Use a separate instance for this, which is never opened.
         """
         self._unregister = register_stream()
@@ -146,7 +146,7 @@ class DevicePlayback:
             self._unregister()
 
     def open(self) -> None:
-        """Start taking sound. Raises InputUnusable, DeviceLost."""
+        """Start playing. Raises InputUnusable or DeviceLost."""
         self._unregister = register_stream()
         try:
             device = self._find()
@@ -157,7 +157,7 @@ class DevicePlayback:
             raise
 
     def close(self) -> None:
-        """Stop at once and release the device. May be called more than once."""
+        """Stop immediately and release the device. Can be called more than once."""
         self.leave()
         stream, self._stream = self._stream, None
         if stream is not None:
@@ -166,13 +166,13 @@ class DevicePlayback:
             self._unregister()
 
     def leave(self) -> None:
-        """Stop taking sound from the mixer, whatever the device does. Does not block."""
+        """Stop taking audio from the mixer, whatever the device does. Does not block."""
         self._left = True
 
     def _find(self) -> DeviceInfo:
         """Find the device, refreshing PortAudio if needed.
 
-        Raises InputUnusable if the device is not there after a refresh, Unlisted if a refresh is
+        Raises InputUnusable if the device is missing after a refresh, and Unlisted if a refresh is
         needed but not possible.
         """
         try:
@@ -265,7 +265,7 @@ class DevicePlayback:
         reference.played(block, self._rate)
 
     def _delay(self, time: Any) -> float:
-        """Return the seconds until this block's first sample is heard; at the start, the stream's
+        """Return the seconds until this block's first sample is heard; at first, the stream's
         latency."""
         told = float(time.outputBufferDacTime - time.currentTime) if time is not None else 0.0
         return told if 0.0 < told < 1.0 else self._latency
@@ -284,14 +284,14 @@ class DevicePlayback:
 
 
 def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, Any]:
-    """Return the arguments for such a stream. Raises PortAudioError if the device refuses them."""
+    """Return the stream's arguments. Raises PortAudioError if the device refuses them."""
     form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
     portaudio.check_output_settings(**form)
     return form
 
 
 def lost(device: str, what: str) -> DeviceLost:
-    """Make the error for a loudspeaker that has gone."""
+    """Return the error for a loudspeaker that is gone."""
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
 
 

@@ -1,4 +1,4 @@
-"""Players of spoken sound: a device, a WAV file or nowhere, behind one protocol."""
+"""Audio players: a device, a WAV file or nowhere, behind one protocol."""
 
 import asyncio
 import os
@@ -17,27 +17,27 @@ HEADER_BYTES = 44
 
 
 class Player(Protocol):
-    """Play PCM in order and without gaps. Called from the event loop's thread only."""
+    """Plays PCM in order and without gaps. Call it only from the event loop's thread."""
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """Queue mono int16 at `rate` Hz and return when it is accepted, which may wait for room.
+        """Queue mono int16 at `rate` Hz, waiting for room if necessary.
 
-        Sound that is waiting when `stop` is called is dropped. Raises DeviceLost if the device has
-        gone, InputUnusable if it cannot be used at all.
+        Audio that is still waiting when `stop` is called is dropped. Raises DeviceLost if the
+        device is gone, and InputUnusable if it cannot be used.
         """
         ...
 
     async def drain(self) -> None:
-        """Wait until all queued sound has been played, or `stop` is called."""
+        """Wait until all queued audio has been played or `stop` is called."""
         ...
 
     def stop(self) -> None:
-        """Stop at once and drop what is queued. The player can be used again."""
+        """Stop immediately and clear the queue. The player can be used again."""
         ...
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds of sound played since the player was made, counted in samples."""
+        """Milliseconds of audio played since the player was made, counted in samples."""
         ...
 
     async def close(self) -> None:
@@ -50,18 +50,18 @@ StreamName = Literal["voice", "announcements", "sounds", "ringing"]
 
 @runtime_checkable
 class Outputs(Protocol):
-    """A loudspeaker that plays several streams at once, each of them a Player.
+    """A loudspeaker that plays several streams at once, each of which is a Player.
 
-    `drain`, `stop` and `played_ms` of a stream concern only that stream; closing a stream does
+    A stream's `drain`, `stop` and `played_ms` affect only that stream. Closing a stream does
     nothing.
     """
 
     def stream(self, name: StreamName) -> Player:
-        """Return the stream of that name, always the same object."""
+        """Return the stream with that name, always the same object."""
         ...
 
     def duck(self, on: bool) -> None:
-        """Make words (voice and announcements) much quieter, or as loud as before, at once."""
+        """Make speech (voice and announcements) much quieter immediately, or restore its volume."""
         ...
 
     async def close(self) -> None:
@@ -70,7 +70,7 @@ class Outputs(Protocol):
 
 
 class OneOutput:
-    """One player for all streams: their sounds play one after the other, and nothing is ducked."""
+    """A single player for all streams: they play one after another, and ducking has no effect."""
 
     def __init__(self, player: Player) -> None:
         self._player = player
@@ -86,14 +86,14 @@ class OneOutput:
 
 
 def as_outputs(sound: Outputs | Player) -> Outputs:
-    """Return `sound` if it has streams, else a wrapper that plays all streams on one player."""
+    """Return `sound` if it has streams, or else a wrapper that plays all streams on one player."""
     return sound if isinstance(sound, Outputs) else OneOutput(sound)
 
 
 class Pace:
-    """Track how much of the accepted sound a loudspeaker would have played by now.
+    """Tracks how much of the accepted audio a loudspeaker would have played by now.
 
-    Without a clock, playing takes no time: all accepted sound counts as played.
+    Without a clock, playing takes no time: all accepted audio counts as played.
     """
 
     def __init__(self, clock: Clock | None) -> None:
@@ -114,7 +114,7 @@ class Pace:
         return self._accepted - self.ahead
 
     async def wait_until(self, ahead: float) -> bool:
-        """Wait until at most `ahead` seconds are left; False if `stop` came first."""
+        """Wait until at most `ahead` seconds remain; False if `stop` was called first."""
         stopped = self._stopped
         while self._clock is not None and self.ahead > ahead + 1e-9:
             await self._pause(self._clock, self.ahead - ahead, stopped)
@@ -143,7 +143,7 @@ class Pace:
 
 
 class NullPlayer:
-    """Play nowhere. With `paced`, playing takes as long as on a loudspeaker."""
+    """Discards the audio. With `paced`, playing takes as long as on a loudspeaker."""
 
     def __init__(self, paced: bool, clock: Clock | None = None) -> None:
         self._pace = Pace((clock or LoopClock()) if paced else None)
@@ -167,11 +167,11 @@ class NullPlayer:
 
 
 class WavPlayer(NullPlayer):
-    """Write a mono 16-bit WAV file, which gets its name when `close` returns.
+    """Writes a mono 16-bit WAV file, which exists under its name once `close` returns.
 
-    The first piece sets the file's rate; others are resampled to it. The file holds what was
-    played: with `paced`, `stop` cuts off what a loudspeaker would not have played yet. Raises
-    InputUnusable if the file cannot be written.
+    The first audio sets the file's rate; audio at other rates is resampled. The file contains the
+    audio that was played: with `paced`, `stop` cuts off what a loudspeaker would not have played
+    yet. Raises InputUnusable if the file cannot be written.
     """
 
     def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:
@@ -243,8 +243,7 @@ class WavPlayer(NullPlayer):
 
 
 def wav_header(rate: int, samples: int) -> bytes:
-    """Return the header (HEADER_BYTES, 44) of a WAV file with mono int16 PCM (RIFF/WAVE, format
-    1)."""
+    """Return a WAV file's header (HEADER_BYTES, 44) for mono int16 PCM (RIFF/WAVE, format 1)."""
     size = samples * 2
     return (
         struct.pack("<4sI4s", b"RIFF", 36 + size, b"WAVE")

@@ -1,4 +1,4 @@
-"""Resampling of mono int16 sound with libsoxr, as a stream or a whole buffer."""
+"""Resampling of mono int16 audio with libsoxr, as a stream or a whole buffer."""
 
 import numpy as np
 import soxr

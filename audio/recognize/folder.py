@@ -1,4 +1,4 @@
-"""Recognisers loaded from a model folder: vosk or sherpa-onnx, and the languages it hears."""
+"""Recognisers loaded from a model folder (vosk or sherpa-onnx), and their languages."""
 
 import importlib
 import json
@@ -15,9 +15,9 @@ from audio.recognize.protocol import Recognizer, plain_words
 
 
 def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
-    """Load a vosk or sherpa-onnx model. `languages` are the wanted ones, at least one.
+    """Load a vosk or sherpa-onnx model. `languages` are the wanted languages, at least one.
 
-    Raises InputUnusable if the folder holds no such model, or its package is not installed.
+    Raises InputUnusable if the folder contains no such model or its package is not installed.
     """
     if not folder.is_dir():
         raise InputUnusable(f"The speech model folder {folder} does not exist; correct its path.")
@@ -33,10 +33,9 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 
 
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the wanted languages in a folder's name ("vosk-model-small-es-0.42"), else the first
-    one.
+    """Return the wanted languages in a folder's name ("vosk-model-small-es-0.42"), else the first.
 
-    The name is the only evidence: the files inside do not give the language in a common form.
+    The name is the only evidence: the files inside do not state the language in a common format.
     """
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)
@@ -47,10 +46,10 @@ _PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms, so that other threads run in bet
 
 
 class VoskRecognizer:
-    """A vosk model, loaded at once (0.1 to 2 GB of memory). Uses the API of vosk 0.3.45."""
+    """A vosk model, loaded immediately (0.1 to 2 GB of memory). Uses the API of vosk 0.3.45."""
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
-        """`languages` are the languages of the model. Raises InputUnusable."""
+        """`languages` are the model's languages. Raises InputUnusable."""
         vosk = _package()
         vosk.SetLogLevel(-1)  # vosk prints to stderr otherwise
         try:
@@ -93,15 +92,16 @@ _TAIL_S = (
 
 
 class SherpaRecognizer:
-    """A sherpa-onnx model, loaded at once. Uses the API of sherpa-onnx 2.0.
+    """A sherpa-onnx model, loaded immediately. Uses the API of sherpa-onnx 2.0.
 
-    The files tell the kind of model: encoder, decoder and joiner are a transducer (a streaming one
-    if the folder's name says "streaming"), encoder and decoder are Whisper, preprocess, encode and
-    two decoders are Moonshine, and a single file is SenseVoice or NeMo CTC by the folder's name.
+    The files show the kind of model. Encoder, decoder and joiner make a transducer (a streaming one
+    if the folder's name contains "streaming"), encoder and decoder make Whisper, and preprocess,
+    encode and two decoders make Moonshine. A single file is SenseVoice or NeMo CTC, depending on
+    the folder's name.
     """
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
-        """`languages` are the languages of the model. Raises InputUnusable."""
+        """`languages` are the model's languages. Raises InputUnusable."""
         self.languages = languages  # codes of the model's languages
         self._streaming = False
         sherpa = _sherpa_package()
@@ -130,7 +130,7 @@ class SherpaRecognizer:
         return plain_words(self._model.get_result(stream))
 
     def _load(self, sherpa: Any, folder: Path) -> Any:
-        """Make the recogniser that fits the files. Raises ValueError if none does."""
+        """Make the recogniser for the files found. Raises ValueError if no kind fits."""
         offline = sherpa.OfflineRecognizer
         common = {"tokens": _file(folder, "tokens", ".txt"), "num_threads": _THREADS}
         parts = {name: _file(folder, name) for name in ("encoder", "decoder", "joiner")}
@@ -163,9 +163,9 @@ def is_sherpa_model(folder: Path) -> bool:
 
 
 def _file(folder: Path, part: str, suffix: str = ".onnx") -> str:
-    """Find the file of one part of the model, preferably int8; "" if there is none.
+    """Find the file of one model part, preferably int8; "" if there is none.
 
-    Names are such as encoder-epoch-99-avg-1.int8.onnx, tiny-encoder.onnx, tokens.txt.
+    Examples of names: encoder-epoch-99-avg-1.int8.onnx, tiny-encoder.onnx, tokens.txt.
     """
     names = [
         path

@@ -62,7 +62,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network of what may be said: every path from `start` to `final`."""
+    """A network of valid sentences: every path from `start` to `final`."""
 
     start: int  # state
     final: int  # state
@@ -86,7 +86,7 @@ def network_of(jsgf: str) -> Network:
 
 
 class _States:
-    """The states made so far; states with the same arcs are merged."""
+    """The states made so far. States with the same arcs are merged."""
 
     final = 0
 
@@ -134,7 +134,7 @@ class _States:
 
 
 class _Weaver:
-    """Make states from rules, last word first, so that what follows is known when it is needed."""
+    """Makes states from rules, last word first, because a state needs the states that follow it."""
 
     def __init__(self, rules: Mapping[str, list[str]], states: _States) -> None:
         self._rules = rules
@@ -210,7 +210,7 @@ class _Weaver:
 
 
 def _add(arcs: _Arcs, more: _Arcs, share: float) -> None:
-    """Add arcs with a share of their weight; of two equal arcs the higher weight counts."""
+    """Add arcs with a share of their weight; of two equal arcs, the higher weight wins."""
     for key, weight in more.items():
         arcs[key] = max(arcs.get(key, 0.0), share * weight)
 

@@ -7,15 +7,15 @@ from typing import Protocol, runtime_checkable
 
 
 class Recognizer(Protocol):
-    """Turn the sound of one turn into text. Blocking: called from a worker thread."""
+    """Turns a turn's audio into text. Blocking: call it from a worker thread."""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that it hears, e.g. ("en",)."""
+        """Codes of the languages that it recognises, e.g. ("en",)."""
         ...
 
     def transcribe(self, pcm: bytes) -> str:
-        """Recognise free text in 16 kHz mono int16; lower case, "" for nothing.
+        """Transcribe free speech in 16 kHz mono int16; lower case, "" if nothing was recognised.
 
         Raises AudioError.
         """
@@ -24,7 +24,7 @@ class Recognizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A speech grammar, and the pronunciation of words outside the dictionary."""
+    """A speech grammar, and the pronunciations of words outside the dictionary."""
 
     jsgf: str  # JSpeech Grammar Format, one public rule
     pronunciations: Mapping[str, Sequence[str]] = field(default_factory=dict)  # word -> phones
@@ -44,7 +44,7 @@ class HeardWord:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """The words that a recogniser found in a sound."""
+    """The words that a recogniser found in the audio."""
 
     words: tuple[HeardWord, ...]  # in order, without silence and noise
 
@@ -55,14 +55,14 @@ class Decoding:
 
 @runtime_checkable
 class GrammarRecognizer(Recognizer, Protocol):
-    """A recogniser that also accepts a grammar. Not thread-safe: use one worker thread."""
+    """A recogniser that also accepts a grammar. Not thread-safe: use a single worker thread."""
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """List the words that are not in its dictionary, each once, in order."""
+        """List the words that are not in its dictionary, once each and in order."""
         ...
 
     def prepare(self, grammar: Grammar) -> None:
-        """Use this grammar from now on. Raises InputUnusable if it cannot be built."""
+        """Set the grammar for all further calls. Raises InputUnusable if it cannot be built."""
         ...
 
     def decode(self, pcm: bytes) -> Decoding:
@@ -70,7 +70,7 @@ class GrammarRecognizer(Recognizer, Protocol):
         ...
 
     def decode_freely(self, pcm: bytes) -> Decoding:
-        """Recognise the sound without the grammar; `fit` is always 0."""
+        """Recognise the audio without the grammar; `fit` is always 0."""
         ...
 
     def phones(self, word: str) -> tuple[str, ...]:
@@ -83,23 +83,22 @@ class PunctualRecognizer(Recognizer, Protocol):
     """A recogniser with a time limit. Not thread-safe: use one worker thread."""
 
     def finish_within(self, seconds: float) -> None:
-        """Set the time limit for all calls from now on; after it, they raise TookTooLong."""
+        """Set the time limit for all further calls, which raise TookTooLong when it is exceeded."""
         ...
 
 
 @runtime_checkable
 class DigitRecognizer(Recognizer, Protocol):
-    """A recogniser that can listen only for digits. Not thread-safe: use one worker thread.
+    """A recogniser that can listen for digits only. Not thread-safe: use a single worker thread.
 
     Limited to ten words, it hears digits in many other sounds. Use it for a secret that is then
     compared, never for words that have an effect by themselves.
     """
 
     def spell(self, pcm: bytes) -> str:
-        """Recognise number words in 16 kHz mono int16, such as "one two three four"; "" for
-        nothing.
+        """Recognise number words in 16 kHz mono int16, such as "one two three four"; "" for none.
 
-        Nothing of the sound or the words is kept.
+        Neither the audio nor the words are kept.
         """
         ...
 

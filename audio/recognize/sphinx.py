@@ -1,4 +1,4 @@
-"""English recognition with pocketsphinx: by grammar, and freely with its language model."""
+"""English speech recognition with pocketsphinx, with a grammar or with its language model."""
 
 import math
 import re
@@ -89,9 +89,9 @@ class _Segment:
 
 
 class SphinxRecognizer:
-    """pocketsphinx 5 with the en-us model of its wheel. One thread at a time.
+    """pocketsphinx 5 with the en-us model from its wheel. One thread at a time.
 
-    The model (25 MB, 0.15 s) is loaded with the first sound or word.
+    The model (25 MB, 0.15 s) is loaded when the first audio or word arrives.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -122,11 +122,11 @@ class SphinxRecognizer:
         return ("en",)
 
     def finish_within(self, seconds: float) -> None:
-        """Set the time limit for all calls from now on; after it, they raise TookTooLong."""
+        """Set the time limit for all further calls, which raise TookTooLong when it is exceeded."""
         self._late_at = self._now() + seconds
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """List the words that are not in the dictionary, each once, in order."""
+        """List the words that are not in the dictionary, once each and in order."""
         return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
 
     def phones(self, word: str) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class SphinxRecognizer:
         self._grammar_ready = True
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Find the best path through the grammar, each word scored against the loop of all phones.
+        """Find the best path through the grammar, scoring each word against the loop of all phones.
 
         Raises TookTooLong.
         """
@@ -154,11 +154,11 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, loop) for part in words))
 
     def transcribe(self, pcm: bytes) -> str:
-        """Recognise freely with the full language model, as text. Raises TookTooLong."""
+        """Transcribe free speech with the full language model. Raises TookTooLong."""
         return self.decode_freely(pcm).text
 
     def decode_freely(self, pcm: bytes) -> Decoding:
-        """Recognise freely with the full language model, which is loaded at the first use.
+        """Recognise free speech with the full language model, which is loaded on first use.
 
         Raises TookTooLong.
         """
@@ -169,7 +169,7 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, ()) for part in words))
 
     def spell(self, pcm: bytes) -> str:
-        """Recognise digits alone, "one two three four"; "" if the sound fits no digits.
+        """Recognise only digits, such as "one two three four"; "" if the audio fits none.
 
         Raises TookTooLong.
         """
@@ -238,7 +238,7 @@ def _log(likelihood: float) -> float:
 
 
 def _plain(word: str) -> str:
-    """Remove the number of the pronunciation: "lamp(2)" -> "lamp"."""
+    """Remove the pronunciation number: "lamp(2)" -> "lamp"."""
     return word.partition("(")[0] or word
 
 
@@ -263,14 +263,14 @@ _PUBLIC = re.compile(r"^public <(\w+)> =", re.MULTILINE)
 
 
 class SphinxLive:
-    """pocketsphinx 5 for sound that arrives piece by piece. One thread at a time.
+    """pocketsphinx 5 for streaming audio. One thread at a time.
 
     A loop of all phones competes with the grammar. Speech outside the grammar matches the loop and
     yields no words.
     """
 
     def __init__(self) -> None:
-        """Load the acoustic model of English, without the dictionary."""
+        """Load the English acoustic model, without the dictionary."""
         self._decoder = pocketsphinx.Decoder(
             lm=None, dict=None, fwdflat=False, loglevel="FATAL", **_FAST, **_WEIGHTS
         )
@@ -281,12 +281,12 @@ class SphinxLive:
         self._ready = self._open = False
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """List the words that are not in the dictionary, each once, in order."""
+        """List the words that are not in the dictionary, once each and in order."""
         known = readings(words)
         return [word for word in dict.fromkeys(words) if word not in known]
 
     def prepare(self, grammar: Grammar) -> None:
-        """Use this grammar from now on. Raises InputUnusable if it cannot be built."""
+        """Set the grammar for all further calls. Raises InputUnusable if it cannot be built."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
         if self._ready:
@@ -302,8 +302,7 @@ class SphinxLive:
         self._ready = True
 
     def start(self, pcm: bytes) -> None:
-        """Start a sentence with this sound (16 kHz mono int16, about a second), which gives its
-        level."""
+        """Start a sentence with about 1 s of 16 kHz mono int16, which sets the level."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
         self._decoder.set_cmn(self._usual)

@@ -19,7 +19,7 @@ _LOUDEST = 320  # samples
 
 
 class SteadyNoise:
-    """The noise filter of one turn. Its output lags by one window and is one window shorter."""
+    """A noise filter for one turn. Its output lags by one window and is one window shorter."""
 
     def __init__(self, heard: bytes) -> None:
         """`heard` is 16 kHz mono int16 from this room just before, at least 0.3 s, speech or not.
@@ -42,7 +42,8 @@ class SteadyNoise:
         self._tail = np.zeros(_HOP)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Take the next piece of any length and return what is ready, perhaps nothing."""
+        """Process the next audio, of any length, and return the output that is ready, which can be
+        empty."""
         self._waiting = np.concatenate((self._waiting, np.frombuffer(pcm, "<i2")))
         if len(self._waiting) < _WINDOW:
             return b""
@@ -58,7 +59,7 @@ class SteadyNoise:
         return np.clip(np.rint(ready), -32768, 32767).astype("<i2").tobytes()
 
     def _gain(self, spectrum: NDArray[np.complex128]) -> NDArray[np.float64]:
-        """Return the Wiener gain, with the speech's share smoothed over time."""
+        """Return the Wiener gain, with the proportion of speech smoothed over time."""
         power = np.abs(spectrum) ** 2 / self._noise
         share = _SMOOTH * self._before + (1 - _SMOOTH) * np.maximum(power - 1, 0)
         gain: NDArray[np.float64] = np.maximum(share / (1 + share), _FLOOR)
