@@ -7,7 +7,7 @@ QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz and holds 
 
 
 class Resampler:
-    """Resample a stream of mono int16; equal rates pass through unchanged."""
+    """Resamples a stream of mono int16; audio at equal rates passes through unchanged."""
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
         """Rates are in Hz, both above 0."""
@@ -18,12 +18,12 @@ class Resampler:
         )
 
     def push(self, pcm: bytes) -> bytes:
-        """Take a block and return what is ready. With HQ that is often nothing, because it comes in
-        bursts."""
+        """Add a block and return the output that is ready. HQ output comes in bursts, so it is
+        often empty."""
         return self._run(pcm, last=False)
 
     def flush(self) -> bytes:
-        """Return what the filter retained. The resampler must not be used afterwards."""
+        """Return the audio that the filter still holds. Do not use the resampler afterwards."""
         return self._run(b"", last=True)
 
     def _run(self, pcm: bytes, *, last: bool) -> bytes:
@@ -42,7 +42,7 @@ def resample(pcm: bytes, from_rate: int, to_rate: int) -> bytes:
 
 
 class Conversion:
-    """Convert pieces of any rate to one rate, without a seam between pieces of the same rate."""
+    """Converts audio at any rate to one rate, without clicks between blocks of the same rate."""
 
     def __init__(self, to_rate: int) -> None:
         self._to_rate = to_rate
@@ -50,8 +50,7 @@ class Conversion:
         self._resampler = Resampler(to_rate, to_rate)
 
     def push(self, pcm: bytes, rate: int) -> bytes:
-        """Convert the next piece of mono int16 at `rate` Hz; the filter may retain a little of
-        it."""
+        """Convert the next mono int16 block at `rate` Hz. The filter may hold some of it back."""
         tail = b""
         if rate != self._from_rate:
             tail = self.flush()
@@ -60,7 +59,7 @@ class Conversion:
         return tail + self._resampler.push(pcm)
 
     def flush(self) -> bytes:
-        """Return what the filter retained."""
+        """Return the audio that the filter still holds."""
         tail = self._resampler.flush()
         self._resampler = Resampler(self._from_rate, self._to_rate)
         return tail

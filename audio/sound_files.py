@@ -1,4 +1,4 @@
-"""WAV files as a frame source, reading and writing whole files, and decoding short sounds."""
+"""WAV files as a frame source, reading and writing whole files, and decoding short clips."""
 
 import asyncio
 import io
@@ -38,7 +38,7 @@ _CONVERT = "convert it to 16-bit PCM with `ffmpeg -i IN -c:a pcm_s16le OUT.wav`"
 
 @dataclass(frozen=True, slots=True)
 class WavHeader:
-    """Header of a WAV file, checked against the file's length."""
+    """A WAV file's header, checked against the file's length."""
 
     channels: int
     rate: int  # Hz
@@ -49,12 +49,12 @@ class WavHeader:
 
     @property
     def frame_size(self) -> int:
-        """Bytes of one sample of all channels."""
+        """Bytes per sample frame, which has one sample of each channel."""
         return self.channels * self.width
 
 
 def open_wav(path: Path) -> BinaryIO:
-    """Open the file for reading. Raises InputUnusable for any error."""
+    """Open the file for reading. Raises InputUnusable on any error."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -76,7 +76,7 @@ def open_wav(path: Path) -> BinaryIO:
 
 
 def read_header(file: BinaryIO, path: Path) -> WavHeader:
-    """Parse the chunks up to the sound. `path` is for the messages.
+    """Parse the chunks before the audio data. `path` is for messages.
 
     Raises InputUnusable if the file is not WAV, is compressed, is empty, or is shorter than its
     header says.
@@ -142,19 +142,18 @@ _BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is nev
 class WavSource:
     """A frame source that plays a WAV file: any PCM or float, any rate, channels mixed to one.
 
-    A file with 16 kHz mono 16-bit is passed on bit for bit. The last frame is padded with silence.
-    Each call of `frames` starts at the beginning.
+    A 16 kHz mono 16-bit file is passed on bit for bit. The last frame is padded with silence. Each
+    call of `frames` starts at the beginning.
     """
 
     def __init__(self, path: Path | str, *, realtime: bool, clock: Clock | None = None) -> None:
-        """With `realtime`, each frame comes when its last sample would have been spoken, by
-        `clock`."""
+        """With `realtime`, each frame waits until its last sample would have been spoken."""
         self._path = Path(path)
         self._clock = (clock or LoopClock()) if realtime else None
         self.pulled = not realtime
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Yield the file's frames. Raises InputUnusable, one sentence, if it cannot be read."""
+        """Yield the file's frames. Raises InputUnusable if the file cannot be read."""
         began = self._clock.monotonic() if self._clock else 0.0
         for frame in _frames(self._path):
             if self._clock:
@@ -194,7 +193,7 @@ def _frames(path: Path) -> Iterator[Frame]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield 16 kHz mono int16 in pieces of any length."""
+    """Yield 16 kHz mono int16 in blocks of any length."""
     with open_wav(path) as file:
         header = read_header(file, path)
         resampler = Resampler(header.rate, SAMPLE_RATE)
@@ -221,7 +220,7 @@ def _mono(raw: bytes, header: WavHeader) -> bytes:
 
 
 def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
-    """Convert the samples of all channels to floats in the range of int16."""
+    """Convert all channels' samples to floats in int16's range."""
     if header.floating:
         return np.frombuffer(raw, f"<f{header.width}").astype(np.float64) * 32768.0
     if header.width == 1:  # the only unsigned format
@@ -248,7 +247,7 @@ _HEADS = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"ID3", b"FORM")
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A short sound: mono int16 PCM."""
+    """A short audio clip: mono int16 PCM."""
 
     name: str  # for people, such as "doorbell.wav"
     pcm: bytes = field(repr=False)
@@ -260,9 +259,10 @@ class Clip:
 
 
 def decoded(data: bytes, name: str) -> Clip:
-    """Decode a WAV, AIFF, FLAC, OGG or MP3 file, levelled, at the mixer's rate (48 kHz). Blocking.
+    """Decode a WAV, AIFF, FLAC, OGG or MP3 file and level it, at the mixer's rate (48 kHz).
+    Blocking.
 
-    Channels are mixed to one. `name` is for messages. Raises InputUnusable, one sentence.
+    Channels are mixed to one. `name` is for messages. Raises InputUnusable.
     """
     if not data.startswith(_HEADS) and not _is_mp3(data):
         raise InputUnusable(
@@ -291,10 +291,10 @@ def decoded(data: bytes, name: str) -> Clip:
 
 
 def levelled(pcm: bytes, rate: int, name: str) -> Clip:
-    """Make a clip of mono int16 PCM, as loud as our voice and at the mixer's rate (48 kHz).
+    """Make a clip from mono int16 PCM, as loud as our voice and at the mixer's rate (48 kHz).
 
-    Blocking, some 10 ms for each minute. Raises InputUnusable if it is longer than LONGEST_S (120
-    s) or its rate is unusual.
+    Blocks for some 10 ms per minute of audio. Raises InputUnusable if the audio is longer than
+    LONGEST_S (120 s) or its rate is unusual.
     """
     if rate not in _CLIP_RATES:
         raise InputUnusable(f"{name} is at {rate} Hz, which is not played here.")
@@ -304,7 +304,7 @@ def levelled(pcm: bytes, rate: int, name: str) -> Clip:
 
 
 def _read(file: Any, rate: int, name: str) -> bytes:
-    """Read an open file as mono int16 at RATE, in pieces, because it may be long."""
+    """Read an open file as mono int16 at RATE, block by block, because it may be long."""
     resampler, made, samples = Resampler(rate, RATE), bytearray(), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
         samples += len(block)
@@ -317,7 +317,7 @@ def _read(file: Any, rate: int, name: str) -> bytes:
 
 
 def _is_mp3(data: bytes) -> bool:
-    """Return True if it starts with the eleven set bits of an MPEG audio frame (layer III)."""
+    """Return True if the data starts with the eleven set bits of MPEG audio (layer III)."""
     return len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2
 
 

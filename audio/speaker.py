@@ -1,4 +1,4 @@
-"""The loudspeaker: all streams on one device, which is opened on demand and found again if lost."""
+"""The loudspeaker: all streams on one device, opened on demand and reopened if it is lost."""
 
 import asyncio
 import logging
@@ -33,16 +33,17 @@ _log = logging.getLogger(__name__)
 
 
 class Speaker:
-    """Play all streams on one device (`Outputs`).
+    """Plays all streams on one device (`Outputs`).
 
-    The device is opened at the first sound and closed after IDLE_S (5 s) of silence. If it goes
-    while it plays, it is looked for: within PATIENCE_S (3 s) the sound continues where it was last
-    heard; after that the sound is dropped and callers waiting for it get DeviceLost. The next sound
-    tries again once. While the device is closed, `presence` shows if it is there, if it is
-    connected to the device events.
+    The device is opened when audio arrives and closed after IDLE_S (5 s) of silence. If it is lost
+    while playing, Speaker looks for it. Within PATIENCE_S (3 s), playback resumes where it was last
+    heard. After that the audio is dropped, and callers that wait for it get DeviceLost. The next
+    audio tries again once. While the device is closed, `presence` shows if it is connected,
+    provided that `presence` follows the device events.
 
-    A stream's position is what has left the loudspeaker: what the device took, less what it says it
-    still holds. What it holds at a `stop` will be heard, so it counts at once.
+    A stream's position is the audio that has left the loudspeaker: what the device accepted, less
+    what it says it still holds. Audio that the device holds at a `stop` will be heard, so it counts
+    immediately.
     """
 
     def __init__(
@@ -54,8 +55,8 @@ class Speaker:
         calls: BoundedCalls | None = None,
         make: MakePlayback | None = None,
     ) -> None:
-        """`device` is a name or "default". `lead_in_ms` is silence after each opening, for a
-        loudspeaker that sleeps. `reference` gets every block, from the device's thread."""
+        """`device` is a name or "default". `lead_in_ms` is the silence after each opening, for a
+        loudspeaker that sleeps. `reference` gets every block, on the device's thread."""
         self._device = device
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()
@@ -85,17 +86,17 @@ class Speaker:
 
     @property
     def missing(self) -> bool:
-        """True if there was no device when it was last needed or looked for."""
+        """True if there was no device the last time that it was needed or checked."""
         return self.presence.status is SpeakerStatus.MISSING
 
     @property
     def underruns(self) -> int:
-        """Number of times that a stream ran dry before its sound was complete."""
+        """Number of times that a stream ran dry before its audio was complete."""
         return sum(track.underruns for track in self._mixer.tracks.values())
 
     @property
     def gaps(self) -> int:
-        """Number of times that the device was not served in time."""
+        """Number of times that the device did not get a block in time."""
         return self._gaps + (self._playback.gaps if self._playback is not None else 0)
 
     async def release(self) -> bool:
@@ -117,7 +118,7 @@ class Speaker:
     # --- for the streams
 
     async def ready(self) -> None:
-        """Wait until a device takes sound. Raises AudioError if there is none."""
+        """Wait until a device accepts audio. Raises AudioError if there is none."""
         while not self._opened.is_set():
             if self._keeper is None or self._keeper.done():
                 self._keeper = asyncio.create_task(self._keep(), name="speaker")
@@ -130,11 +131,11 @@ class Speaker:
                 self.raise_failure()
 
     async def wait(self, seconds: float) -> None:
-        """Sleep for at most `seconds`, less if the queue may change earlier."""
+        """Sleep for at most `seconds`, or less if the queue might change earlier."""
         await self._clock.sleep(min(seconds, _WAIT_S))
 
     def raise_failure(self) -> NoReturn:
-        """Raise the error that last caused sound to be dropped."""
+        """Raise the error that last caused audio to be dropped."""
         assert self._failure is not None
         raise type(self._failure)(str(self._failure)) from self._failure
 
@@ -149,8 +150,7 @@ class Speaker:
             await asyncio.wait({self._keeper})
 
     async def _keep(self) -> bool:
-        """Keep a device open from the first sound until IDLE_S of silence; False if there is
-        none."""
+        """Keep a device open from the first audio until IDLE_S of silence; False without one."""
         try:
             patience, until = self._patience, 0.0
             while True:
@@ -197,7 +197,7 @@ class Speaker:
 
     @property
     def _patience(self) -> float:
-        """Seconds for which sound waits for a device."""
+        """Seconds that audio waits for a device."""
         away = self.presence.since_s if self.missing else 0.0
         return max(0.0, PATIENCE_S - away) if self._known else 0.0
 
@@ -220,7 +220,7 @@ class Speaker:
         return self._rests  # if it was opened in between, that result is newer
 
     async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
-        """Run a blocking device call; only one runs at a time. Raises AudioError."""
+        """Run a blocking device call, one at a time. Raises AudioError."""
         try:
             async with self._asking:  # a look may open the device and block another call
                 await self._calls.call(work, late)
@@ -232,7 +232,7 @@ class Speaker:
             raise lost(self._device, f"cannot be opened ({error})") from error
 
     async def _watch(self, playback: DevicePlayback, opened_at: float) -> bool:
-        """Watch an open device; True if it has gone, False if it is no longer needed."""
+        """Watch an open device; return True if it is lost, False if it is no longer needed."""
         self._playback = playback
         self._opened.set()
         quiet_since = self._clock.monotonic()
@@ -265,7 +265,7 @@ class Speaker:
             _log.error("the loudspeaker (%s) could not be closed", self._device)
 
     def _take_back(self, playback: DevicePlayback) -> bool:
-        """Put unplayed sound back in the queue; True if there is any."""
+        """Put unplayed audio back in the queue; return True if there is any."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)
         self.presence.missed(lost(self._device, "has gone"))
@@ -273,7 +273,7 @@ class Speaker:
 
 
 class _Stream:
-    """One of the streams, as a Player."""
+    """A stream, as a Player."""
 
     def __init__(self, speaker: Speaker, track: Track, *, whole: bool) -> None:
         self._speaker = speaker
@@ -319,24 +319,23 @@ class _Stream:
         return self._position() / RATE * 1000
 
     async def close(self) -> None:
-        """Do nothing, since the device belongs to the speaker."""
+        """Do nothing, because the device belongs to the speaker."""
 
     def _position(self) -> int:
         return self._track.position(self._speaker.now())
 
     @property
     def _drops(self) -> int:
-        """The speaker's `drops` before the current sound began."""
+        """The speaker's `drops` before the current audio began."""
         return self._speaker.drops if self._since is None else self._since
 
     def _check(self, drops: int) -> None:
-        """Raise the failure if part of the current sound was dropped."""
+        """Raise the failure if part of the current audio was dropped."""
         if self._speaker.drops != drops:
             self.stop()
             self._speaker.raise_failure()
 
     def _finish(self) -> None:
-        """Mark the current sound as complete."""
         self._put(self._conversion.flush())
         self._track.end()
         self._since = None

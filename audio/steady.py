@@ -1,4 +1,4 @@
-"""A microphone that recovers: one source of frames for the life of the process."""
+"""A microphone that recovers: one frame source for the lifetime of the process."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class SteadyMicrophone:
-    """Yield frames without end; a device that is lost is searched for and opened again.
+    """Yields frames forever; a lost device is searched for and reopened.
 
-    `frames` never raises DeviceLost or InputUnusable. Positions advance over a gap by the sound
-    that was really lost, to the nearest 80 ms.
+    `frames` never raises DeviceLost or InputUnusable. Positions skip gaps by the length of the
+    audio that was lost, rounded to 80 ms.
     """
 
     pulled = False
@@ -82,12 +82,12 @@ class SteadyMicrophone:
 
     @property
     def last_frame_age_s(self) -> float:
-        """Seconds since the last frame, or since frames were requested; 0 while it is lent."""
+        """Seconds since the last frame, or since frames were first requested; 0 while lent."""
         return 0.0 if self._lent else self._clock.monotonic() - self._frame_at
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since any progress; more than a few only if something is stuck."""
+        """Seconds since the last progress; more than a few mean that something is stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
@@ -97,7 +97,7 @@ class SteadyMicrophone:
 
     @property
     def reopened(self) -> int:
-        """Number of openings after the first."""
+        """Number of times that the device was opened after the first time."""
         return max(0, self._openings - 1)
 
     @property
@@ -107,11 +107,11 @@ class SteadyMicrophone:
 
     @property
     def stuck(self) -> int:
-        """Number of abandoned calls that have not returned yet; each may hold the device."""
+        """Number of abandoned calls that have not returned yet; each may still hold the device."""
         return self._calls.stuck
 
     def pause(self, on: bool) -> None:
-        """Close the device, or open it again. Call it on the event loop."""
+        """Close the device if `on` is True, otherwise reopen it. Call it on the event loop."""
         if on is self._paused:
             return
         self._paused = on
@@ -122,16 +122,16 @@ class SteadyMicrophone:
         self._alarm.ring()
 
     def make_way(self) -> None:
-        """Close for a moment, so that PortAudio can see a loudspeaker that was plugged in.
+        """Close the device briefly, so that PortAudio can see a newly connected loudspeaker.
 
-        It has no effect if nothing has changed or somebody is being listened to; call it again
-        later, on the event loop. `on_change` is called only if the device cannot be opened again.
+        Does nothing if no device changed or somebody is being listened to; call it again later, on
+        the event loop. `on_change` is called only if the device cannot be reopened.
         """
         self._way_wanted = True
         self._alarm.ring()
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
-        """Close the device, await `use`, which may open it, and open it again. On the event loop.
+        """Close the device, await `use`, which may open it, then reopen it. On the event loop.
 
         The status does not change. `use` must end within a few seconds; while paused it waits.
         """
@@ -139,7 +139,7 @@ class SteadyMicrophone:
         self._alarm.ring()
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Yield frames until the caller stops, then close the device, also on cancellation."""
+        """Yield frames until the caller stops or is cancelled, then close the device."""
         self._frame_at = self._clock.monotonic()
         forget = self._watch.listen(self._changed) if self._watch else lambda: None
         try:
@@ -164,7 +164,7 @@ class SteadyMicrophone:
     # --- while it is open
 
     async def _listen(self, opening: Opening) -> list[Frame]:
-        """Return the frames of the next block; none after a wait or a change."""
+        """Return the next block's frames; [] after a timeout or a device change."""
         if self._look:
             await self._look_where_we_are(opening)
         elif self._way_wanted:
@@ -206,7 +206,7 @@ class SteadyMicrophone:
         return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
 
     async def _make_way(self, opening: Opening) -> list[Frame]:
-        """Return the waiting frames, and open the device again with a new device list."""
+        """Return the waiting frames and reopen the device with a new device list."""
         self._way_wanted = False
         hears = self.status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
         settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S
@@ -232,7 +232,7 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """Handle a device without sound: a busy machine, a suspended source, a dead stream."""
+        """Handle a device without audio: a busy machine, a suspended source or a dead stream."""
         sentence = (
             f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
             "sound settings hold it back."
@@ -319,7 +319,7 @@ class SteadyMicrophone:
                 self._cleaner.restart()
 
     async def _refresh_if_due(self) -> None:
-        """Renew the device list after a failure, or PortAudio would not see new devices."""
+        """Renew the device list after a failure; otherwise PortAudio would not see new devices."""
         anew, self._anew = self._anew, False
         due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
         if (due or anew) and not self._calls.stuck:
@@ -330,7 +330,7 @@ class SteadyMicrophone:
         self._become(MicrophoneStatus.MISSING, sentence)
 
     async def _lose(self, sentence: str) -> None:
-        """Close a lost opening. The search starts at once if it worked until now."""
+        """Close a lost device. If it worked before, the search starts immediately."""
         if self.status is not MicrophoneStatus.ELSEWHERE:
             self._become(MicrophoneStatus.MISSING, sentence)
         await self._let_go()
@@ -353,7 +353,7 @@ class SteadyMicrophone:
     async def _call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """Run a blocking call. Each may take a few seconds, so each counts as progress."""
+        """Run a blocking call. Each one can take a few seconds, so each counts as progress."""
         self._beat()
         return await self._calls.call(work, late)
 

@@ -10,10 +10,10 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Clock(Protocol):
-    """A clock that tests can replace by a virtual one."""
+    """A clock that tests can replace with a virtual one."""
 
     def monotonic(self) -> float:
-        """Return seconds that never jump back."""
+        """Return the time in seconds, which never jumps back."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -30,10 +30,10 @@ class LoopClock:
 
 
 class Alarm:
-    """Wait for a signal, until a given time at the latest.
+    """Waits for a signal until a deadline.
 
-    Waiting until a later time is cheap: the one task sleeps until the earlier time, and then for
-    the rest.
+    Extending the deadline is cheap: a single task sleeps until the earlier time, then for the
+    difference.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -44,11 +44,11 @@ class Alarm:
         self._sleeping: asyncio.Task[None] | None = None
 
     def ring(self) -> None:
-        """End the current wait, or the next one if there is none. Call it on the event loop."""
+        """End the current wait, or else the next one. Call it on the event loop."""
         self._news.set()
 
     async def wait(self, until: float) -> None:
-        """Return at time `until` of the clock, or after `ring`."""
+        """Return at the clock's time `until`, or earlier after `ring`."""
         if self._news.is_set() or until <= self._clock.monotonic():
             await asyncio.sleep(0)  # a loop around this must not starve other tasks
         else:
@@ -82,26 +82,26 @@ SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between two attempts to open a 
 
 
 class BackOff:
-    """Schedule attempts to open a device: at once, then at growing intervals while they fail."""
+    """Schedules attempts to open a device: immediately, then at growing intervals."""
 
     def __init__(self, now: float) -> None:
-        """Times are seconds of the clock."""
+        """`now` is the clock's time in seconds, as in the other methods."""
         self.at = now
         self._tried_at = now
         self._pause_s = 0.0
 
     def tried(self, now: float) -> None:
-        """Note that an attempt has ended, with or without success."""
+        """Note that an attempt has finished, successfully or not."""
         self._tried_at = now
         self._pause_s = min(max(2 * self._pause_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
         self.at = now + self._pause_s
 
     def lost(self, now: float) -> None:
-        """Note that the opened device is gone. If that repeats, the intervals grow too."""
+        """Note that the opened device was lost. If that recurs, the intervals grow too."""
         self.at = max(now, self._tried_at + self._pause_s)
 
     def news(self, now: float) -> None:
-        """Note a change among the devices, after which an attempt may succeed."""
+        """Note a device change, after which an attempt may succeed."""
         self.at = min(self.at, max(now, self._tried_at + SHORTEST_PAUSE_S))
 
     def settle(self) -> None:
@@ -116,13 +116,13 @@ MOST_STUCK = 3  # at once; a sound system that holds this many calls gets no fur
 
 
 class CallStuck(Exception):
-    """A call has not returned in time; its thread was abandoned."""
+    """A call did not return in time, and its thread was abandoned."""
 
 
 class BoundedCalls:
-    """Run blocking calls off the event loop, each within LONGEST_S (5 s), and abandon longer ones.
+    """Runs blocking calls off the event loop and abandons any that exceed LONGEST_S (5 s).
 
-    The thread of an abandoned call cannot be ended, but does not keep the process from ending.
+    An abandoned call's thread cannot be stopped, but it does not keep the process from exiting.
     """
 
     def __init__(self, longest_s: float = LONGEST_S) -> None:
@@ -139,15 +139,15 @@ class BoundedCalls:
 
     @property
     def exhausted(self) -> bool:
-        """True if so many calls are stuck that no further one is made."""
+        """True if so many calls are stuck that no more are made."""
         return self.stuck >= MOST_STUCK
 
     async def call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """Run `work` in a thread and return or raise what it does.
+        """Run `work` in a thread, and return its result or raise its error.
 
-        `late` runs after it if the caller no longer waits. Raises CallStuck.
+        `late` runs after `work` if the caller has stopped waiting. Raises CallStuck.
         """
         if self.exhausted:
             raise CallStuck
@@ -164,15 +164,15 @@ class BoundedCalls:
         raise CallStuck
 
     async def rest(self) -> None:
-        """Wait for cancelled calls to return, LONGEST_S at most."""
+        """Wait for cancelled calls to return, for at most LONGEST_S."""
         ended = [asyncio.to_thread(thread.join, self._longest_s) for thread in self._left]
         await asyncio.gather(*ended)
         self._left.clear()
 
 
 class _Job(Generic[Result]):
-    """One call in its thread. The first to take the token wins: the return, or the leaving
-    caller."""
+    """A call in its thread. The token goes to the returning call or the leaving caller, the first
+    to take it."""
 
     def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -184,11 +184,12 @@ class _Job(Generic[Result]):
         self.thread.start()
 
     def leave(self) -> bool:
-        """Stop waiting, so that the result counts as late; False if it is on its way."""
+        """Stop waiting and treat any result as late; False if the result is already being
+        delivered."""
         return self._token.acquire(blocking=False)
 
     def leave_for_good(self) -> threading.Thread:
-        """Drop the result even if it is on its way, and return the thread that cleans up."""
+        """Drop the result, even if it is being delivered, and return the thread that cleans up."""
         if self.leave():
             return self.thread
         clearing = threading.Thread(target=self._late, name="sound-call", daemon=True)

@@ -1,6 +1,6 @@
-"""Voices: text in, sound out. Defines the protocol and makes voices by name.
+"""Text-to-speech voices: the protocol, and making voices by name.
 
-`espeak` and `piper` are the two voices; `tuned` wraps one as Hearth uses it.
+`espeak` and `piper` are the two voices; `tuned` wraps them for Hearth.
 """
 
 import re
@@ -18,7 +18,7 @@ Speed = float | Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a clause's sound, and where words end in it.
+    """A chunk of a clause's audio, and the positions at which its words end.
 
     Words are the whitespace-separated parts of the text given to `speak`, in order over all its
     chunks.
@@ -29,7 +29,7 @@ class Chunk:
 
 
 class Voice(Protocol):
-    """Turn a clause into sound. Blocking: it is called from a worker thread."""
+    """Turns a clause into audio. Blocking: call it from a worker thread."""
 
     @property
     def name(self) -> str:
@@ -38,20 +38,19 @@ class Voice(Protocol):
 
     @property
     def rate(self) -> int:
-        """Rate of the PCM from `speak`, in Hz."""
+        """Sample rate of the PCM from `speak`, in Hz."""
         ...
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """Yield the sound of `text` (mono int16) in pieces as they are made; nothing for blank
-        text.
+        """Yield the audio of `text` (mono int16) chunk by chunk; nothing for blank text.
 
-        Raises AudioError if the voice fails. Closing the iterator stops the work.
+        Raises AudioError if the voice fails. Closing the iterator stops the synthesis.
         """
         ...
 
 
 def speed_now(speed: Speed) -> float:
-    """Return the speed for the clause that is about to be spoken."""
+    """Return the current speed, for the clause that is about to be spoken."""
     return speed() if callable(speed) else speed
 
 
@@ -61,7 +60,7 @@ _LETTER_A = re.compile(r"(?<=\b[A-Z] )A\b|\bA(?= [A-Z]\b)")
 
 
 def plain(text: str) -> str:
-    """Return one line without control characters and phoneme brackets."""
+    """Return the text on one line, without control characters or phoneme brackets."""
     printable = "".join(" " if unicodedata.category(char)[0] == "C" else char for char in text)
     return " ".join(_PHONEME_BRACKETS.sub(" ", printable).split())
 

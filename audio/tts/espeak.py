@@ -1,4 +1,4 @@
-"""The voice of espeak-ng: robotic, in many languages, always available."""
+"""The espeak-ng voice: robotic, in many languages, always available."""
 
 import logging
 import os
@@ -36,7 +36,7 @@ _KNOWN = frozenset(_CODES.split())
 def espeak_name(language: str) -> str:
     """Return espeak-ng's voice for a language code such as "en", "pt-BR" or "es_MX".
 
-    For an unknown language it is "en-us", with a warning in the log.
+    For an unknown language, it logs a warning and returns "en-us".
     """
     code = language.strip().lower().replace("_", "-")
     for candidate in (code, code.split("-")[0]):
@@ -50,10 +50,10 @@ def espeak_name(language: str) -> str:
 
 
 class EspeakVoice:
-    """A voice that runs one espeak-ng process per clause and passes on its sound as it comes.
+    """A voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
 
-    `speed`: 1.0 is normal, 2.0 twice as fast. `ahead` starts the next clause's process before it is
-    needed, for a program that keeps running. `speak` raises InputUnusable.
+    With `speed`, 1.0 is normal and 2.0 twice as fast. `ahead` starts the next clause's process
+    before it is needed, for a program that keeps running. `speak` raises InputUnusable.
     """
 
     def __init__(
@@ -139,10 +139,10 @@ class EspeakVoice:
 
 
 class _Spare:
-    """A process that was started ahead, with its voice loaded, and waits for its text.
+    """A process started ahead of time that has loaded its voice and waits for text.
 
-    A new process adds 20 to 120 ms before the first sound (measured on two x86 cores, idle and
-    busy). The spare one ends when its stdin closes, so it never outlives this process.
+    A new process adds 20 to 120 ms before the first audio (measured on two x86 cores, idle and
+    busy). The spare process ends when its stdin closes, so it never outlives this process.
     """
 
     def __init__(self) -> None:
@@ -190,7 +190,7 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
-    """Read what is there, at most `size` bytes; nothing at the end.
+    """Read the available bytes, at most `size`; b"" at the end.
 
     Raises InputUnusable after PATIENCE_SECONDS without a byte.
     """
