@@ -1,13 +1,13 @@
-"""The voices of Piper: natural, one neural model per language.
+"""Piper voices: natural speech from one neural model per language.
 
 piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is made; Hearth runs without
 it.
 
 A model computes how long each phoneme lasts, in its only Ceil node, but does not return it (piper's
 own `patch_voice_with_alignment` looks for the same node). To get the durations without the package
-`onnx`, this module reads the name of that node's output from the file and appends an output of that
-name to the file's bytes. This works because a protobuf field that occurs twice is merged and lists
-are joined (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
+`onnx`, this module reads the name of that node's output from the file and appends an output with
+that name to the file's bytes. This works because a protobuf field that occurs twice is merged and
+lists are joined (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
 """
 
 import json
@@ -33,12 +33,12 @@ NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
 
 
 class PiperVoice:
-    """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded when it is made.
+    """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded when the object is made.
 
-    It yields one chunk per sentence, as loud as the model makes it. `speed`: 1.0 is the voice's
-    own, 2.0 twice as fast. `speaker` is one of the voice's speakers by name or number, "" for the
-    first. Raises InputUnusable if Piper or the file is missing, the file is not a voice, or there
-    is no such speaker.
+    It yields one chunk per sentence, at the model's own loudness. With `speed`, 1.0 is the voice's
+    own speed and 2.0 twice as fast. `speaker` is one of the voice's speakers by name or number; ""
+    is the first. Raises InputUnusable if Piper or the file is missing, the file is not a voice, or
+    there is no such speaker.
     """
 
     def __init__(self, model_path: Path, speed: Speed = 1.0, speaker: str = "") -> None:
@@ -93,7 +93,7 @@ class PiperVoice:
 
 
 def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
-    """Return the number of a speaker. Raises InputUnusable if the voice has no such speaker."""
+    """Return a speaker's number. Raises InputUnusable if the voice has no such speaker."""
     named: dict[str, int] = dict(config.speaker_id_map)
     if wanted in named:
         return named[wanted]
@@ -115,10 +115,10 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
 
 @contextmanager
 def _telling_durations(path: Path) -> Iterator[str]:
-    """Yield the path from which to load the model so that it returns phoneme durations.
+    """Yield a path from which the model loads so that it also returns phoneme durations.
 
     The path is an in-memory file that is deleted when it is closed, because an onnxruntime session
-    made from bytes keeps them (measured: 60 MB a voice).
+    made from bytes keeps them (measured: 60 MB per voice).
     """
     model = path.read_bytes()
     told = durations_output(model)
@@ -134,7 +134,7 @@ def _telling_durations(path: Path) -> Iterator[str]:
 
 
 def _session(path: Path, options: Any) -> Any:
-    """Load the model with its durations as an output, if possible; else word ends are estimated."""
+    """Load the model with durations as an output if possible; otherwise word ends are estimated."""
     import onnxruntime
 
     def load(model: str) -> Any:
@@ -152,7 +152,7 @@ def _session(path: Path, options: Any) -> Any:
 
 
 def need_piper() -> None:
-    """Raise InputUnusable if Piper is not installed. Imports nothing."""
+    """Raise InputUnusable if Piper is not installed, without importing it."""
     if find_spec("piper") is None or find_spec("onnxruntime") is None:
         raise InputUnusable(_NOT_INSTALLED)
 
@@ -197,11 +197,12 @@ Sentences = Sequence[Sequence[str]]  # the phonemes of each sentence
 def word_positions(
     words: Sequence[str], sentences: Sentences, spoken: Callable[[str], Sentences]
 ) -> list[int]:
-    """Return how many of the clause's phonemes have sounded at the end of each word.
+    """Return how many of the clause's phonemes have been spoken by the end of each word.
 
     Spaces and sentence ends separate words. A voice reads some words together ("of the") and some
-    as several ("1234"); then each word gets the share of the clause that it has of all words spoken
-    alone, as `spoken` returns them, which is accurate to within a word. Empty if nothing is spoken.
+    as several ("1234"). Each word then gets a share of the clause in proportion to its phonemes
+    when spoken alone, as `spoken` returns them, which is accurate to within a word. Empty if
+    nothing is spoken.
     """
     ends = _ends_of_groups(sentences)
     if len(ends) == len(words):
@@ -216,7 +217,7 @@ def word_positions(
 
 
 def _sounding(sentences: Sentences) -> list[int]:
-    """Return, for each audible phoneme, its position counted from 1."""
+    """Return the position of each audible phoneme, counted from 1."""
     phonemes = (phoneme for sentence in sentences for phoneme in sentence)
     return [count for count, phoneme in enumerate(phonemes, 1) if phoneme not in _MARKS]
 
@@ -237,11 +238,11 @@ def _ends_of_groups(sentences: Sentences) -> list[int]:
 
 
 def word_ends(positions: Sequence[int], before: int, samples: Sequence[int]) -> tuple[int, ...]:
-    """Return the ends of the words that end in a chunk, in samples from its start.
+    """Return the ends of the words that end in a chunk, in samples from the chunk's start.
 
-    `positions` are those of all the clause's words. `before` is the number of the clause's phonemes
-    before this chunk. `samples` is the length of each phoneme of the chunk, including its begin and
-    end marks.
+    `positions` covers all the clause's words. `before` is the number of the clause's phonemes
+    before this chunk. `samples` is the length of each of the chunk's phonemes, including its begin
+    and end marks.
     """
     until = list(accumulate(samples))
     count = len(samples) - 2  # without the begin and end marks
@@ -260,9 +261,9 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
 def durations_output(model: bytes) -> bytes:
-    """Return what to append to a model's bytes so that it also returns phoneme durations.
+    """Return the bytes to append to a model so that it also returns phoneme durations.
 
-    Empty if the durations are not found, are an output already, or the file is not understood.
+    Empty if the durations are not found or are already an output, or if the file cannot be parsed.
     """
     try:
         graphs = [value for number, value in _fields(memoryview(model)) if number == _MODEL_GRAPH]
@@ -281,9 +282,9 @@ def durations_output(model: bytes) -> bytes:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yield each field's number and content; the content of a plain number is empty.
+    """Yield each field's number and content; the content of a numeric field is empty.
 
-    Raises ValueError or IndexError for what is not protobuf.
+    Raises ValueError or IndexError if the bytes are not protobuf.
     """
     here = 0
     while here < len(message):
@@ -309,7 +310,7 @@ def _texts(message: memoryview, wanted: int) -> list[str]:
 
 
 def _number(message: memoryview, here: int) -> tuple[int, int]:
-    """Read a variable-length number and return it with the position after it."""
+    """Read a variable-length integer and return it with the position after it."""
     number = shift = 0
     while True:
         byte = message[here]

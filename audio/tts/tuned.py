@@ -1,4 +1,4 @@
-"""A voice as Hearth uses it: levelled, timed, and with its recent phrases cached."""
+"""A voice tuned for Hearth: levelled, timed, and with recent phrases cached."""
 
 import logging
 import math
@@ -48,9 +48,10 @@ class Leveller:
         self._accounts: dict[str, _Account] = {}
 
     def level(self, voice: str, pcm: bytes, rate: int, volume: float = 1.0) -> bytes:
-        """Level the next piece of `voice`: mono int16 at `rate` Hz, returned in the same length.
+        """Level the next audio of `voice`: mono int16 at `rate` Hz, returned at the same length.
 
-        `voice` is any name for the speaker. `volume`: 1.0 is the target, 0.5 is 6 dB below it.
+        `voice` is any name that identifies the speaker. With `volume`, 1.0 is the target and 0.5 is
+        6 dB below it.
         """
         if not pcm:
             return pcm
@@ -65,7 +66,7 @@ class Leveller:
 
 @dataclass
 class _Account:
-    """Loudness of one voice, as far as it is known."""
+    """One voice's loudness, as far as it is known."""
 
     # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
@@ -74,12 +75,12 @@ class _Account:
     limit: float = 1.0  # the limiter's factor at the last sample
 
     def hear(self, samples: Samples, rate: int) -> None:
-        """Add the next sound of the voice: floats, 1.0 is full scale, shape (n,)."""
+        """Add the voice's next audio: floats, 1.0 is full scale, shape (n,)."""
         powers, self.rest = block_powers(np.concatenate((self.rest, samples)), rate)
         self.blocks.extend(powers)
 
     def move(self, target_db: float, seconds: float) -> tuple[float, float]:
-        """Return the gain in dB at the begin and the end of the next `seconds` of sound."""
+        """Return the gain in dB at the start and end of the next `seconds` of audio."""
         power, speech_s = speech_power(self.blocks)
         if not speech_s:
             return 0.0, 0.0
@@ -96,9 +97,9 @@ class _Account:
 
 
 def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
-    """Level a whole sound to `target_db` with one gain.
+    """Level a complete clip to `target_db` with a single gain.
 
-    Mono int16 at `rate` Hz, returned in the same length.
+    Mono int16 at `rate` Hz, returned at the same length.
     """
     step = 2 * rate  # bytes: one second at a time, because it may be long
     pieces = [
@@ -128,7 +129,7 @@ def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
 
 
 def speech_power(blocks: Collection[float]) -> tuple[float, float]:
-    """Return the mean square of the speech among these blocks, and its length in seconds.
+    """Return the mean square of the speech in these blocks, and its length in seconds.
 
     Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), but on shorter blocks and without
     its frequency weighting, because the voices here are similar enough.
@@ -141,10 +142,10 @@ def speech_power(blocks: Collection[float]) -> tuple[float, float]:
 
 
 def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, float]:
-    """Keep samples (floats, 1.0 is full scale) below `CEILING_DB`, with smooth changes.
+    """Keep samples (floats, 1.0 is full scale) below `CEILING_DB`, with smooth gain changes.
 
-    The gain falls one step before a peak and recovers after it. `before` is the factor at the end
-    of the previous piece. Returns the samples and the last factor.
+    The gain falls one step before a peak and recovers after it. `before` is the previous call's
+    last factor. Returns the samples and the new last factor.
     """
     ceiling = _factor(CEILING_DB)
     if before >= 1.0 and np.abs(samples).max(initial=0.0) <= ceiling:
@@ -177,7 +178,7 @@ LONGEST = 60  # characters; longer texts hardly ever repeat
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Key of a phrase: everything that determines its sound."""
+    """A phrase's cache key: everything that determines its audio."""
 
     voice: str  # engine and file
     speaker: str  # "" if the voice has only one
@@ -186,7 +187,7 @@ class Phrase:
 
 
 class PhraseCache:
-    """Cache of the most recent phrases, limited in bytes. Not thread-safe."""
+    """A cache of the most recently used phrases, limited in bytes. Not thread-safe."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, longest: int = LONGEST) -> None:
         self._most_bytes = most_bytes
@@ -195,15 +196,15 @@ class PhraseCache:
         self.bytes = 0  # size of the cached sound
 
     def get(self, phrase: Phrase) -> tuple[Chunk, ...] | None:
-        """Return the whole sound of the phrase; None if it is not cached."""
+        """Return the phrase's complete audio; None if it is not cached."""
         if phrase in self._kept:
             self._kept.move_to_end(phrase)
         return self._kept.get(phrase)
 
     def put(self, phrase: Phrase, sound: tuple[Chunk, ...]) -> None:
-        """Cache the whole sound of the phrase and drop the least recently used ones.
+        """Cache the phrase's complete audio, dropping the least recently used phrases.
 
-        A text or a sound that is too long is not cached.
+        Text or audio that is too long is not cached.
         """
         size = _size(sound)
         if not sound or len(phrase.text) > self._longest or size > self._most_bytes:
@@ -222,9 +223,9 @@ logger = logging.getLogger(__name__)
 
 
 class TunedVoice:
-    """Wrap a voice: level its loudness, cache short phrases and measure its pace.
+    """Wraps a voice: levels its loudness, caches short phrases and measures its speed.
 
-    The leveller and the cache may be shared by voices that work in the same thread.
+    Voices that work in the same thread can share the leveller and the cache.
     """
 
     def __init__(
@@ -263,18 +264,18 @@ class TunedVoice:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work per second of recent sound; None if not known yet."""
+        """Seconds of work per second of recent audio; None if not known yet."""
         return self._meter.factor
 
     @property
     def complaint(self) -> str:
-        """A sentence if the voice is too slow for this machine, else ""."""
+        """A sentence if the voice is too slow on this machine, otherwise ""."""
         if self._meter.factor is None or not self._meter.slow:
             return ""
         return slowness(self.name, self._meter.factor)
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """As Voice.speak. Raises AudioError."""
+        """Speak as in `Voice.speak`. Raises AudioError."""
         phrase = self._phrase(text)
         kept = self._cache.get(phrase)
         if kept is not None:
@@ -328,7 +329,7 @@ QUALITIES = ("x_low", "low", "medium", "high")  # of Piper's voices, as their na
 
 
 class Meter:
-    """The real-time factor of a voice: seconds of work per second of sound."""
+    """A voice's real-time factor: seconds of work per second of audio."""
 
     def __init__(self) -> None:
         self._recent: deque[tuple[float, float]] = deque()
@@ -342,7 +343,7 @@ class Meter:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work per second of sound; None if too little was made yet."""
+        """Seconds of work per second of audio; None if there is too little audio yet."""
         if self._sound_s < ENOUGH_S:
             return None
         return sum(worked_s for worked_s, _ in self._recent) / self._sound_s
@@ -353,10 +354,9 @@ class Meter:
 
 
 def lighter(voice: str) -> str | None:
-    """Return the name of the same voice in the next lower quality; None if there is none.
+    """Return the same voice's name in the next lower quality, or None.
 
-    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. Whether such a voice exists is not
-    checked.
+    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. The returned voice may not exist.
     """
     begin, dash, quality = voice.rpartition("-")
     if not dash or quality not in QUALITIES[1:]:
@@ -365,9 +365,9 @@ def lighter(voice: str) -> str | None:
 
 
 def slowness(name: str, factor: float) -> str:
-    """Explain in one sentence which voice is too slow, by how much, and what to do.
+    """Explain in one sentence that a voice is too slow, by how much, and what to do.
 
-    `name` is a voice's name, "ENGINE:VOICE".
+    `name` is the voice's name, "ENGINE:VOICE".
     """
     engine, _, voice = name.partition(":")
     if lower := lighter(voice):

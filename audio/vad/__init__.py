@@ -1,4 +1,4 @@
-"""Voice activity detection: the protocol, and the choice of the detector."""
+"""Voice activity detection: the protocol and the choice of detector."""
 
 import logging
 import math
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Voicing:
-    """Speech probability of one chunk of sound."""
+    """The speech probability of one chunk of audio."""
 
     end: int  # sample index (16 kHz) at which the chunk ends
     probability: float  # 0 to 1
@@ -27,25 +27,25 @@ def level_of(pcm: bytes) -> float:
 
 
 class VoiceDetector(Protocol):
-    """Tell speech from everything else, chunk by chunk."""
+    """Distinguishes speech from other audio, chunk by chunk."""
 
     @property
     def chunk_samples(self) -> int:
-        """Length of a chunk in samples at 16 kHz."""
+        """Chunk length in samples at 16 kHz."""
         ...
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Take the next frame (FRAME_BYTES), which ends at sample `end`; return completed
+        """Process the next frame (FRAME_BYTES), which ends at sample `end`; return completed
         chunks."""
         ...
 
     def reset(self) -> None:
-        """Forget what was heard; the next frame may have any position in the stream."""
+        """Forget all previous audio; the next frame can have any position in the stream."""
         ...
 
 
 def make_voice_detector() -> VoiceDetector:
-    """Make Silero's detector, or webrtcvad's with a warning if Silero cannot be loaded."""
+    """Make Silero's detector. If Silero cannot be loaded, log a warning and use webrtcvad."""
     # Imported late: one is enough, and Silero's binary may not fit this processor or C library.
     try:
         from audio.vad.silero import SileroDetector

@@ -13,7 +13,7 @@ _LIMIT = "OMP_THREAD_LIMIT"
 def _on_one_thread() -> Iterator[None]:
     """Make a library that is loaded in this block compute on the calling thread.
 
-    ggml spreads each chunk over four threads, which takes longer than the computation: 3 s of sound
+    ggml spreads each chunk over four threads, which takes longer than the computation: 3 s of audio
     cost 210 ms of CPU that way, and 14 ms on one thread. OpenMP reads its limit when it is loaded.
     """
     before = os.environ.get(_LIMIT)
@@ -44,7 +44,7 @@ class SileroDetector:
         self._waiting = bytearray()
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Take the next frame, which ends at sample `end`; a frame completes at most one chunk."""
+        """Process the next frame, which ends at sample `end` and completes at most one chunk."""
         self._waiting += pcm
         found = []
         while len(self._waiting) >= _CHUNK_BYTES:

@@ -18,8 +18,7 @@ _LOWEST_BIN = 3  # bins below it are hum
 
 
 def is_tone(pcm: bytes) -> bool:
-    """Return True if a frame of 16 kHz mono int16 holds one tone, with its octave, and nothing
-    else."""
+    """Return True if a frame of 16 kHz mono int16 contains only a tone and perhaps its octave."""
     samples = np.frombuffer(pcm, np.int16).astype(np.float64)
     energy = np.abs(np.fft.rfft(samples * np.hanning(len(samples)))) ** 2
     energy[:_LOWEST_BIN] = 0.0
@@ -59,7 +58,7 @@ class WebrtcDetector:
         self._after_tone = 0  # frames left that may be the tone's tail
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Take the next frame, which ends at sample `end`; return one chunk."""
+        """Process the next frame, which ends at sample `end`; return one chunk."""
         level = level_of(pcm)
         toned = self._is_toned(pcm, level)
         for at in range(0, len(pcm), _PIECE_SAMPLES * 2):
@@ -70,12 +69,12 @@ class WebrtcDetector:
         return [Voicing(end, sum(self._verdicts) / _PIECES, level)]
 
     def reset(self) -> None:
-        """Forget what was heard, but not the room's noise."""
+        """Forget all previous audio except the room's noise level."""
         self._verdicts.clear()
         self._after_tone = 0
 
     def _is_toned(self, pcm: bytes, level: float) -> bool:
-        """Return True for a tone, or for its tail, which webrtcvad takes for speech."""
+        """Return True for a tone or for its tail, which webrtcvad mistakes for speech."""
         if is_tone(pcm):
             self._tone, self._after_tone = level, _AFTER_TONE
             return True

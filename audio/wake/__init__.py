@@ -1,7 +1,7 @@
-"""Wake-word engines: the protocol, the trigger and the choice of the engine.
+"""Wake-word engines: the protocol, the trigger and the choice of engine.
 
-`micro` and `open` are the two engines; `wrappers` pauses an engine in silence or verifies it with
-the other.
+`micro` and `open` are the two engines. `wrappers` pauses an engine during silence or verifies its
+detections with the other engine.
 """
 
 import os
@@ -16,7 +16,7 @@ from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A wake word was heard."""
+    """A detected wake word."""
 
     word: str  # as configured, e.g. "okay_nabu"
     score: float  # 0 to 1
@@ -26,7 +26,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A wake word was nearly detected."""
+    """A wake word that was almost detected."""
 
     word: str
     score: float  # at its peak, 0 to 1
@@ -35,47 +35,48 @@ class NearMiss:
 
 
 class WakeEngine(Protocol):
-    """Listen for one or more words in a continuous stream."""
+    """Listens for one or more wake words in a continuous stream."""
 
     @property
     def score(self) -> float:
-        """The highest score of any word in the last frame, 0 to 1."""
+        """The last frame's highest score of any word, 0 to 1."""
         ...
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """The score of each word in the last frame, 0 to 1."""
+        """Each word's score in the last frame, 0 to 1."""
         ...
 
     @property
     def closeness(self) -> float:
-        """The highest score as a fraction of its threshold in the last frame; above 1 it fires.
+        """The last frame's highest score as a fraction of its threshold; a word fires above 1.
 
         The refractory time after a detection does not affect it.
         """
         ...
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame (FRAME_BYTES), which ends at sample `end`.
+        """Process the next frame (FRAME_BYTES), which ends at sample `end`.
 
-        After a detection the engine stays silent for its refractory time (2 s of sound).
+        Returns a detection, or None. After a detection the engine reports nothing for its
+        refractory time (2 s of audio).
         """
         ...
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call, at most one per 2 s of sound."""
+        """Return the near misses since the last call, at most one per 2 s of audio."""
         ...
 
     def strict(self, on: bool) -> None:
-        """Require more certainty, for example while music plays, or the usual one again."""
+        """Require more certainty, for example while music plays, or return to normal."""
         ...
 
     def restart(self) -> None:
-        """Start over for another stream, at time 0. Takes up to 0.2 s."""
+        """Start over for another stream at position 0. Takes up to 0.2 s."""
         ...
 
     def close(self) -> None:
-        """Free native resources. The engine must not be used afterwards."""
+        """Free native resources. Do not use the engine afterwards."""
         ...
 
 
@@ -89,7 +90,7 @@ _FALLEN = NEAR / 2
 
 
 class Trigger:
-    """Judge each frame's scores; no detection within REFRACTORY samples (2 s) of another."""
+    """Turns scores into detections, at most one per REFRACTORY samples (2 s)."""
 
     def __init__(self, thresholds: Mapping[str, float], lead_ms: int) -> None:
         """A word fires above its value in `thresholds`; the mark is `lead_ms` before that."""
@@ -100,7 +101,7 @@ class Trigger:
         self._misses = _Misses()
 
     def strict(self, on: bool) -> None:
-        """Require more certainty, or the usual one again."""
+        """Require more certainty, or return to normal."""
         self._thresholds = (
             {word: 1 - (1 - usual) * STRICT for word, usual in self._usual.items()}
             if on
@@ -112,7 +113,7 @@ class Trigger:
         return max(score / self._thresholds[word] for word, score in scores.items())
 
     def judge(self, scores: Mapping[str, float], end: int) -> Detection | None:
-        """Return the word furthest above its threshold at sample `end`, if any."""
+        """Return the word furthest above its threshold at sample `end`, or None."""
         if end < self._deaf_until:
             return None
         above = {word: score - self._thresholds[word] for word, score in scores.items()}
@@ -132,18 +133,18 @@ class Trigger:
         return self._misses.told()
 
     def restart(self) -> None:
-        """Start over, with sample counts from 0."""
+        """Start over, counting samples from 0."""
         self._deaf_until = 0
         self._misses = _Misses()
 
 
 class ModelWake:
-    """Base of the engines: a model for each word, its score and its threshold."""
+    """Base class of the engines: each word has a model, a score and a threshold."""
 
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
     ) -> None:
-        """`models` and `thresholds` are by word, and each model has `close`; `lead_ms` as for
+        """`models` and `thresholds` are by word; each model has `close`. For `lead_ms`, see
         Trigger."""
         self.thresholds = thresholds  # a word fires above its own, unless the engine is strict
         self.scores = dict.fromkeys(models, 0.0)
@@ -156,7 +157,7 @@ class ModelWake:
 
     @property
     def closeness(self) -> float:
-        """The highest score as a fraction of its word's threshold; above 1 it fires."""
+        """The highest score as a fraction of its word's threshold; a word fires above 1."""
         return self._trigger.closeness(self.scores)
 
     def near_misses(self) -> list[NearMiss]:
@@ -172,7 +173,7 @@ class ModelWake:
 
 
 class _Misses:
-    """Find score peaks that did not fire."""
+    """Finds score peaks that did not reach their threshold."""
 
     def __init__(self) -> None:
         self._peak: NearMiss | None = None
@@ -180,7 +181,7 @@ class _Misses:
         self._found: list[NearMiss] = []
 
     def take(self, now: NearMiss) -> None:
-        """Take the closeness of the nearest word in a frame."""
+        """Add the closeness of a frame's closest word."""
         if self._peak is None:
             self._peak = now if now.closeness > NEAR else None
         elif now.closeness > self._peak.closeness:
@@ -201,7 +202,7 @@ class _Misses:
 
 
 def check_words(words: Sequence[str]) -> list[str]:
-    """Return the words without repetition. Raises InputUnusable if there are none."""
+    """Return the words without duplicates. Raises InputUnusable if there are none."""
     if not words:
         raise InputUnusable("wake.words is empty: name at least one wake word.")
     return list(dict.fromkeys(words))
@@ -210,7 +211,8 @@ def check_words(words: Sequence[str]) -> list[str]:
 def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
     """List the models in the folder for the engine ("micro" or "open"), sorted by name.
 
-    micro: NAME.json and NAME.tflite; open: NAME.tflite alone. A missing folder has none.
+    A micro model is NAME.json and NAME.tflite; an open model is NAME.tflite alone. Returns () if
+    the folder is missing.
     """
     if folder is None or not folder.is_dir():
         return ()
@@ -256,7 +258,7 @@ def check_model(path: Path, tflite: Any) -> None:
 
 
 def unusable(path: Path, reason: str) -> InputUnusable:
-    """Make the error for a model file that exists but cannot be used."""
+    """Return the error for a model file that exists but cannot be used."""
     return InputUnusable(f"{path}, a wake-word model, {reason}: fetch it again or use another.")
 
 
@@ -276,11 +278,11 @@ def make_wake_engine(
     folder: Path | None = None,
     verify: Verify = "off",
 ) -> WakeEngine:
-    """Make the engine of that name, "micro" or "open".
+    """Make the engine with that name, "micro" or "open".
 
-    `sensitivities` override `sensitivity` for single words. `folder` holds added models, each a
-    word by its name. `verify`: "soft" lets the other engine refuse a detection that it does not
-    hear at all, if it has the same word built in. Raises InputUnusable for an unknown engine or
+    `sensitivities` override `sensitivity` for individual words. `folder` holds added models, each
+    named after its word. With `verify="soft"`, the other engine can reject a detection that it does
+    not hear at all, if it has the same word built in. Raises InputUnusable for an unknown engine or
     word, or an unusable model.
     """
     first = _make(engine, words, sensitivity, sensitivities, folder)
@@ -315,7 +317,7 @@ def _make(
 
 
 def built_in_words(engine: str) -> tuple[str, ...]:
-    """Return the words that come with the engine "micro" or "open"."""
+    """Return the words that come with the "micro" or "open" engine."""
     if engine == "micro":
         from audio.wake.micro import BUILT_IN as MICRO_WORDS
 

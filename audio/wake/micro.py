@@ -31,10 +31,10 @@ from audio.wake import (
 
 
 class MicroScore:
-    """Run a model once in `stride` steps of 10 ms; its score is the mean over a few runs."""
+    """Runs a model once every `stride` steps of 10 ms; the score is the mean of a few runs."""
 
     def __init__(self, model: MicroWakeWord) -> None:
-        """`model` still belongs to the caller and must stay open while this is used."""
+        """`model` still belongs to the caller and must stay open while this object is used."""
         self._model = model
         self._features: list[NDArray[np.float64]] = []  # features of the steps since the last run
         self._recent: deque[float] = deque(maxlen=model.sliding_window_size)
@@ -47,7 +47,7 @@ class MicroScore:
         self._meanings = _meanings(model)
 
     def hear(self, features: NDArray[np.float64]) -> float | None:
-        """Take the features of a step and return the score if the model runs, else None.
+        """Process a step's features and return the score if the model runs, otherwise None.
 
         The score is 0 until the model has run a few times.
         """
@@ -69,7 +69,7 @@ class MicroScore:
 
 
 def _meanings(model: MicroWakeWord) -> list[float]:
-    """Return the score for each byte that the model can output."""
+    """Return the score for each byte value that the model can output."""
     values = np.arange(256, dtype=np.uint8).view(model.output_dtype).astype(np.float32)
     meanings = (values - model.output_zero_point) * model.output_scale
     return [float(meaning) for meaning in meanings]
@@ -110,7 +110,7 @@ class MicroWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities` override `sensitivity` for single words. `folder` holds added models.
+        """`sensitivities` override `sensitivity` for individual words. `folder` holds added models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """

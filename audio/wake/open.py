@@ -45,7 +45,7 @@ class OpenWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities` override `sensitivity` for single words. `folder` holds added models.
+        """`sensitivities` override `sensitivity` for individual words. `folder` holds added models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """

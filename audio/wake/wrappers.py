@@ -1,4 +1,4 @@
-"""Wake engines that wrap another: one skips silence without loss, one verifies detections."""
+"""Wake engines that wrap another engine, to skip silence without loss or to verify detections."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _BLOCK = 80 * SAMPLES_PER_MS  # the microphone's block, and the step of `open`
 
 
 class _Wrapper:
-    """Pass everything on to the wrapped engine."""
+    """Passes every call on to the wrapped engine."""
 
     def __init__(self, engine: WakeEngine) -> None:
         self._engine = engine
@@ -44,12 +44,12 @@ class _Wrapper:
 
 
 class GatedWake(_Wrapper):
-    """A WakeEngine behind a gate; when the gate opens, the engine first hears what came before.
+    """A WakeEngine behind a gate. When the gate opens, the engine first hears the preceding audio.
 
-    Older sound is skipped, because it was as silent as what the engine heard last. Positions are
-    those of the frames, whenever the engine gets them. A gap in them, from a microphone that was
-    away, is silence to the engine; otherwise the engine would fire again after the gap at the word
-    that it heard last.
+    Older audio is skipped, because it was as silent as the audio that the engine heard last.
+    Positions are those of the frames, whenever the engine gets them. A gap in positions, from a
+    microphone that was lost, is silence to the engine. Otherwise the engine would fire again after
+    the gap, at the word that it heard last.
     """
 
     def __init__(self, engine: WakeEngine) -> None:
@@ -77,7 +77,7 @@ class GatedWake(_Wrapper):
         return not self._gap and (bool(end % _BLOCK) or not self._judge())
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame, which ends at sample `end`, or the one that `pass_by` refused."""
+        """Process the next frame, which ends at sample `end`, or one that `pass_by` declined."""
         if end != self._end:
             self._keep(pcm, end)
         gap, self._gap = self._gap, range(0)
@@ -145,10 +145,10 @@ REFUSED_BELOW = 0.05  # of the other engine's score: refuse only words that it d
 
 
 class VerifiedWake(_Wrapper):
-    """A WakeEngine whose detections another engine may refuse.
+    """A WakeEngine whose detections another engine can reject.
 
-    The other engine hears only what it checks. Afterwards it hears silence again, with the next
-    frame so that the answer is not delayed. Words that it does not know are not checked. A refusal
+    The other engine hears only the audio that it checks. With the next frame, so that the answer is
+    not delayed, it hears silence again. Words that it does not know are not checked. A rejection
     counts as a near miss and, like a detection, silences the engine for the refractory time.
     """
 
@@ -160,7 +160,7 @@ class VerifiedWake(_Wrapper):
         self._looked = False  # the other engine has not heard silence since the last check
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Take the next frame; a frame at which the first engine fires takes up to 150 ms."""
+        """Process the next frame. A frame at which the first engine fires takes up to 150 ms."""
         if self._looked:
             self._looked = False
             self._other.restart()
@@ -175,7 +175,7 @@ class VerifiedWake(_Wrapper):
         return None
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call, including refusals."""
+        """Return the near misses since the last call, including rejections."""
         refused, self._refused = self._refused, []
         return [*super().near_misses(), *refused]
 
@@ -196,9 +196,9 @@ class VerifiedWake(_Wrapper):
 
 
 def second_score(engine: WakeEngine, frames: Sequence[tuple[bytes, int]], word: str) -> float:
-    """Return the engine's best score for the word in frames with their ends; takes some 100 ms.
+    """Return the engine's best score for the word in `frames` (audio, end). Takes some 100 ms.
 
-    The engine must have heard silence before, and must be restarted afterwards.
+    The engine must have heard silence before the call, and must be restarted after it.
     """
     best, end = 0.0, frames[-1][1]
     silence = [
