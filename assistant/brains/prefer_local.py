@@ -19,7 +19,6 @@ from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
-    Interrupted,
     NotMeant,
     Reached,
     ReplyAudio,
@@ -48,7 +47,7 @@ HOME = "home-assistant"  # brain name of turns served by Home Assistant
 LISTEN_ON_S = 3.0
 _WAITING = 1_024  # items not taken yet; beyond this the model waits
 # Events that only the acting side may send.
-_ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted, Interrupted)
+_ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted)
 
 
 # Seconds from the newest piece of the transcript and from the model's first act to the decision.

@@ -18,7 +18,6 @@ from assistant.domain.brain import (
     BrainTurn,
     Heard,
     InTalk,
-    Interrupted,
     NotMeant,
     Preface,
     Reached,
@@ -35,7 +34,6 @@ from assistant.domain.brain import (
 )
 from assistant.domain.events import Deferred
 from assistant.domain.tool_call import ToolCall, ToolOutcome
-from assistant.speech.output import SpeechOutput
 
 if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
@@ -95,13 +93,11 @@ class TurnThinking:
     def __init__(
         self,
         turn: "Turn",
-        mouth: SpeechOutput,
         services: Deferred[TurnServices],
         patience: Patience,
         toning: Toning,
     ) -> None:
         self._turn = turn
-        self._mouth = mouth
         self._services = services
         self._is_early = services.value is None  # the turn began before the services were ready
         self._speech = turn.speech
@@ -221,7 +217,7 @@ class TurnThinking:
 
     async def _take(self, event: BrainEvent) -> None:
         match event:
-            case Interrupted() | Restarted():
+            case Restarted():
                 self._early.clear()
         match event:
             case Heard() if self._goes_on:
@@ -229,14 +225,9 @@ class TurnThinking:
             case Heard(text, language):
                 self._turn.hear(text, language)
                 self._turn.timeline.mark("heard")
-            case (
-                ReplyText()
-                | ReplyAudio()
-                | Preface()
-                | Interrupted()
-                | ReplySettled()
-                | Restarted()
-            ) if self._turn.voice_is_ours:
+            case ReplyText() | ReplyAudio() | Preface() | ReplySettled() | Restarted() if (
+                self._turn.voice_is_ours
+            ):
                 pass  # our own sentences replace whatever it says
             case Preface(alone):
                 self._toning.give_way()
@@ -251,8 +242,6 @@ class TurnThinking:
                 # The calls continue, but the brain no longer waits for them.
                 for call_id in ids:
                     self._patience.expect(call_name(call_id))
-            case Interrupted():
-                self._mouth.stop()
             case ReplySettled():
                 self._speech.reply.settle()
             case Restarted():

@@ -96,7 +96,7 @@ class Turn:
         self._toning = Toning(IN_WORDS if unspoken else voice.acknowledging, self)
         self._own_words = OwnWords(self, self._toning, voice.catalogue)
         self.calls = ToolCalls(self, services, self._own_words, self._toning, self._patience, spawn)
-        self._brains_part = TurnThinking(self, voice.mouth, services, self._patience, self._toning)
+        self._brains_part = TurnThinking(self, services, self._patience, self._toning)
         if isinstance(opening.then, ForAnswer):
             self.asking = AskedQuestion(opening.then, self, services, dispatch, spawn)
         self._judge = judge

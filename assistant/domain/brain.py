@@ -57,11 +57,6 @@ class ToolCallsCancelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
-    """The brain noticed that the person talked over it; the rest of its answer is dropped."""
-
-
-@dataclass(frozen=True, slots=True)
 class Restarted:
     """The brain starts this turn's answer over. Anything it sent that has not been spoken
     is void."""
@@ -188,7 +183,6 @@ BrainEvent = (
     | ReplySettled
     | ToolCall
     | ToolCallsCancelled
-    | Interrupted
     | Restarted
     | Serving
     | Searched

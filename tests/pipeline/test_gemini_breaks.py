@@ -322,7 +322,7 @@ async def test_a_handle_that_is_refused(tmp_path: Path) -> None:
     ids=["1007", "1008"],
 )
 async def test_a_setup_that_is_refused(tmp_path: Path, refusal: tuple[int, str]) -> None:
-    service = GeminiSimulator(openings=[Opening(refuse=refusal)], once=[OnceTurn(SERVED)])
+    service = GeminiSimulator(opening=Opening(refuse=refusal), once=[OnceTurn(SERVED)])
     async with scene(tmp_path, service) as on:
         turn = await on.ask(ASKED)
         assert ended(turn) == (ONCE, None)

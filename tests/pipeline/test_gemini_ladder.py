@@ -175,7 +175,7 @@ async def test_the_live_model_is_gone(tmp_path: Path, service: GeminiSimulator) 
         ),
         pytest.param(
             GeminiSimulator(
-                openings=[Opening(refuse=(1007, "Invalid argument."))],
+                opening=Opening(refuse=(1007, "Invalid argument.")),
                 once=[OnceTurn([HttpError(400)])],
             ),
             "Gemini doesn't accept my settings, so I'll answer on my own for now.",

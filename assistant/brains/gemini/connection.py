@@ -21,7 +21,7 @@ from assistant.brains.gemini.lifecycle import LiveTimeouts, within
 from assistant.brains.gemini.repair import SetupRepair
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import ToolOutcome
-from integrations.errors import IntegrationError, Refused, Unavailable
+from integrations.errors import IntegrationError, Refused, Stale, Unavailable
 from integrations.gemini.events import (
     Closed,
     FunctionCall,
@@ -305,8 +305,11 @@ class LiveConnection:
     def _reason(self, error: IntegrationError) -> IntegrationError:
         """Return why the session ended, as the turn is to see it. A send may learn it before the
         reader."""
-        if not (self.update_unproven and isinstance(error, Refused)):
+        if type(error) is not Refused:
             return error
+        if not self.update_unproven:
+            # Seen when the context is exhausted; resuming fails in the same way (livekit #5985).
+            return Stale(f"Gemini ended the session, and a new one is needed: {error}")
         # The socket was closed because of the change, not the turn, which may work without it.
         self._owner.update_refused()
         return Unavailable(f"Gemini did not take a change of the session: {error}")

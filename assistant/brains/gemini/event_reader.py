@@ -5,20 +5,17 @@ the sentence is over, and a reply cut off by a new sentence still ends with Turn
 turn that left early, everything up to that event is discarded.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
 from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.brains.gemini.calls import fault_from
 from assistant.brains.gemini.lifecycle import LiveTimeouts
+from assistant.brains.gemini.transcript_filters import EchoFilter, LeakFilter, MarkFilter
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
-    Interrupted,
     NotMeant,
     Reached,
     ReplyAudio,
@@ -140,7 +137,8 @@ class EventReader:
         self.dismissed: tuple[live.FunctionCall, ...] = ()
         self._native = native_voice
         self._timeouts = timeouts
-        self._silence = SilenceFilter()
+        self._marks = MarkFilter()
+        self._leak = LeakFilter()
         self._echo = EchoFilter()
         self._open: set[str] = set()  # calls without a result
         # None until the sentence is over, when nothing is due.
@@ -148,7 +146,8 @@ class EventReader:
         self._ended_at: float | None = None  # time of TurnComplete; the transcript may lag behind
         self._late_until = 0.0
         self._paused = False  # TurnComplete came while calls were open
-        self._interrupted = False
+        self._generated = False  # the model has generated its whole answer
+        self.rejected = False  # the service declined to answer
         self._called = False  # a call has been answered
         self._sounded = False
 
@@ -195,9 +194,9 @@ class EventReader:
                 self._open.difference_update(ids)
                 return [ToolCallsCancelled(ids)]
             case live.Interrupted():
-                self._interrupted = True
-                return [Interrupted()]
+                return self._break_off()
             case live.GenerationComplete():
+                self._generated = True
                 return self._settle()
         return []
 
@@ -225,6 +224,12 @@ class EventReader:
             self._late_until = min(now + self._timeouts.late_text_s, most)
         return self._say(self._echo.push(text, with_sound, answered=not self._open))
 
+    def _only_said(self) -> list[BrainEvent]:
+        """Fail, because the model speaks a call instead of making it; it is asked once more."""
+        self.empty = True
+        message = "Gemini spoke its call instead of making it."
+        return self._fail(BrainFault("empty", message, retryable=True))
+
     def _settle(self) -> list[BrainEvent]:
         """Return the event that lets the text so far be spoken, because the model generates no
         more."""
@@ -232,7 +237,11 @@ class EventReader:
         return [ReplySettled()] if news and not self._native else []
 
     def _say(self, text: str, last: bool = False) -> list[BrainEvent]:
-        delta = self._silence.push(text) + (self._silence.flush() if last else "")
+        delta = self._leak.push(self._marks.push(text) + (self._marks.flush() if last else ""))
+        if last:
+            delta += self._leak.flush()
+        if self._leak.leaked and not self._called and not self._open:
+            return self._only_said()
         if not delta:
             return []
         self.answer += delta
@@ -250,7 +259,8 @@ class EventReader:
             self.over = True
             return [NotMeant()]
         self._open.update(call.id for call in calls)
-        self._paused = False
+        self._paused = self._generated = False
+        self._leak.begin()
         self._echo.called(call.arguments for call in calls)
         return [ToolCall(call.id, call.name, call.arguments) for call in calls]
 
@@ -261,6 +271,7 @@ class EventReader:
             self.empty = True
             return self._fail(BrainFault("empty", f"Gemini gave up: {reason}.", retryable=True))
         if reason not in _NATURAL:
+            self.rejected = True
             message = f"Gemini declines to answer this: {reason}."
             return self._fail(BrainFault("blocked", message, retryable=False))
         if not idle:
@@ -277,10 +288,23 @@ class EventReader:
         self._late_until = now + (timeouts.late_text_most_s if lag else timeouts.late_text_s)
         return self._settle()
 
+    def _break_off(self) -> list[BrainEvent]:
+        """Fail, because the service reports an interruption that nobody has caused.
+
+        A person's interruption ends the turn before the service reports it. After one of these the
+        session may never answer again (google-gemini/gemini-live-api-examples #52).
+        """
+        if self._generated and not self._open:
+            return []  # only the end of an answer that is complete
+        self.lost = True
+        return self._fail(BrainFault("empty", "Gemini broke off its answer.", retryable=True))
+
     def _finish(self) -> list[BrainEvent]:
         rest = self._say(self._echo.flush(), last=True)
+        if self.over:
+            return rest
         self.over = True
-        if self._said_something or self._called or self._interrupted:
+        if self._said_something or self._called:
             return [*rest, TurnDone()]
         self.empty = True
         return [*rest, BrainFault("empty", "Gemini answered nothing.", retryable=True)]
@@ -288,109 +312,3 @@ class EventReader:
     def _fail(self, fault: BrainFault) -> list[BrainEvent]:
         self.over = True
         return [fault]
-
-
-#
-
-
-_SILENCE = "[silence]"  # written by some models for a pause (reports on the 2.5 models)
-
-
-class SilenceFilter:
-    """Remove `[Silence]` from a text that comes in pieces, wherever they are cut."""
-
-    def __init__(self) -> None:
-        self._held = ""  # may be the beginning of the token
-
-    def push(self, piece: str) -> str:
-        """Add a piece and return the text that is certain by now."""
-        text = _without_silence(self._held + piece)
-        start = _start_of_token(text)
-        self._held = text[start:]
-        return text[:start]
-
-    def flush(self) -> str:
-        """Return what was held back, once no more text comes."""
-        held, self._held = self._held, ""
-        return held
-
-
-def _without_silence(text: str) -> str:
-    return re.sub(re.escape(_SILENCE), "", text, flags=re.IGNORECASE)
-
-
-def _start_of_token(text: str) -> int:
-    """Return where an incomplete token at the end of `text` starts, or the length of `text`."""
-    for length in range(min(len(_SILENCE) - 1, len(text)), 0, -1):
-        if _SILENCE.startswith(text[-length:].casefold()):
-            return len(text) - length
-    return len(text)
-
-
-class EchoFilter:
-    """Drop the phantom transcript that some models send after a function call.
-
-    Reported for gemini-3.1-flash-live: right after a call comes an output transcription that
-    consists only of one of the call's string arguments, in a frame without audio. While the call is
-    unanswered the model cannot be speaking, so such a text is dropped at once. After the answer, a
-    real sentence may begin with the same words ("Milk", " is on your list."): the text is held
-    until the next piece shows that it goes on, or until audio and the end show that it was said.
-    """
-
-    def __init__(self) -> None:
-        self._echoes: frozenset[str] = frozenset()
-        self._held = ""
-        self._sounded = False  # audio has come since the text was held back
-
-    def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
-        """Remember the arguments of function calls."""
-        texts = (_plain(text) for each in arguments for text in _strings(each))
-        self._echoes = frozenset(text for text in texts if text)
-        self._held = ""
-
-    def sound(self) -> None:
-        """Record that audio of the model has come."""
-        if self._held:
-            self._sounded = True
-
-    def push(self, piece: str, with_sound: bool, answered: bool) -> str:
-        """Return the text to speak, given a piece of the transcript. `answered`: no call is
-        open."""
-        if not piece:
-            return ""
-        if not with_sound and not self._held and _plain(piece) in self._echoes:
-            if answered:
-                self._held, self._sounded = piece, False
-            return ""
-        held, self._held = self._held, ""
-        if piece.strip():
-            self._echoes = frozenset()
-        return held + piece if _continues(piece) else piece
-
-    def flush(self) -> str:
-        """Return what was held back, if it was spoken after all."""
-        held, self._held = self._held, ""
-        return held if self._sounded else ""
-
-
-def _continues(piece: str) -> bool:
-    """Return True if the piece continues the sentence before it: transcripts come with their
-    spaces."""
-    return not (piece[0].isupper() or piece[0] in "¿¡")
-
-
-def _plain(text: str) -> str:
-    """Return the words only, so that case, full stops and spaces make no difference."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Yield all texts in the arguments, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _strings(inner)
-    elif isinstance(value, Sequence):
-        for inner in value:
-            yield from _strings(inner)

@@ -31,6 +31,9 @@ from integrations.gemini.setup import LiveSetup
 
 _log = logging.getLogger(__name__)
 _MAX_NOTES = 8
+# Then the session is left: one was seen to reject 27 turns in a row
+# (google-gemini/gemini-live-api-examples #40).
+MAX_REJECTIONS = 2
 _SOON_S = 0.001  # shortest wait, so that a time just ahead by rounding does not cause a busy loop
 _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a new session would fail too
 
@@ -73,6 +76,7 @@ class LiveSessionManager:
         self._cut: tuple[str, str] | None = None  # the newest cut-off answer: turn id, words heard
         self._cut_notes: deque[str] = deque(maxlen=1)  # note about it, until it is told
         self._unwanted = False  # the conversation is to be forgotten once no turn is using it
+        self._rejections = 0  # turns in a row that the service declined to answer
 
     def begin(self) -> None:
         """Start `run` in the background, until `end`."""
@@ -149,9 +153,9 @@ class LiveSessionManager:
         except TimeoutError:
             raise Unavailable("Gemini could not be reached in time.") from None
 
-    def leave(self, listener: Listener, usable: bool) -> None:
+    def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
         """End a turn's use of the session. If not `usable`, the session is closed and cannot be
-        resumed.
+        resumed. `rejected`: the service declined to answer.
 
         A session left in the middle of a sentence is closed too. Ending the sentence instead would
         make the model answer a fragment and even act on it; closing also keeps words after a false
@@ -163,6 +167,9 @@ class LiveSessionManager:
         if self._user is not listener:
             return
         self._user = None
+        self._rejections = self._rejections + 1 if rejected else 0
+        if self._rejections >= MAX_REJECTIONS:
+            self._rejections, usable = 0, False
         self._life.turn_ended(self._clock.monotonic())
         if link is not None and (link.active or not usable or self._unwanted):
             self._give_up(link, link.handle if usable and not self._unwanted else None)

@@ -234,7 +234,7 @@ class GeminiLiveTurn:
         calls = self._not_given()
         if calls and link is not None and not (link.closed or reading.lost):
             self._tasks.start(self._decline(link, calls), "gemini-live refusal")
-        self._session.leave(self._listener, usable=not reading.lost)
+        self._session.leave(self._listener, not reading.lost, reading.rejected)
         if reading.empty:
             self._on_empty(self._request.turn_id)
         heard = (self._request.text or reading.heard or self._request.heard or "").strip()

@@ -14,7 +14,6 @@ from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
-    Interrupted,
     Milestone,
     NotMeant,
     Reached,
@@ -290,24 +289,3 @@ async def test_a_turn_is_not_over_before_its_brain_has_let_go() -> None:
         runner.dispatch(StopAsked())
         await runner.rest()
     assert let_go == [0]
-
-
-async def test_what_the_brain_was_talked_over_with_is_not_said_to_its_end() -> None:
-    async def is_talked_over(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
-        yield ReplyAudio(TENTH * 20, RATE)
-        await clock.sleep(0.5)
-        yield Interrupted()
-        yield ReplyText("Not any more.")
-        yield TurnDone()
-
-    clock = VirtualClock()
-    player = NullPlayer(paced=True, clock=clock)
-    brain = ScriptedBrain(is_talked_over)
-    async with runner_with(brain, clock=clock, player=player) as (runner, closed):
-        runner.dispatch(Typed("sing"))
-        await clock.run(1.0)
-        await runner.rest()
-    [(turn, closing)] = closed
-    assert (turn.spoken.clauses, closing.error) == ((), None)
-    assert turn.spoken.audio_ms == player.played_ms == pytest.approx(500)
-    assert "answer_done" not in turn.timeline.as_dict()

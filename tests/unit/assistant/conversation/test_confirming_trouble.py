@@ -17,9 +17,9 @@ from assistant.conversation.turn import Turn
 from assistant.domain.brain import (
     BrainEvent,
     Heard,
-    Interrupted,
     Reached,
     ReplyText,
+    Restarted,
     Searched,
     Serving,
     TurnDone,
@@ -98,7 +98,7 @@ class TestTheQuestion:
         assert tools.run == []
         assert closed[0][0].outcomes[0].decision is Decision.NEEDS_CONFIRMATION
 
-    async def test_that_the_service_interrupts_is_said_to_its_end(self) -> None:
+    async def test_that_the_brain_starts_over_is_said_to_its_end(self) -> None:
         class Slow(NullPlayer):
             async def play(self, pcm: bytes, rate: int) -> None:
                 sounding.set()
@@ -111,7 +111,7 @@ class TestTheQuestion:
             yield Heard("unlock the front door", "en")
             yield UNLOCK
             await sounding.wait()
-            yield Interrupted()
+            yield Restarted()
             interrupted.set()
             yield TurnDone()
 
@@ -128,14 +128,14 @@ class TestTheQuestion:
         assert closed[0][0].spoken.clauses == (QUESTION, OPENED)
         assert tools.run == [UNLOCK]
 
-    async def test_follows_an_answer_that_was_interrupted(self) -> None:
+    async def test_follows_an_answer_that_was_withdrawn(self) -> None:
         async def interrupted(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
             assert turn.request.audio is not None
             await turn.request.audio.complete()
             yield Heard("unlock the front door", "en")
             yield ReplyText("Let me see about that door for you now. ")
             await rounds()
-            yield Interrupted()
+            yield Restarted()
             yield UNLOCK
             yield TurnDone()
 

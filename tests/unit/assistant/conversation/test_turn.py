@@ -23,7 +23,6 @@ from assistant.conversation.rules.machine import State
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
-    Interrupted,
     ReplyText,
     Serving,
     TurnDone,
@@ -252,17 +251,6 @@ async def fails(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
     yield BrainFault("unreachable", "Gone.", retryable=False)
 
 
-async def is_talked_over(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
-    yield ReplyText(LONG)
-    yield ReplyText(". ")
-    await speaking.wait()
-    yield Interrupted()
-    yield TurnDone()
-
-
-speaking = asyncio.Event()
-
-
 @asynccontextmanager
 async def telling(
     *scripts: Any,
@@ -338,18 +326,6 @@ async def test_what_we_say_ourselves_is_no_answer_of_the_brains() -> None:
         await runner.rest()
         assert told == []
         assert record_of(*closed[1]).cut_at is not None
-
-
-async def test_a_brain_that_noticed_it_itself_is_told_at_the_end() -> None:
-    speaking.clear()
-    async with telling(is_talked_over) as (runner, closed, told, clock):
-        asking = asyncio.create_task(runner.ask("how is it"))
-        await sound(runner, clock, 0.3)
-        speaking.set()
-        await asking
-        [(_, _, heard)] = told
-        assert heard == record_of(*closed[0]).cut_at
-        assert 0 < len(heard) < len(LONG)
 
 
 async def test_the_next_turn_begins_knowing_it() -> None:

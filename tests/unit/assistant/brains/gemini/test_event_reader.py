@@ -3,19 +3,13 @@
 import pytest
 
 from assistant.brains.briefing.briefer import STAY_SILENT
-from assistant.brains.gemini.event_reader import (
-    Answered,
-    EchoFilter,
-    EventReader,
-    Item,
-    SilenceFilter,
-)
+from assistant.brains.gemini.event_reader import Answered, EventReader, Item
 from assistant.brains.gemini.lifecycle import LiveTimeouts
+from assistant.brains.gemini.transcript_filters import EchoFilter, LeakFilter, MarkFilter
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
     Heard,
-    Interrupted,
     NotMeant,
     Reached,
     ReplyAudio,
@@ -83,11 +77,12 @@ GONE = live.FunctionCallsCancelled(("1",))
         ([CALLS, GONE, END], [CALLED, ToolCallsCancelled(("1",)), EMPTY]),
         ([CALLS, ANSWERED, END], [CALLED, TurnDone()]),
         ([text("On it."), CALLS, END, ANSWERED], [ReplyText("On it."), CALLED, TurnDone()]),
-        ([live.Interrupted(), END], [Interrupted(), TurnDone()]),
+        ([text("On."), live.GenerationComplete(), live.Interrupted(), END],
+         [ReplyText("On."), ReplySettled(), TurnDone()]),
     ],
     ids=["a local voice, sound is dropped", "inner text", "a thought", "a phantom after a call",
          "cancelled calls alone", "an answered call", "nothing follows the results",
-         "an interruption"],
+         "an interruption after the whole answer"],
 )  # fmt: skip
 def test_a_whole_turn(items: list[Item], events: list[BrainEvent]) -> None:
     assert read(local(), *items) == events
@@ -294,17 +289,66 @@ def test_a_turn_that_ended_before_its_results_has_nothing_to_add_to_them() -> No
         (list("a[Silence]b"), "ab"),
         (["[Si[Silence]lence]"], "[Silence]"),
         (["See [Sil"], "See [Sil"),
-        (["[list", "]"], "[list]"),
+        (["<noise> It is on. [laughs]"], " It is on. "),
+        (["<no", "ise>On.<end_of_turn>"], "On."),
+        (["5 < 6, and 7 > 3"], "5 < 6, and 7 > 3"),
+        (["A [bracket that is much too long to be a mark] stays."],
+         "A [bracket that is much too long to be a mark] stays."),
     ],
-)
-def test_the_silence_token_is_never_said(pieces: list[str], said: str) -> None:
-    silence = SilenceFilter()
-    text = "".join(silence.push(piece) for piece in pieces) + silence.flush()
+)  # fmt: skip
+def test_marks_are_never_said(pieces: list[str], said: str) -> None:
+    marks = MarkFilter()
+    text = "".join(marks.push(piece) for piece in pieces) + marks.flush()
     assert text == said
 
 
+@pytest.mark.parametrize(
+    ("pieces", "said", "leaked"),
+    [
+        (["It is on."], "It is on.", False),
+        (["Tool", " shed: it is on."], "Tool shed: it is on.", False),
+        (["Call", "ing Mum."], "Calling Mum.", False),
+        (["T"], "T", False),
+        (["call:HassTurnOn area: Office"], "", True),
+        ([" ca", "ll:Hass", "TurnOn"], "", True),
+        (['tool_outputs {"status": "done"}', " It is on."], " It is on.", True),
+        (['{"status": "done"} It is on.'], " It is on.", True),
+        (["print(default_api.HassTurnOn())"], "", True),
+    ],
+)
+def test_calls_and_results_are_never_said(pieces: list[str], said: str, leaked: bool) -> None:
+    leak = LeakFilter()
+    text = "".join(leak.push(piece) for piece in pieces) + leak.flush()
+    assert (text, leak.leaked) == (said, leaked)
+
+
+def test_the_first_words_of_a_sentence_are_not_held_back() -> None:
+    assert LeakFilter().push("T") == ""
+    assert LeakFilter().push("The") == "The"
+
+
+def test_a_call_that_is_only_spoken_fails_the_turn_so_that_it_is_asked_again() -> None:
+    reader = local()
+    events = read(reader, text("call:HassTurnOn area: Office"), END)
+    [fault] = events
+    assert isinstance(fault, BrainFault)
+    assert (fault.kind, fault.retryable, reader.empty, reader.lost) == ("empty", True, True, False)
+    assert reader.answer == ""
+
+
+def test_a_result_that_is_spoken_after_a_call_is_left_out() -> None:
+    spoken = text('tool_outputs {"status": "done"} It is on.')
+    assert read(local(), CALLS, ANSWERED, spoken, END) == [
+        CALLED,
+        ReplyText(" It is on."),
+        TurnDone(),
+    ]
+    spoken = text("tool_outputs status: done")
+    assert read(local(), CALLS, ANSWERED, spoken, END) == [CALLED, TurnDone()]
+
+
 def test_what_is_certain_is_given_at_once() -> None:
-    assert SilenceFilter().push("Yes, [S") == "Yes, "
+    assert MarkFilter().push("Yes, [S") == "Yes, "
 
 
 @pytest.fixture
@@ -358,3 +402,21 @@ def test_later_in_the_answer_an_argument_is_a_word_like_any_other(echo: EchoFilt
 
 def test_without_a_call_nothing_is_an_echo() -> None:
     assert EchoFilter().push("Milk", with_sound=False, answered=True) == "Milk"
+
+
+@pytest.mark.parametrize("before", [[], [text("The office")], [CALLS, ANSWERED, text("The")]])
+def test_an_interruption_that_nobody_caused_fails_the_turn_and_ends_the_session(
+    before: list[Item],
+) -> None:
+    reader = local()
+    events = read(reader, *before, live.Interrupted())
+    fault = events[-1]
+    assert isinstance(fault, BrainFault)
+    assert (fault.kind, fault.retryable) == ("empty", True)
+    assert (reader.over, reader.lost) == (True, True)
+
+
+def test_one_during_a_call_fails_the_turn_even_after_words_that_were_complete() -> None:
+    reader = local()
+    events = read(reader, text("On it."), live.GenerationComplete(), CALLS, live.Interrupted())
+    assert isinstance(events[-1], BrainFault)

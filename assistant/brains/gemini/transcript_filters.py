@@ -1,0 +1,146 @@
+"""Filters for the transcript of the model's speech, which comes in pieces."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+# What some models write for what is not speech: "[Silence]", "<noise>", "[laughs]".
+_MARK = re.compile(r"\[[^\[\]\n]{0,30}\]|<[/a-z][^<>\n]{0,30}>", re.IGNORECASE)
+_OPEN_MARK = re.compile(r"(?:\[[^\[\]\n]{0,30}|<(?:[/a-z][^<>\n]{0,30})?)$", re.IGNORECASE)
+
+
+class MarkFilter:
+    """Remove marks such as `[Silence]` from a text that comes in pieces, wherever they are cut."""
+
+    def __init__(self) -> None:
+        self._held = ""  # may be the beginning of a mark
+
+    def push(self, piece: str) -> str:
+        """Add a piece and return the text that is certain by now."""
+        text = _MARK.sub("", self._held + piece)
+        begun = _OPEN_MARK.search(text)
+        start = begun.start() if begun else len(text)
+        self._held = text[start:]
+        return text[:start]
+
+    def flush(self) -> str:
+        """Return what was held back, once no more text comes."""
+        held, self._held = self._held, ""
+        return held
+
+
+# A model that speaks its call or a tool's result begins like this: AidenAI-IO/aiden-firmware #708,
+# livekit/agents #2174.
+_LEAKS = (
+    *("call:", "call :", "tool_call", "tool call", "tool_code", "tool code", "tool_output"),
+    *("tool output", "tool_response", "tool response", "default_api", "print(", '{"'),
+)
+_LEAKED = re.compile(r"\s*(?:tool[_ ]\w+\s*[:=]?\s*)?\{[^{}]*\}")
+
+
+class LeakFilter:
+    """Keep calls and results of tools that the model speaks as text from being read aloud."""
+
+    def __init__(self) -> None:
+        self.leaked = False  # the text is no sentence for a person
+        self._decided = False
+        self._held = ""
+
+    def begin(self) -> None:
+        """Judge the next text again, because a call has come."""
+        self.leaked = self._decided = False
+        self._held = ""
+
+    def push(self, piece: str) -> str:
+        """Add a piece and return the text to speak by now."""
+        if self._decided and not self.leaked:
+            return piece
+        self._held += piece
+        begins = self._held.lstrip().casefold()
+        if any(begins.startswith(leak) for leak in _LEAKS):
+            self._decided = self.leaked = True
+        elif begins and not any(leak.startswith(begins) for leak in _LEAKS):
+            self._decided = True
+            return self._take()
+        return ""
+
+    def flush(self) -> str:
+        """Return the rest once no more text comes: after a spoken result, what follows it."""
+        rest = self._take()
+        if not self.leaked:
+            return rest
+        found = _LEAKED.match(rest)
+        return rest[found.end() :] if found else ""
+
+    def _take(self) -> str:
+        held, self._held = self._held, ""
+        return held
+
+
+class EchoFilter:
+    """Drop the phantom transcript that some models send after a function call.
+
+    Reported for gemini-3.1-flash-live: right after a call comes an output transcription that
+    consists only of one of the call's string arguments, in a frame without audio. While the call is
+    unanswered the model cannot be speaking, so such a text is dropped at once. After the answer, a
+    real sentence may begin with the same words ("Milk", " is on your list."): the text is held
+    until the next piece shows that it goes on, or until audio and the end show that it was said.
+    """
+
+    def __init__(self) -> None:
+        self._echoes: frozenset[str] = frozenset()
+        self._held = ""
+        self._sounded = False  # audio has come since the text was held back
+
+    def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
+        """Remember the arguments of function calls."""
+        texts = (_plain(text) for each in arguments for text in _strings(each))
+        self._echoes = frozenset(text for text in texts if text)
+        self._held = ""
+
+    def sound(self) -> None:
+        """Record that audio of the model has come."""
+        if self._held:
+            self._sounded = True
+
+    def push(self, piece: str, with_sound: bool, answered: bool) -> str:
+        """Return the text to speak, given a piece of the transcript. `answered`: no call is
+        open."""
+        if not piece:
+            return ""
+        if not with_sound and not self._held and _plain(piece) in self._echoes:
+            if answered:
+                self._held, self._sounded = piece, False
+            return ""
+        held, self._held = self._held, ""
+        if piece.strip():
+            self._echoes = frozenset()
+        return held + piece if _continues(piece) else piece
+
+    def flush(self) -> str:
+        """Return what was held back, if it was spoken after all."""
+        held, self._held = self._held, ""
+        return held if self._sounded else ""
+
+
+def _continues(piece: str) -> bool:
+    """Return True if the piece continues the sentence before it: transcripts come with their
+    spaces."""
+    return not (piece[0].isupper() or piece[0] in "¿¡")
+
+
+def _plain(text: str) -> str:
+    """Return the words only, so that case, full stops and spaces make no difference."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield all texts in the arguments, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _strings(inner)

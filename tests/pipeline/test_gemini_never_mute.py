@@ -1,0 +1,105 @@
+"""Tests of answers that a model breaks off, garbles or withholds. Simulated service.
+
+Each behaviour was reported publicly; the source stands beside it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.gemini_rig import (
+    LIVE,
+    OFFICE,
+    OFFICE_ON,
+    TURN_ON,
+    Scene,
+    ended,
+    said,
+    scene,
+)
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Call, Close, Done, Interrupt, Say, Stall, Step, Turn
+
+ASKED = "turn on the office lights"
+SAID = "The office lights are on."
+CALL = Call(TURN_ON, OFFICE, answer={"status": "done"})
+SERVED: list[Step] = [CALL, Say(SAID), Done()]
+STOPPED = f"{OFFICE_ON} Then I couldn't finish."
+INVALID = Close(1007, "Request contains an invalid argument.")
+
+
+async def served_next(on: Scene) -> None:
+    """The next turn is answered by Gemini Live."""
+    on.repeats = True
+    turn = await on.ask("what is on")
+    assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+
+
+# cookbook #1197; google-gemini/gemini-live-api-examples #52: then nothing more comes
+@pytest.mark.parametrize("rest", [[Done()], [Stall()]], ids=["then it ends", "then silence"])
+async def test_an_interruption_after_the_action_is_told(
+    tmp_path: Path, rest: Sequence[Step]
+) -> None:
+    broken = Turn("text", [CALL, Say("The office"), Interrupt(), *rest], cut=None)
+    service = GeminiSimulator([broken, Turn("text", [Say(SAID), Done()])])
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert said(turn).startswith(OFFICE_ON)
+        assert "The office." not in said(turn)
+        await served_next(on)
+
+
+async def test_an_interruption_before_anything_happened_is_tried_again(tmp_path: Path) -> None:
+    turns = [Turn("text", [Say("The"), Interrupt(), Done()], cut=None), Turn("text", SERVED)]
+    async with scene(tmp_path, GeminiSimulator(turns)) as on:
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+
+
+# livekit/agents #5985: the context is exhausted; resuming fails in the same way
+async def test_a_session_that_is_refused_midway_is_left_with_its_handle(tmp_path: Path) -> None:
+    turns = [Turn("text", [INVALID]), Turn("text", SERVED), Turn("text", [Say(SAID), Done()])]
+    service = GeminiSimulator(turns)
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        await served_next(on)
+        assert [one.resumed for one in service.connections if one.setup] == [False, False]
+
+
+# google-gemini/gemini-live-api-examples #40: 27 rejections in a row in one session
+async def test_a_session_that_rejects_every_turn_is_left(tmp_path: Path) -> None:
+    rejected = Turn("text", [Done(reason="RESPONSE_REJECTED", generation=False)])
+    turns = [rejected, rejected, Turn("text", [Say(SAID), Done()])]
+    service = GeminiSimulator(turns)
+    async with scene(tmp_path, service, brain={"order": [LIVE, "offline"]}) as on:
+        for _ in range(2):
+            await on.ask("tell me something")
+        await served_next(on)
+        assert [one.resumed for one in service.connections if one.setup] == [False, False]
+
+
+# AidenAI-IO/aiden-firmware #708; livekit/agents #2174
+async def test_a_call_that_is_only_spoken_is_asked_for_again(tmp_path: Path) -> None:
+    spoken = [Say("call:HassTurnOn area: Office, domain: light"), Done()]
+    service = GeminiSimulator([Turn("text", spoken, cut=None), Turn("text", SERVED)])
+    async with scene(tmp_path, service) as on:
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+
+
+@pytest.mark.parametrize(
+    ("words", "heard"),
+    [
+        ('tool_outputs {"status": "done", "retryable": false} The office lights are on.', SAID),
+        ("tool outputs status: done", OFFICE_ON),
+        ("<noise> The office lights are on. [laughs]", SAID),
+    ],
+)
+async def test_tools_results_and_marks_are_not_read_aloud(
+    tmp_path: Path, words: str, heard: str
+) -> None:
+    service = GeminiSimulator([Turn("text", [CALL, Say(words), Done()])])
+    async with scene(tmp_path, service) as on:
+        assert said(await on.ask(ASKED)) == heard
