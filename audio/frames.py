@@ -125,9 +125,9 @@ class Positions:
         self._framer = Framer(blocks * _GRID)
 
     def frames(self, pcm: bytes, at: float, seconds: float) -> Iterator[Frame]:
-        """Yield the frames of a block of 16 kHz mono int16 sound.
+        """Yield the frames of a block of 16 kHz mono int16 audio.
 
-        The block lasted `seconds` and was complete at `at`.
+        The block lasts `seconds` and was complete at time `at`.
         """
         if self._gap and self._through_at is not None:
             self.skip(at - seconds - self._through_at)

@@ -204,7 +204,7 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
 
 
 def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
-    """Return the recording through the piece's matched filter, and the filter's noise (sigma)."""
+    """Apply the matched filter for `piece`; return its output and its noise level (sigma)."""
     size = 1 << (len(heard) + len(piece)).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
     filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])

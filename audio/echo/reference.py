@@ -1,15 +1,14 @@
-"""Sound that the loudspeaker played, cut to the microphone's frames.
+"""Audio that the loudspeaker played, cut to the microphone's frames.
 
-Two clocks meet here: the loudspeaker's thread puts blocks in, and the microphone's side takes one
-frame for each frame that it heard. Both sides are counted in samples, not timed; the number of
-samples between them (the fill) holds all that is known. Running streams keep their position
-relative to each other apart from the drift of the clocks. So the fill is left alone while it stays
-within a band, is moved by single samples during pauses if it drifts out of it, and is set again
-after a stream broke. The canceller follows smaller drifts by itself (measured: 200 ppm cost it 3 dB
-of 48).
+Two clocks meet here: the loudspeaker's thread adds blocks, and the microphone's side takes one
+frame for each frame that it recorded. Both sides are counted in samples, not timed; the number of
+samples between them (the fill) is the only state. Running streams keep their relative position
+apart from clock drift. So the fill is left alone while it stays within a band, is moved by single
+samples during pauses if it drifts out of the band, and is set again after a stream broke. The
+canceller follows smaller drifts by itself (measured: 200 ppm cost it 3 dB of 48).
 
-Silence that the device produced because this process was late is put in too. Without it, everything
-after it would be heard later than it was counted.
+Silence that the device produced because this process was late is added too. Without it, all later
+audio would be heard later than it was counted.
 
 The echo canceller finds the delay by itself, up to about half a second, but the reference must come
 before its echo (measured: 5 ms before is enough, 0 ms is not). That lead comes from the
@@ -55,9 +54,9 @@ _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 
 
 class PlayedSound:
-    """A bounded buffer of played sound, read at the microphone's pace.
+    """A bounded buffer of played audio, read at the microphone's pace.
 
-    `put` and `stall` belong to the loudspeaker's thread, the rest to the microphone's.
+    `put` and `stall` are for the loudspeaker's thread, everything else is for the microphone's.
     """
 
     def __init__(self, block_ms: int) -> None:
@@ -79,7 +78,7 @@ class PlayedSound:
 
     @property
     def breaks(self) -> int:
-        """Number of times that the frames taken may have stopped matching what was heard."""
+        """Number of times that the reference may have stopped matching the recorded echo."""
         return self.opened + self.stalls + self._late
 
     def put(self, pcm: bytes, rate: int) -> None:
@@ -137,7 +136,7 @@ class PlayedSound:
         self._worsts: deque[int] = deque(maxlen=_SURE)  # the same including hiccups
 
     def _drain(self) -> bool:
-        """Move the blocks that were put in to the buffer; False if there were none."""
+        """Move newly added blocks to the buffer; return False if there were none."""
         pieces = [self._sound]
         while self._blocks:
             pieces.append(self._at_our_rate(*self._blocks.popleft()))
@@ -171,7 +170,7 @@ class PlayedSound:
         self._move(self._block + self._left - self._fill)
 
     def _cut(self) -> Samples:
-        """Cut the next frame, padded with silence if its sound is not there yet."""
+        """Cut the next frame, padded with silence if its audio has not arrived yet."""
         frame = self._sound[:FRAME_SAMPLES]
         self._sound = self._sound[FRAME_SAMPLES:]
         self._late += self._fill > -_LATE >= self._fill - FRAME_SAMPLES
@@ -217,7 +216,7 @@ class PlayedSound:
                 self._left = min(self._left + step, _MOST_LEFT)
 
     def _move(self, samples: int) -> None:
-        """Change the fill: negative drops sound, positive adds silence or repeats one sample."""
+        """Change the fill: negative drops audio, positive adds silence or repeats one sample."""
         self._fill += samples
         if samples < 0:
             self._sound = self._sound[-samples:]

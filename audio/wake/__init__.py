@@ -93,7 +93,7 @@ class Trigger:
     """Turns scores into detections, at most one per REFRACTORY samples (2 s)."""
 
     def __init__(self, thresholds: Mapping[str, float], lead_ms: int) -> None:
-        """A word fires above its value in `thresholds`; the mark is `lead_ms` before that."""
+        """A word fires above its value in `thresholds`; the mark is `lead_ms` earlier."""
         self._usual = dict(thresholds)
         self._thresholds = self._usual
         self._lead = lead_ms * SAMPLES_PER_MS

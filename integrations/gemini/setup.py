@@ -49,7 +49,7 @@ class LiveSetup:
 
 @dataclass(frozen=True, slots=True)
 class OptionalPart:
-    """A part of a set-up that a session can do without."""
+    """A part of a session's set-up that can be left out."""
 
     name: str
     fields: re.Pattern[str]  # names of its fields, as the service quotes them in a refusal
