@@ -45,6 +45,7 @@ class OutputAudio:
 
     pcm: bytes  # mono int16
     rate: int  # Hz
+    ms: float = 0.0  # length, if the samples themselves are not kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,8 @@ Item = live.LiveEvent | Reached | Answered
 # Values of `turnCompleteReason` (google-genai 3.4.0) that do not mean blocking. Every other one,
 # known or not, means that the service declines.
 _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
+_LEAST_CHARACTERS_S = 11.0  # spoken English has 13 to 17 characters a second
 _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
@@ -145,11 +147,14 @@ class EventReader:
         self._patience_s: float | None = None
         self._ended_at: float | None = None  # time of TurnComplete; the transcript may lag behind
         self._late_until = 0.0
+        self._promised = False  # the model has said that more will come by itself
+        self._reported_from = 0  # where the answer after the newest result begins
         self._paused = False  # TurnComplete came while calls were open
         self._generated = False  # the model has generated its whole answer
         self.rejected = False  # the service declined to answer
         self._called = False  # a call has been answered
         self._sounded = False
+        self._audio_ms = 0.0  # length of the model's own speech
 
     def patience_s(self, now: float) -> float | None:
         """Seconds to wait for the next item, None for no limit while we do not wait for the
@@ -179,6 +184,7 @@ class EventReader:
             case Answered(ids):
                 self._open.difference_update(ids)
                 self._called = True
+                self._reported_from = len(self.answer)
                 self._patience_s = self._timeouts.after_answer_s
             case live.Grounded():
                 return [Searched()]
@@ -186,8 +192,8 @@ class EventReader:
                 return self._hear(text, language)
             case live.OutputText(text, with_sound):
                 return self._transcript(text, with_sound, now)
-            case live.OutputAudio(pcm, rate):
-                return self._sound(pcm, rate)
+            case live.OutputAudio(pcm, rate, ms):
+                return self._sound(pcm, rate, ms)
             case live.FunctionCalls(calls):
                 return self._call(calls)
             case live.FunctionCallsCancelled(ids):
@@ -207,11 +213,30 @@ class EventReader:
         self.lost = True  # late words would be taken as the answer to the next sentence
         if self._paused and (self._said_something or self._called):
             return self._finish()  # it had ended its turn and adds nothing to the results
+        if self._promised and self._reported:
+            return self._finish()  # it wanted to say more, and what it has said stands
         return self._fail(BrainFault("timeout", "Gemini stopped answering.", retryable=True))
 
     @property
     def _said_something(self) -> bool:
         return bool(self.answer.strip()) or (self._native and self._sounded)
+
+    @property
+    def _reported(self) -> bool:
+        """True if the model has said something about the results of its calls."""
+        return self._called and not self._open and bool(self.answer[self._reported_from :].strip())
+
+    @property
+    def _unfinished(self) -> bool:
+        """True if more of the transcript is certain to follow the audio.
+
+        It is if no sentence has ended and the words so far would take much less time to say.
+        """
+        said = self.answer.strip()
+        if not said:
+            return self._sounded
+        ended = said.rstrip("\"'”»)").endswith(_SENTENCE_ENDS)
+        return not ended and len(said) < _LEAST_CHARACTERS_S * self._audio_ms / 1000
 
     def _hear(self, text: str, language: str | None) -> list[BrainEvent]:
         self.heard += text
@@ -219,10 +244,12 @@ class EventReader:
         return [Heard(so_far, language)] if so_far else []
 
     def _transcript(self, text: str, with_sound: bool, now: float) -> list[BrainEvent]:
+        events = self._say(self._echo.push(text, with_sound, answered=not self._open))
         if self._ended_at is not None:
             most = self._ended_at + self._timeouts.late_text_most_s
-            self._late_until = min(now + self._timeouts.late_text_s, most)
-        return self._say(self._echo.push(text, with_sound, answered=not self._open))
+            soon = min(now + self._timeouts.late_text_s, most)
+            self._late_until = most if self._unfinished else soon
+        return events
 
     def _only_said(self) -> list[BrainEvent]:
         """Fail, because the model speaks a call instead of making it; it is asked once more."""
@@ -232,7 +259,10 @@ class EventReader:
 
     def _settle(self) -> list[BrainEvent]:
         """Return the event that lets the text so far be spoken, because the model generates no
-        more."""
+        more. Words that are certain to follow are waited for: "about three hundred and eighty" is
+        another answer than "... thousand"."""
+        if self._unfinished:
+            return []
         news, self._settled = len(self.answer) > self._settled, len(self.answer)
         return [ReplySettled()] if news and not self._native else []
 
@@ -247,9 +277,10 @@ class EventReader:
         self.answer += delta
         return [ReplyText(delta, voiced=not self._native)]
 
-    def _sound(self, pcm: bytes, rate: int) -> list[BrainEvent]:
+    def _sound(self, pcm: bytes, rate: int, ms: float) -> list[BrainEvent]:
         self._echo.sound()
         self._sounded = True
+        self._audio_ms += ms
         return [ReplyAudio(pcm, rate)] if self._native and pcm else []
 
     def _call(self, calls: tuple[live.FunctionCall, ...]) -> list[BrainEvent]:
@@ -275,6 +306,7 @@ class EventReader:
             message = f"Gemini declines to answer this: {reason}."
             return self._fail(BrainFault("blocked", message, retryable=False))
         if not idle:
+            self._promised = True
             return []
         if self._open:
             self._paused = True  # the model continues by itself once it has the results
@@ -282,10 +314,9 @@ class EventReader:
         if self._native:
             return self._finish()
         self._ended_at = now
-        # If only audio has come so far, its transcript is certain to follow.
-        lag = self._sounded and not self.answer.strip()
         timeouts = self._timeouts
-        self._late_until = now + (timeouts.late_text_most_s if lag else timeouts.late_text_s)
+        late_s = timeouts.late_text_most_s if self._unfinished else timeouts.late_text_s
+        self._late_until = now + late_s
         return self._settle()
 
     def _break_off(self) -> list[BrainEvent]:

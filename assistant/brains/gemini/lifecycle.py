@@ -38,7 +38,9 @@ class LiveTimeouts:
     between_events_s: float = 10.0  # between two signs of life
     open_calls_s: float = 10.0  # to wait for results of an older turn's calls before a new sentence
     late_text_s: float = 0.3  # to wait for a late transcript after the end of a turn
-    late_text_most_s: float = 1.0  # the same while more of it keeps coming
+    # The same while more of it keeps coming, or is certain to: it came 1.5 s late in public reports
+    # (google-gemini/cookbook #822).
+    late_text_most_s: float = 2.0
 
 
 T = TypeVar("T")

@@ -214,7 +214,8 @@ class GeminiLiveTurn:
                 _log.warning("audio of Gemini's answer is dropped because nothing plays it")
                 return
             if not self._means.native_voice:
-                item = OutputAudio(b"", item.rate)  # only the presence of audio matters
+                # Only the audio's length matters.
+                item = OutputAudio(b"", item.rate, len(item.pcm) / 2 / item.rate * 1000)
         self._inbox.append(item)
         self._arrived.set()
 

@@ -121,16 +121,51 @@ def test_late_text_is_said() -> None:
 def test_late_text_has_an_end() -> None:
     reading = local()
     reading.take(END, 1.0)
-    for tenth in range(1, 10):
+    for tenth in range(1, 20):
         reading.take(text(" on"), 1.0 + tenth / 10)
-    assert reading.patience_s(1.9) == pytest.approx(0.1)
+    assert reading.patience_s(2.9) == pytest.approx(0.1)
 
 
 def test_where_there_was_sound_its_transcript_is_waited_for_longer() -> None:
     reading = local()
     reading.take(live.OutputAudio(b"", 24_000), 1.0)
     reading.take(END, 1.0)
-    assert reading.patience_s(1.0) == pytest.approx(1.0)
+    assert reading.patience_s(1.0) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "audio_ms", "finished"),
+    [
+        ("It is about three hundred and eighty", 4_000, False),
+        ("It is about three hundred and eighty thousand kilometres", 4_000, True),
+        ("It is on.", 4_000, True),
+        ("“It is on.”", 4_000, True),
+        ("Twenty degrees", 0, True),
+        ("Twenty degrees", 1_000, True),
+        ("Ja", 2_000, False),
+    ],
+)
+def test_the_end_of_a_sentence_is_waited_for_where_the_audio_is_longer(
+    words: str, audio_ms: float, finished: bool
+) -> None:
+    reading = local()
+    reading.take(live.OutputAudio(b"", 24_000, audio_ms), 1.0)
+    reading.take(text(words), 1.0)
+    settled = [ReplySettled()] if finished else []
+    assert reading.take(live.GenerationComplete(), 1.0) == settled
+    assert reading.take(END, 1.0) == []
+    assert reading.patience_s(1.0) == pytest.approx(0.3 if finished else 2.0)
+
+
+def test_the_rest_of_a_sentence_is_said_with_its_beginning() -> None:
+    reading = local()
+    reading.take(live.OutputAudio(b"", 24_000, 4_000), 1.0)
+    reading.take(text("It is about three hundred and eighty"), 1.0)
+    assert reading.take(END, 1.0) == []
+    rest = " thousand kilometres."
+    assert reading.take(text(rest), 2.5) == [ReplyText(rest)]
+    assert reading.patience_s(2.5) == pytest.approx(0.3)
+    assert reading.overdue(2.8) == [TurnDone()]
 
 
 def test_an_interaction_in_progress_goes_on() -> None:
@@ -420,3 +455,22 @@ def test_one_during_a_call_fails_the_turn_even_after_words_that_were_complete() 
     reader = local()
     events = read(reader, text("On it."), live.GenerationComplete(), CALLS, live.Interrupted())
     assert isinstance(events[-1], BrainFault)
+
+
+@pytest.mark.parametrize(
+    ("items", "stands"),
+    [
+        ([CALLS, ANSWERED, text("It is on.")], True),
+        ([text("Let me see."), CALLS, ANSWERED], False),
+        ([text("Let me see.")], False),
+    ],
+)
+def test_an_answer_about_the_results_stands_though_more_was_promised(
+    items: list[Item], stands: bool
+) -> None:
+    reader = local()
+    for item in (UPLOADED, *items, live.TurnComplete(idle=False)):
+        reader.take(item, 1.0)
+    [end] = reader.overdue(60.0)
+    assert isinstance(end, TurnDone if stands else BrainFault)
+    assert reader.lost
