@@ -23,7 +23,7 @@ from assistant.tools.builtin.protocol import (
     text,
 )
 from assistant.tools.house.intents import BROADCAST
-from assistant.tools.house.names import folded, nearest, spoken_things
+from assistant.tools.house.names import folded, nearest, spoken_place, spoken_places
 from assistant.tools.house.targets import find_area
 from integrations.errors import IntegrationError
 from integrations.home_assistant.house import Entity, House, mapping
@@ -308,14 +308,14 @@ class Announcer(Opened):
         self, said: Sequence[str], failed: Sequence[str], room: str, request: BuiltInRequest
     ) -> BuiltInResult:
         say, language = self._catalogue.say, request.language
-        here = (say("announce.this_room", language),)
-        done = say("announce.said", language, where=spoken_things(said, here)) if said else ""
+        here = say("announce.this_room", language)
+        done = say("announce.said", language, where=spoken_places(said, here)) if said else ""
         if failed:
-            not_done = say("announce.not_said", language, where=spoken_things(failed))
+            not_done = say("announce.not_said", language, where=spoken_places(failed, here))
             return BuiltInResult(f"{done} {not_done}".strip(), failed=not said)
         if not said:
             key = "announce.nobody_there" if room else "announce.nobody"
-            return failure(self._catalogue, key, request, room=one_line(room))
+            return failure(self._catalogue, key, request, room=spoken_place(one_line(room)))
         return BuiltInResult(done)
 
     def _unknown(self, room: str, request: BuiltInRequest) -> BuiltInResult:

@@ -49,6 +49,38 @@ def is_short(key: str) -> bool:
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 
+# Words of a sentence that agree with a field's number: "{names:is}" is "is" or "are".
+AGREEING = {
+    "en": {
+        "is": ("is", "are"),
+        "was": ("was", "were"),
+        "has": ("has", "have"),
+        "does": ("does", "do"),
+        "it": ("it", "they"),
+        "its": ("it's", "they're"),
+        "Its": ("It's", "They're"),
+        "them": ("it", "them"),
+    },
+    "es": {
+        "está": ("está", "están"),
+        "estaba": ("estaba", "estaban"),
+        "ha": ("ha", "han"),
+        "había": ("había", "habían"),
+        "hace": ("hace", "hacen"),
+        "responde": ("responde", "responden"),
+        "respondía": ("respondía", "respondían"),
+        "sigue": ("sigue", "siguen"),
+    },
+}
+_PLURAL = re.compile(r"(?i)[^sui]s$")
+_SPANISH_PLURAL = re.compile(r"^(?:los|las) | y ")
+
+
+def is_plural(name: str) -> bool:
+    """Return True for the English name of several things, such as "Kitchen lights"."""
+    return bool(_PLURAL.search(name))
+
+
 class Names(str):
     """Names for a sentence: "Front door, Lamp", in English "the front door and the lamp".
 
@@ -58,11 +90,20 @@ class Names(str):
 
     english: str
     others: Mapping[str, str]
+    several: bool  # in English; False for a title such as a scene's, even if it ends with "s"
 
-    def __new__(cls, plain: str, english: str, others: Mapping[str, str] | None = None) -> "Names":
+    def __new__(
+        cls,
+        plain: str,
+        english: str,
+        others: Mapping[str, str] | None = None,
+        *,
+        several: bool = False,
+    ) -> "Names":
         names = super().__new__(cls, plain)
         names.english = english
         names.others = others or {}
+        names.several = several
         return names
 
     def within(self, language: str, case: str = "") -> str:
@@ -75,7 +116,7 @@ class Names(str):
     def changed(self, change: Callable[[str], str]) -> "Names":
         """Return the same names with a change of every wording."""
         others = {language: change(said) for language, said in self.others.items()}
-        return Names(change(self), change(self.english), others)
+        return Names(change(self), change(self.english), others, several=self.several)
 
 
 def counted(count: int) -> Names:
@@ -155,8 +196,17 @@ class _Filled:
 
     def __format__(self, case: str) -> str:
         value = self._value
+        if case in AGREEING.get(self._language, ()):
+            return AGREEING[self._language][case][self._is_several()]
         said = value.within(self._language, case) if isinstance(value, Names) else str(value)
         return f"{_START}{said}" if self._language in _JOINED else said
+
+    def _is_several(self) -> bool:
+        value = self._value
+        if self._language == FALLBACK:
+            return value.several if isinstance(value, Names) else is_plural(str(value))
+        said = value.within(self._language) if isinstance(value, Names) else str(value)
+        return bool(_SPANISH_PLURAL.search(said))
 
 
 _START = "\0"  # stands before a filled-in value until prepositions and articles are joined

@@ -109,10 +109,17 @@ def again_of(rule: Rule, catalogue: Catalogue, language: str) -> str:
         )
     if rule.weekdays:
         named = [catalogue.say(f"offline.weekday_{day}", language) for day in rule.weekdays]
-        return catalogue.say("alarms.on_days", language, days=", ".join(named))
+        return catalogue.say("alarms.on_days", language, days=_joined(named, catalogue, language))
     if len(rule.dates) > 1:
         return catalogue.say("alarms.on_dates", language, count=len(rule.dates))
     return ""
+
+
+def _joined(words: Sequence[str], catalogue: Catalogue, language: str) -> str:
+    if len(words) < 2:
+        return "".join(words)
+    first = ", ".join(words[:-1])
+    return catalogue.say("house_state.and", language, first=first, last=words[-1])
 
 
 def moment_of(timer: TimerRecord, now: datetime, catalogue: Catalogue, language: str) -> str:

@@ -21,7 +21,7 @@ from tests.chaos.unharmed import until_done
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
 AWAY = "I can't reach Home Assistant right now. Please try again in a moment."
-STILL = "I asked, but the office light still reports on"
+STILL = "I tried, but the office light is still on"
 BLIND = "I tried, but I can't tell whether it worked."
 UNKNOWN = "I don't know whether that worked for the shopping list."
 TIMEOUT = "Home Assistant took too long to answer. Please check the shopping list."

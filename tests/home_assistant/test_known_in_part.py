@@ -182,9 +182,9 @@ async def test_a_scene_is_asked_about_in_words_for_what_it_does(
         coming = (await program.json("ask", "activate coming in"))["answer"]
         going = (await program.json("ask", "activate going out"))["answer"]
         if as_admin:
-            assert "It will unlock the front door" in coming
+            assert "That will unlock the front door" in coming
             assert not asks(going), going
         else:
-            assert "It could lock or unlock the front door" in coming
-            assert "It could lock or unlock the front door" in going
+            assert "That could lock or unlock the front door" in coming
+            assert "That could lock or unlock the front door" in going
         assert await admin.state(DOOR) == "locked"

@@ -159,9 +159,11 @@ async def test_after_the_link_is_lost_answers_have_their_age(
             ):
                 answer = await ask(box, question)
                 assert LOST in answer, (question, answer)
-                assert "then" in answer, (question, answer)
+                assert "At that point, " in answer, (question, answer)
                 assert not answer.startswith(("Yes", "No")), (question, answer)
-            assert "the garage door was closed then" in await ask(box, "is the garage door open")
+            assert "At that point, the garage door was closed" in await ask(
+                box, "is the garage door open"
+            )
             assert "didn't know it then either" in await ask(box, "is the bath window open")
             await _tools_tell_it(box)
             await _a_program_is_told(box)
@@ -182,7 +184,9 @@ async def test_a_house_that_is_frozen_is_not_told_as_live(
             assert home.connected, "nothing has told yet"
             assert await home.look() == 9.0
             answer = await ask(box, "is the garage door closed")
-        assert answer == f"{LOST} less than a minute ago; the garage door was closed then."
+        assert (
+            answer == f"{LOST} less than a minute ago. At that point, the garage door was closed."
+        )
         await until(lambda: home.connected)
         assert await home.look() == 0.0
 
@@ -212,4 +216,4 @@ async def _a_program_is_told(box: OpenBox) -> None:
         )
     assert reply.status_code == 200, reply.text
     assert LOST in reply.json()["answer"]
-    assert "the garage door was closed then" in reply.json()["answer"]
+    assert "At that point, the garage door was closed" in reply.json()["answer"]

@@ -183,7 +183,7 @@ async def test_everything_comes_back_attribute_by_attribute(
     if thing.exposed:
         name = named_thing(thing.name, Catalogue(), "en")
         assert outcome.sentence in (
-            f"OK, I put {name} back the way it was.",
+            f"OK, I put {name} back the way {'they were' if name.endswith('s') else 'it was'}.",
             f"OK, putting {name} back.",
         )
     else:  # nobody is told its name
@@ -219,7 +219,7 @@ async def test_several_levels_the_newest_first(at_home: Room, admin: Admin) -> N
     for brightness in (153, 102):
         assert (await at_home.undo()).status is Status.DONE
         assert await admin.attribute(KITCHEN, "brightness") == brightness
-    assert (await at_home.undo()).sentence == "OK, I put the kitchen lights back the way it was."
+    assert (await at_home.undo()).sentence == "OK, I put the kitchen lights back the way they were."
     assert await admin.attribute(KITCHEN, "brightness") == 50
     nothing = await at_home.undo()
     assert nothing.status is Status.FAILED
@@ -234,7 +234,9 @@ async def test_two_levels_at_once(at_home: Room, admin: Admin) -> None:
     await at_home.do("HassLightSet", name="Kitchen Lights", brightness=80)
     await at_home.do("HassTurnOn", name="Bed Light")
     outcome = await at_home.undo(2)
-    assert outcome.sentence == "OK, I put the bed light and the kitchen lights back the way it was."
+    assert (
+        outcome.sentence == "OK, I put the bed light and the kitchen lights back the way they were."
+    )
     assert await admin.attribute(KITCHEN, "brightness") == 50
     assert await admin.state(BED) == "off"
 
@@ -251,7 +253,9 @@ async def test_the_calls_of_one_turn_are_one_level(at_home: Room, admin: Admin) 
     assert (await at_home.tools.call(again, "one-turn", "x")).status is Status.DONE
     assert len(await at_home.snapshots()) == 2  # the third call touched what was kept already
     outcome = await at_home.undo()
-    assert outcome.sentence == "OK, I put the kitchen lights and the bed light back the way it was."
+    assert (
+        outcome.sentence == "OK, I put the kitchen lights and the bed light back the way they were."
+    )
     for light in (BED, KITCHEN):
         assert await admin.attribute(light, "brightness") == 90
 
@@ -294,7 +298,7 @@ async def test_never_into_an_unlock_or_an_open(at_home: Room, admin: Admin) -> N
             outcome = await at_home.undo()
             assert outcome.status is Status.FAILED
             assert (
-                outcome.sentence == f"I couldn't put {name} back: I never undo that kind of thing."
+                outcome.sentence == f"I couldn't put {name} back: I never undo that kind of change."
             )
         assert (await at_home.undo()).sentence == "OK, I put the bed light back the way it was."
         assert await admin.state(LOCK) == "locked"
@@ -350,7 +354,7 @@ async def test_what_has_gone_away_meanwhile_is_named(at_home: Room, admin: Admin
         assert outcome.sentence.startswith(
             "OK, I put the bed light back the way it was. I couldn't put "
         )
-        assert outcome.sentence.endswith("I can't reach it.")
+        assert outcome.sentence.endswith("I can't reach them.")
         assert await admin.attribute(BED, "brightness") == 99
     finally:
         await admin.ask(entry, entity_id=SWITCH, disabled_by=None)
@@ -372,7 +376,7 @@ async def test_a_correction_undoes_and_does_the_right_thing(at_home: Room, admin
     await at_home.sees(lambda house: house.entities[KITCHEN].attributes["brightness"] == 120)
     await at_home.do("HassLightSet", name="Kitchen Lights", brightness=20)
     outcome = await at_home.do(CORRECT_LAST, name="Bed Light")
-    assert outcome.sentence.startswith("OK, I put the kitchen lights back the way it was. ")
+    assert outcome.sentence.startswith("OK, I put the kitchen lights back the way they were. ")
     assert await admin.attribute(KITCHEN, "brightness") == 120
     assert await admin.attribute(BED, "brightness") == 51
     assert (await at_home.undo()).sentence == "OK, I put the bed light back the way it was."

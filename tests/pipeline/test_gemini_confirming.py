@@ -276,4 +276,4 @@ async def test_three_wrong_pins_lock_it(tmp_path: Path) -> None:
             clip = dialogue(tmp_path, "one two three four" if right else "four three two one")
             turn = await on.hear(clip)
             assert door(on) == "locked"
-        assert "wrong too often" in said(turn)
+        assert "too many wrong PINs" in said(turn)

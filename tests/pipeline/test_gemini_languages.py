@@ -100,7 +100,10 @@ LANGUAGES = ("en", "es")
 ACCENTS = {"en": "en-GB", "es": "es-419"}  # as a service may report them
 SORRY = {
     "en": "I couldn't reach the service that answers for me. Please try again in a moment.",
-    "es": "No he podido conectar con el servicio que me da las respuestas.",
+    "es": (
+        "No he podido conectar con el servicio que responde por mí. "
+        "Inténtalo otra vez dentro de un momento."
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from tests.simulators.script import Call, Done, Say, Turn
 
 LIST = Call("todo__get_items", {"todo_list": "Shopping list"})
 UNLOCK = Call("intent__HassTurnOff", {"name": "Front door"})
-REFUSED = "I've read text from outside in this conversation"
+REFUSED = "I've read text from an outside source in this conversation"
 
 
 class Types:

@@ -188,7 +188,8 @@ async def test_without_any_cloud_in_both_languages(tmp_path: Path) -> None:
             (
                 "what do you remember?",
                 f"Here's what I remember. {BIN}. "
-                "There's something private too. I'll only tell you if you ask for it.",
+                "I also remember something private. "
+                "Ask me about it directly if you want to hear it.",
             ),
             ("forget what you know about the bin", "OK, I've forgotten that."),
             (

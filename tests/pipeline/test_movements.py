@@ -30,4 +30,4 @@ async def test_a_shade_that_stops_half_way_is_announced(tmp_path: Path) -> None:
             while (record := await told.get()).source != "announcement":
                 continue
     spoken = " ".join(record.clauses)
-    assert spoken.startswith("The bedroom shade didn't get there")
+    assert spoken.startswith("The bedroom shade ended up")

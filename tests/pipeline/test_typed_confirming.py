@@ -192,11 +192,11 @@ def test_three_wrong_pins_close_it_for_the_next_process(
         assert main(["ask", UNLOCK, "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert outcome(told)[:2] == ("denied", "not_run")
-        assert "too often" not in told["answer"]
+        assert "too many wrong PINs" not in told["answer"]
     with at_a_terminal("ask", UNLOCK, "--json") as terminal:
         told = answering(terminal, "PIN", "70718293\n")
     assert outcome(told)[:2] == ("denied", "not_run")
-    assert "too often" in told["answer"]
+    assert "too many wrong PINs" in told["answer"]
 
 
 # --- without a terminal

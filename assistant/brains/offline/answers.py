@@ -210,7 +210,8 @@ class RoomQuestion:
 
     measured: str  # "temperature" or "humidity"
     sensors: tuple[Entity, ...]  # sensors that may give the value, the best first
-    place: str  # as it is spoken
+    place: str  # as it is spoken: a room, or the one thermostat
+    is_room: bool = True
 
 
 def answer_state(
@@ -222,12 +223,19 @@ def answer_state(
     """
     room = room_of(command, house, language)
     if room is not None:
-        place = _as_called(room.place)
-        return answers.of_room(room.sensors, room.measured, place, language, age_s)
+        return answers.of_room(room.sensors, room.measured, _measured_at(room), language, age_s)
     # German nouns are capitalised, which the recognised words are not.
     called = _as_called(command.called)
     what = called.within(language.partition("-")[0], "nom") if command.called else ""
     return answers.answer(question_of(command), house, language, age_s, what)
+
+
+def _measured_at(question: RoomQuestion) -> Names:
+    """Return the place, in English with its preposition: "in the hall", "at the thermostat"."""
+    if question.is_room:
+        return spoken_place(question.place)
+    thing = spoken_things([question.place])
+    return Names(thing, f"at {thing.english}", thing.others)
 
 
 def room_of(command: ParsedCommand, house: House, language: str = "") -> RoomQuestion | None:
@@ -240,7 +248,7 @@ def room_of(command: ParsedCommand, house: House, language: str = "") -> RoomQue
         return None
     if command.entity_ids:
         named = tuple(house.entities[one] for one in command.entity_ids)
-        return RoomQuestion(measured, named, command.called)
+        return RoomQuestion(measured, named, command.called, is_room=False)
     places = [
         area
         for area in house.areas.values()

@@ -19,6 +19,7 @@ from assistant.brains.offline.sentences import (
     TIMER_TOOLS,
     TOMORROW,
 )
+from assistant.speech.catalogue import counted
 from assistant.timers.later import DO_LATER
 from assistant.timers.tools import SNOOZE
 from assistant.tools.builtin.box_settings import named
@@ -26,7 +27,7 @@ from assistant.tools.builtin.date_and_weather import TODAY, WEATHER_FORECAST
 from assistant.tools.builtin.protocol import REMEMBER
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.house.intents import LATER
-from assistant.tools.house.names import stemmed
+from assistant.tools.house.names import spoken_place, stemmed
 from assistant.tools.policy.choices import SWITCH_PROFILE
 from assistant.tools.vocabulary import LANGUAGES, entries, fold
 from integrations.home_assistant.house import Entity, House
@@ -78,9 +79,11 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
     if len(there) == 1:
         return replace(command, entity_ids=(there[0].entity_id,), area_id=area_id)
     if command.area_said and not there:
-        area = house.areas[command.area_id].name
-        return Problem("offline.not_there", {"name": command.name, "area": area})
-    return Problem("offline.ambiguous", {"name": command.name, "count": len(there or entities)})
+        area = house.areas[command.area_id]
+        place = spoken_place((area.name, *area.aliases))
+        return Problem("offline.not_there", {"name": command.name, "area": place})
+    count = counted(len(there or entities))
+    return Problem("offline.ambiguous", {"name": command.name, "count": count})
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:

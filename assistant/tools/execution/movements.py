@@ -177,9 +177,12 @@ class MovementWatch:
         _log.info("%s is %s", entity.entity_id, entity.state)
         sentences = Sentences(self._catalogue, language)
         whole = key.startswith("watch.")  # include brightness, temperature and so on
-        state = sentences.state(short_state(entity) if whole else entity.state)
+        state = sentences.state_of(entity.names, short_state(entity) if whole else entity.state)
         name = named_thing(entity.names, self._catalogue, language)
-        told = capitalised(sentences.say(key, name=name, state=state))
+        if key == "tools.ended_otherwise" and entity.state in _GONE:
+            told = f"{capitalised(sentences.say('house_state.unreachable', names=name))}."
+        else:
+            told = capitalised(sentences.say(key, name=name, state=state))
         if then:
             told = f"{told} {sentences.say(then, name=name, state=state)}"
         self._announce(told, self._catalogue.own(language))

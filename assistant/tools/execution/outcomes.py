@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,10 @@ from assistant.domain.tool_call import Observed, Status
 from assistant.speech.catalogue import FALLBACK, Catalogue, Names, counted
 from assistant.tools.execution.home_errors import tell_error
 from assistant.tools.execution.verification import Finding
-from assistant.tools.house.articles import agreeing, best_name, noun_of_all
+from assistant.tools.house.articles import agreeing, best_name, noun_of, noun_of_all
 from assistant.tools.house.names import (
     capitalised,
-    is_plural,
+    has_no_article,
     named_thing,
     spoken_things,
 )
@@ -123,6 +124,7 @@ _SAID_AS_IT = frozenset(
     {"on", "off", "open", "closed", "opening", "closing", "locked", "unlocked", "locking"}
     | {"unlocking"}
 )
+_ACTIONS = frozenset({"pressed", "started"})  # said as what Hearth did: "I've started Film"
 MAX_NAMED = 4  # things to name
 MAX_VALUE = 2_000  # characters of a value in a sentence
 
@@ -214,53 +216,68 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return "the front door still reports unlocked", or the number of such things."""
+        """Return "the front door is still unlocked", or the number of such things."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
-        return "; ".join(
-            self.say(
-                "tools.still_reports" if one.after == one.before else "tools.reports",
-                name=named_thing(_every_name(one, house), self._catalogue, self._language),
-                state=self.state(one.after),
-            )
-            for one in late
-        )
+        return "; ".join(self._report(one, house) for one in late)
+
+    def _report(self, one: Observed, house: House) -> str:
+        names = _every_name(one, house)
+        name = named_thing(names, self._catalogue, self._language)
+        if one.after == "unavailable":
+            return self.say("house_state.unreachable", names=name)
+        key = "tools.still_reports" if one.after == one.before else "tools.reports"
+        return self.say(key, name=name, state=self.state_of(names, one.after))
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
         """Return "Kitchen Light: on 30 %; Lamp: off", or the number of things that changed."""
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
-        named: dict[str, list[tuple[str, ...]]] = {}
+        named: dict[str, list[Observed]] = {}
         for one in observed:
-            named.setdefault(self.state(one.after), []).append(_every_name(one, house))
+            named.setdefault(one.after or "unknown", []).append(one)
         return capitalised(
-            "; ".join(self._statement(state, names) for state, names in named.items())
+            "; ".join(self._statement(state, ones, house) for state, ones in named.items())
         )
 
-    def _statement(self, state: str, things: Sequence[tuple[str, ...]]) -> str:
+    def _statement(self, after: str, observed: Sequence[Observed], house: House) -> str:
         """Return "the lamp and the fan are off"; "Lamp, Fan: off" if a gender is not known."""
-        told = spoken_things(things)
+        things = [_every_name(one, house) for one in observed]
+        titles = [
+            names[0]
+            for one, names in zip(observed, things, strict=True)
+            if has_no_article(one.entity_id, names[0])
+        ]
+        told, state = spoken_things(things, titles), self.state(after)
+        if after in _ACTIONS:
+            return self.say(f"tools.{after}", names=told)
         if state[:1].isdigit():  # a number, such as the length of a list
             return f"{told}: {state}"
         language = self._catalogue.own(self._language).partition("-")[0]
         noun = noun_of_all([best_name(names, language) for names in things], language)
         if language != FALLBACK and noun is None:
             return f"{told.within(language)}: {state}"
-        plural = is_plural(things[0][0]) if noun is None else noun.plural
-        many = len(things) > 1 or plural
+        plural = noun is not None and noun.plural
+        many = told.several or plural
         be = self.say(f"house_state.is_{'many' if many else 'one'}")
         at = _BEFORE_NUMBER.sub(_at(state, language), state, count=1)  # "on at 30 %"
         at = agreeing(at, noun, language)
         return self.say("house_state.statement", names=told, be=be, state=at)
 
+    def state_of(self, names: Sequence[str], state: str | None) -> str:
+        """Return the state of the thing with these names, which it agrees with in Spanish and
+        the like."""
+        language = self._catalogue.own(self._language).partition("-")[0]
+        return agreeing(self.state(state), noun_of(best_name(names, language), language), language)
+
     def state(self, state: str | None) -> str:
         """Return a state in the turn's language, if the catalogue has the word."""
         word, _, detail = (state or "unknown").partition(" ")
-        try:
-            word = self.say(f"states.{word}")
-        except KeyError:  # an entity's own word, such as a sensor's value
-            word = word.replace("_", " ")
-        return f"{word} {detail}".strip()
+        for key in (f"states.{word}", f"offline.state_{word}"):
+            with suppress(KeyError):
+                return f"{self.say(key)} {detail}".strip()
+        # An entity's own word, such as a sensor's value.
+        return f"{word.replace('_', ' ')} {detail}".strip()
 
 
 def _clean(value: object) -> object:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from math import isfinite
 
-from assistant.speech.catalogue import Catalogue, Names, counted, length_of
+from assistant.speech.catalogue import Catalogue, Names, counted, is_plural, length_of
 from assistant.tools.house.articles import Noun, agreeing, best_name, noun_of_all
-from assistant.tools.house.names import UNKNOWN, capitalised, is_plural, named_thing, plain_state
+from assistant.tools.house.names import UNKNOWN, capitalised, named_thing, plain_state
 from assistant.tools.house.questions import LOCKING, MOVING, Facts, Question, facts
 from assistant.tools.vocabulary import fold, mentions
 from integrations.home_assistant.house import Area, Entity, House
@@ -196,7 +196,7 @@ class _Telling:
         if telling:
             whole = not found.unknown and not found.moving
             if found.kind == "which" and whole and found.wanted:
-                return self._say_offline("which", names=_listed(telling))
+                return capitalised(self._say_offline("which", names=self._names(telling)))
             fact = self._with_unknown(self._facts(telling), found)
             # A moving door is neither a yes to "open" nor to "closed".
             if found.kind == "which" or not (found.no if found.kind == "all" else found.yes):
@@ -350,12 +350,6 @@ def _reading(entity: Entity) -> str:
             shown = f"{float(shown):.{entity.precision}f}"
     unit = entity.attributes.get("unit_of_measurement")
     return f"{shown} {unit}" if unit else shown
-
-
-def _listed(things: Sequence[Entity]) -> str:
-    names = list(dict.fromkeys(one.name for one in things))
-    more = f", +{len(names) - _LISTED}" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 # Sensors of a room's temperature and humidity, and their readings.

@@ -9,16 +9,17 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
-from assistant.speech.catalogue import FALLBACK, Catalogue, Names
+from assistant.speech.catalogue import FALLBACK, Catalogue, Names, is_plural
 from assistant.speech.speakable import spoken_name
 from assistant.tools.house import articles
 from assistant.tools.house.articles import best_name, listed, with_article
-from assistant.tools.house.targets import KEPT_NAMES, is_called, is_wildcard, same
+from assistant.tools.house.targets import KEPT_NAMES, domain_of, is_called, is_wildcard, same
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 _OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" takes no article
 _ADVERBS = frozenset({"downstairs", "inside", "outdoors", "outside", "upstairs"})
-_PLURAL = re.compile(r"(?i)[^sui]s$")
+_TITLED = frozenset({"automation", "scene", "script"})  # "Run the script Film?"
+_ROBOTS = frozenset({"hoover", "lawnmower", "mower", "robot", "vacuum"})
 _TECHNICAL = re.compile(r"[._/]|://")  # in names of files and programs
 MOST_NAMED = 8  # names; the rest is counted
 
@@ -48,19 +49,44 @@ def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str]
             return _with_article(name)
         return with_article(spoken_name(best_name(spoken[name], language)), language, case)
 
-    return _listed(aliases, worded)
+    return _listed(aliases, worded, bare)
 
 
-def spoken_place(place: str) -> Names:
-    """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs"."""
-    said = spoken_name(place)
+def spoken_place(place: str | Sequence[str]) -> Names:
+    """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs".
+
+    A sequence is the place's names, of which each language takes its own.
+    """
+    names = (place,) if isinstance(place, str) else tuple(place)
+    said = spoken_name(names[0])
+    others = spoken_things([names]).others
     if said.lower() in _ADVERBS:
-        return Names(said, said.lower())
-    return Names(said, f"in {_with_article(said)}", spoken_things([said]).others)
+        return Names(said, said.lower(), others)
+    return Names(said, f"in {_with_article(said)}", others)
 
 
-def _listed(names: Iterable[str], worded: Callable[[str, str, str], str]) -> Names:
-    """Return a list of names; `worded` takes a name, a language and a German case."""
+def spoken_places(places: Iterable[str | Sequence[str]], here: str = "") -> Names:
+    """Return several rooms or floors, in English with a preposition: "in the hall and upstairs".
+
+    `here` is the words for this room, which take no article.
+    """
+    every = [(one,) if isinstance(one, str) else tuple(one) for one in places]
+    names = spoken_things(every, (here,))
+    rooms = [one for one in every if spoken_name(one[0]).lower() not in _ADVERBS]
+    floors = [spoken_name(one[0]).lower() for one in every if one not in rooms]
+    inside = [f"in {spoken_things(rooms, (here,)).english}"] if rooms else []
+    return Names(names, " and ".join(filter(None, _but_last([*inside, *floors]))), names.others)
+
+
+def _listed(
+    names: Iterable[str],
+    worded: Callable[[str, str, str], str],
+    titles: Container[str] = (),
+) -> Names:
+    """Return a list of names; `worded` takes a name, a language and a German case.
+
+    A single name among `titles` is singular, even if it ends with "s".
+    """
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
     told, rest = plain[:MOST_NAMED], len(plain) - MOST_NAMED
     english = [worded(one, FALLBACK, "") for one in told]
@@ -74,7 +100,9 @@ def _listed(names: Iterable[str], worded: Callable[[str, str, str], str]) -> Nam
         for case in (articles.CASES if language == "de" else ("",))
     }
     counted = [*told, *([f"+{rest}"] if rest > 0 else [])]
-    return Names(", ".join(counted), " and ".join(filter(None, _but_last(english))), others)
+    words = " and ".join(filter(None, _but_last(english)))
+    several = len(plain) > 1 or any(one not in titles and is_plural(one) for one in plain)
+    return Names(", ".join(counted), words, others, several=several)
 
 
 def _but_last(words: Sequence[str]) -> tuple[str, str]:
@@ -101,9 +129,12 @@ def _with_article(name: str) -> str:
     return f"the {_lowered(name)}"
 
 
-def is_plural(name: str) -> bool:
-    """Return True for the English name of several things, such as "Kitchen lights"."""
-    return bool(_PLURAL.search(name))
+def has_no_article(entity_id: str, name: str) -> bool:
+    """Return True for the title of a scene or script, a tool, or a robot with a pet's name."""
+    domain = domain_of(entity_id)
+    if domain in _TITLED or "." not in entity_id:
+        return True
+    return domain in ("lawn_mower", "vacuum") and " " not in name and name.lower() not in _ROBOTS
 
 
 def capitalised(text: str) -> str:

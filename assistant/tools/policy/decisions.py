@@ -7,7 +7,7 @@ from typing import Any
 from assistant.domain.tool_call import Decision, Mode, Tier
 from assistant.speech.speakable import spoken_name
 from assistant.tools.house.intents import Action, Intent, Move
-from assistant.tools.house.names import spoken_names, spoken_things
+from assistant.tools.house.names import has_no_article, spoken_names, spoken_things
 from assistant.tools.house.targets import UNTOLD, consequences, domain_of, without_plans
 from assistant.tools.policy.risk import SECURE_RULES, Risk, entity_or_guess, height
 from assistant.tools.policy.rules import (
@@ -23,8 +23,6 @@ from assistant.tools.policy.rules import (
 from integrations.home_assistant.house import House
 
 _BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # the effects of a plan may go either way
-_ROBOTS = frozenset({"hoover", "lawnmower", "mower", "robot", "vacuum"})
-_UNTITLED = frozenset({"automation", "scene", "script"})  # "Run the script Film?"
 WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 
@@ -313,20 +311,11 @@ def _said(entity_id: str, house: House) -> str:
 def _names(entity_ids: Iterable[str], house: House) -> str:
     """Return the names for a sentence. Scenes and scripts have no articles."""
     said = {one: _said(one, house) for one in entity_ids}
-    untitled = {name for one, name in said.items() if _is_untitled(one, name)}
+    untitled = {name for one, name in said.items() if has_no_article(one, name)}
     known = ((one, name, house.entities.get(one)) for one, name in said.items())
     return spoken_things(
         ((name, *(() if entity is None else entity.names)) for one, name, entity in known), untitled
     )
-
-
-def _is_untitled(entity_id: str, name: str) -> bool:
-    """Return True for a name without an article, as of a scene, a tool or a robot with a
-    pet's name."""
-    domain = domain_of(entity_id)
-    if domain in _UNTITLED or "." not in entity_id:
-        return True
-    return domain in ("lawn_mower", "vacuum") and " " not in name and name.lower() not in _ROBOTS
 
 
 def _base(rules: set[str]) -> str:

@@ -55,7 +55,7 @@ class Scoped:
     narrowed: bool = False
     several: bool = False  # in more places than the arguments can express
     denial: str = ""  # rule against it
-    place: str = ""  # place without any matching thing
+    place: tuple[str, ...] = ()  # names of a place without any matching thing
     offered: tuple[str, ...] = ()  # names of things elsewhere
 
 
@@ -136,14 +136,14 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
         if there.touched or there.candidates or not case.live:
             return Scoped(placed, there, True)
         offered = _offered(seen, house)
-        return Scoped(placed, there, True, False, "none_here", place.found.name, offered)
+        return Scoped(placed, there, True, False, "none_here", _names_of(place), offered)
     if not case.live:
         return Scoped(arguments, seen, denial="which_room")
     judged = (*seen.touched, *seen.candidates)
     there = _kept(seen, [name for name in judged if is_in(house.entities[name], places, house)])
     if there.touched or there.candidates:
         return Scoped(arguments, there, True, several=True)
-    return Scoped(arguments, there, True, False, "none_here", places[0].found.name)
+    return Scoped(arguments, there, True, False, "none_here", _names_of(places[0]))
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
@@ -168,6 +168,10 @@ def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
     """Return True if the thing is named after one of the rooms, as a lamp without an area
     may be."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
+
+
+def _names_of(place: NamedPlace) -> tuple[str, ...]:
+    return place.found.name, *place.found.aliases
 
 
 def is_in(entity: Entity, places: Sequence[NamedPlace], house: House) -> bool:

@@ -1,6 +1,6 @@
 """Decisions about calls that select things of the house."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -199,11 +199,11 @@ def nothing_there(
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
-        return _none_in(places[0].name, arguments)
+        return _none_in((places[0].name, *places[0].aliases), arguments)
     return denied(Tier.COMFORT, "unseen", arguments, {"names": told_names(selector)})
 
 
-def _none_in(place: str, arguments: Mapping[str, Any]) -> PolicyDecision:
+def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecision:
     """Return the denial for a known room that has nothing of the kind."""
     values = {"names": spoken_place(place)}
     return _of_kind(denied(Tier.COMFORT, "none_here", arguments, values))

@@ -239,10 +239,11 @@ MAX_NAMED = 4  # things to name
 def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
     """Return sentences about the restored and the unrestored things; "" for an empty report."""
 
-    def some(key: str, names: Sequence[str], **values: str) -> str:
+    def some(key: str, names: Sequence[str], why: str = "") -> str:
         told = [name for name in dict.fromkeys(names) if name]
         if not names:
             return ""
+        values = {"why": catalogue.say(why, language, names=spoken_things(told))} if why else {}
         if not told:
             return catalogue.say(f"{key}_it", language, **values)
         if len(told) > MAX_NAMED:
@@ -255,5 +256,5 @@ def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
     left = sorted(report.not_put_back, key=lambda one: one.why)
     for why, ones in groupby(left, key=lambda one: one.why):
         names = [one.name for one in ones]
-        sentences.append(some("undo.left", names, why=catalogue.say(why, language)))
+        sentences.append(some("undo.left", names, why))
     return " ".join(filter(None, sentences))

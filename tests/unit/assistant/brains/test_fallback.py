@@ -170,7 +170,7 @@ async def test_one_that_does_not_come_back_is_told_as_unknown(stage: Stage) -> N
         await stage.clock.run(SETTLE_S)
         stage.house.go_on.set()  # the runner still waits for it
     assert turn.result()[-1].spoken == (  # type: ignore[union-attr]
-        "The light is on. I don't know yet how the last thing you asked for turned out. "
+        "The light is on. I don't know yet whether your last request worked. "
         "Then I lost the connection."
     )
 

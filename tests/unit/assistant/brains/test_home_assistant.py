@@ -170,7 +170,7 @@ async def test_an_ear_that_takes_too_long_is_said_and_no_other_rung_hears_the_sa
     last: bool,
 ) -> None:
     events = await play(ear=TookTooLong("too long"), spoken=True, last=last)
-    said = "I couldn't make that out in time. Please say it again in a few words."
+    said = "I couldn't make that out in time. Please say it again in fewer words."
     assert events == [ReplyText(said, language="en"), TurnDone(understood=False)]
 
 

@@ -37,7 +37,7 @@ from tests.unit.assistant.conversation.stage import COMMAND, rounds, runner_with
 from tests.unit.assistant.conversation.test_acknowledging import DONE, HOUSE, KITCHEN
 
 AUTO = Acknowledging("auto", "Office", lambda: HOUSE)
-LATE = replace(DONE, status=Status.NOT_OBSERVED, sentence="It still reports off.")
+LATE = replace(DONE, status=Status.NOT_OBSERVED, sentence="It's still off.")
 RATE = 24_000
 HALF = bytes(RATE)  # half a second of sound
 
@@ -158,7 +158,7 @@ async def test_what_was_seen_here_is_one_tone_and_no_words() -> None:
     [
         (KITCHEN, "The light is on."),
         (replace(DONE, as_asked=False), "The light is on."),
-        (LATE, "It still reports off."),  # ours: a model may not claim what nobody saw
+        (LATE, "It's still off."),  # ours: a model may not claim what nobody saw
     ],
 )
 async def test_whatever_else_came_of_it_is_told_in_words(seen: ToolOutcome, said: str) -> None:
@@ -304,7 +304,7 @@ async def test_a_later_call_that_fails_is_told_in_words(monkeypatch: pytest.Monk
         yield TurnDone()
 
     told = await play(calls_again, Seen(light=DONE, late=LATE), room=room)
-    assert told["spoken"]["clauses"] == ["It still reports off."]
+    assert told["spoken"]["clauses"] == ["It's still off."]
 
 
 async def test_one_of_two_calls_that_fails_brings_no_tone() -> None:
@@ -320,7 +320,7 @@ async def test_one_of_two_calls_that_fails_brings_no_tone() -> None:
 
     room = Room()
     told = await play(two_at_once, Seen(light=DONE, late=LATE), room=room)
-    assert told["spoken"]["clauses"] == ["It still reports off."]
+    assert told["spoken"]["clauses"] == ["It's still off."]
     assert room.ms("sounds") == 0
 
 

@@ -99,7 +99,11 @@ async def test_long_facts_that_begin_alike_are_two(tools: Tools) -> None:
 
 @pytest.mark.parametrize(
     ("fact", "says"),
-    [("\u200b\x07 ", "nothing to remember"), ("word " * 61, "too long"), (None, "nothing to")],
+    [
+        ("\u200b\x07 ", "what I should remember"),
+        ("word " * 61, "too long"),
+        (None, "You didn't say"),
+    ],
 )
 async def test_what_is_no_fact_is_refused(tools: Tools, fact: str | None, says: str) -> None:
     given: dict[str, Any] = {} if fact is None else {"fact": fact}
@@ -231,7 +235,7 @@ async def test_what_is_sensitive_is_told_only_where_it_is_asked_for(
     assert "specialist" not in everything.data + everything.sentence
     assert json.loads(everything.data)["private_left_out"] == 2
     assert everything.sentence.endswith(
-        "There's something private too. I'll only tell you if you ask for it."
+        "I also remember something private. Ask me about it directly if you want to hear it."
     )
     assert await tools.recalled(about="Tom") == ["Tom sees a specialist"]
     assert await tools.recalled(about="the code") == [CODE]
@@ -332,9 +336,9 @@ async def test_a_fact_is_put_right(tools: Tools, store: Store, clock: VirtualClo
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"about": "bin", "fact": " "}, "nothing to remember"),
+        ({"about": "bin", "fact": " "}, "what I should remember"),
         ({"about": "bin", "fact": "word " * 61}, "too long"),
-        ({"about": "bin", "fact": "The bin goes"}, "Which of these has changed"),
+        ({"about": "bin", "fact": "The bin goes"}, "Which one has changed"),
         ({"about": "zebra", "fact": "The zebra"}, "anything like that"),
     ],
 )

@@ -138,8 +138,8 @@ async def test_set(hall: Hall, language: str, arguments: Any, sentence: str, due
         ({"time": "25:00"}, "For what time?"),
         ({"time": "07:00", "sun": "sunrise"}, "For what time?"),
         ({"time": "07:00", "dates": ["soon"]}, "For what time?"),
-        ({"kind": "reminder", "time": "07:00"}, "What should it be about?"),
-        ({"kind": "request", "time": "07:00", "text": " . "}, "What should it be about?"),
+        ({"kind": "reminder", "time": "07:00"}, "What should the reminder be about?"),
+        ({"kind": "request", "time": "07:00", "text": " . "}, "What should the reminder be about?"),
         ({"sun": "sunrise"}, "I don't know when the sun rises and sets"),
         ({"time": "12:00", "dates": ["today"]}, "That time has already passed."),
         ({"hours": 721}, "That's too long for a timer. Timers can run for up to thirty days."),
@@ -172,7 +172,7 @@ async def mixed(hall: Hall) -> None:
     await hall.say("set_alarm", kind="reminder", time="18:00", text="call Ana")
     lights = {"tool": "HassTurnOff", "arguments": {"area": "Hall"}, "what": "turn off the lights"}
     told = await hall.say("do_later", minutes=5, **lights)
-    assert told == "OK, I'll do that in 5 minutes: turn off the lights."
+    assert told == "OK, I'll do this in 5 minutes: turn off the lights."
 
 
 async def test_the_list_tells_all_kinds(hall: Hall) -> None:
@@ -235,13 +235,13 @@ async def test_snooze_what_rings(hall: Hall, arguments: Any, sentence: str) -> N
 async def test_what_has_a_time_of_day_is_set_anew(hall: Hall) -> None:
     await hall.say("set_alarm", time="14:00")
     told = await hall.say("change_timer", action="add", minutes=5)
-    assert told == "That's set for a time of day. Cancel it and set a new one."
+    assert told == "I can't change the time of that. Cancel it and set a new one."
     assert await hall.say("change_timer", action="snooze") == "Nothing is ringing."
 
 
 async def test_a_command_at_a_time_of_day(hall: Hall) -> None:
     told = await hall.say("do_later", time="21:00", tool="x", arguments={"a": 1}, what="close up.")
-    assert told == "OK, I'll do that at 21:00: close up."
+    assert told == "OK, I'll do this at 21:00: close up."
     timer = hall.only
     assert timer.payload == {"tool": "x", "arguments": {"a": 1}, "heard": "as it was said"}
     assert (timer.kind, timer.due) == ("command", datetime(2026, 1, 1, 21, tzinfo=MADRID))

@@ -79,7 +79,7 @@ async def test_what_the_profile_of_the_turn_leaves_out_is_not_done_later(house: 
     [
         (OFF, DOOR, "I only open, unlock or disarm"),
         ("HassVacuumStart", {"name": "Robbie"}, "I need you to confirm that"),
-        ("get_date", {}, "I can't do that later on my own"),
+        ("get_date", {}, "I can't schedule that for later"),
         ("no_such_tool", {}, "I can't do that here"),
         (ON, {"name": "Marmalade"}, "There is"),
     ],

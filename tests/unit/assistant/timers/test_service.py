@@ -26,7 +26,7 @@ async def test_it_rings_every_day_and_each_time_once(room: Room) -> None:
     async with room.keeping() as keeper:
         for day in range(3):
             await pass_(room, HOUR)
-            assert room.talker.said[-1] == "It's 13:00. pills."
+            assert room.talker.said[-1] == "It's 13:00. This is your pills alarm."
             keeper.heard()
             rung = len(room.talker.tones)
             await pass_(room, DAY - HOUR)
@@ -217,7 +217,10 @@ async def test_what_seems_overdue_waits_for_a_clock_that_can_be_believed(
         await room.clock.run(20)
         assert room.talker.said == []
         await pass_(room, 300 if kind == "timer" else HOUR)
-        assert room.talker.said[0] in ("Your pasta timer is done.", "It's 13:00. pills.")
+        assert room.talker.said[0] in (
+            "Your pasta timer is done.",
+            "It's 13:00. This is your pills alarm.",
+        )
 
 
 async def test_a_clock_that_nobody_sets_is_believed_after_a_minute(room: Room) -> None:

@@ -49,14 +49,16 @@ def test_spans(seconds: float, language: str, length: str, rest: str) -> None:
             "en",
             "Your pasta timer is done.",
             "Your pasta timer was done at 12:00.",
-            "Your pasta timer was done at 12:00. It rang for ten minutes, but nobody answered.",
+            "Your pasta timer was done at 12:00. "
+            "It rang for ten minutes, but nobody turned it off.",
         ),
         (
             "",
             "es",
             "Tu temporizador de 5 minutos ha terminado.",
             "Tu temporizador de 5 minutos terminó a las 12:00.",
-            "Tu temporizador de 5 minutos terminó a las 12:00. Sonó diez minutos y nadie lo paró.",
+            "Tu temporizador de 5 minutos terminó a las 12:00. "
+            "Sonó diez minutos, pero nadie lo apagó.",
         ),
     ],
 )
@@ -97,7 +99,7 @@ def a_timer(kind: Any, **rest: Any) -> TimerRecord:
         ),
         (
             a_timer("alarm", name="gym"),
-            "It's 07:00. gym.",
+            "It's 07:00. This is your gym alarm.",
             "Your gym alarm was due at 07:00.",
             "Your gym alarm was due at 07:00, but I missed it.",
         ),
@@ -111,7 +113,7 @@ def a_timer(kind: Any, **rest: Any) -> TimerRecord:
             a_timer("alarm", language="es"),
             "Son las 07:00. Es tu alarma.",
             "Tu alarma era a las 07:00.",
-            "Tu alarma era a las 07:00 y se ha perdido.",
+            "Tu alarma era a las 07:00, pero se me pasó.",
         ),
     ],
 )
@@ -148,7 +150,7 @@ def test_when_it_comes(days_before: int, language: str, moment: str) -> None:
         (Rule(time(7), dates=(date(2027, 1, 1),)), ""),
         (Rule(time(7), weekdays=(1, 2, 3, 4, 5, 6, 7)), "every day"),
         (Rule(time(7), weekdays=(6, 7)), "Saturday and Sunday"),
-        (Rule(time(7), weekdays=(1, 5)), "every Monday, Friday"),
+        (Rule(time(7), weekdays=(1, 5)), "every Monday and Friday"),
         (Rule(time(7), dates=(date(2027, 1, 1), date(2027, 1, 3))), "on 2 days"),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_timer_takes_no_command_for_later(kitchen: Kitchen, key: str) -> None:
 async def test_where_nobody_would_ring_it_is_said(kitchen: Kitchen) -> None:
     kitchen.rings = False
     told = await kitchen.say("start_timer", minutes=5)
-    silent = " Start hearth run, or it won't ring."
+    silent = " It won't ring until you start hearth run."
     assert told == f"Timer set for 5 minutes.{silent}"
     assert (await kitchen.say("list_timers")).endswith(silent)
 
@@ -159,9 +159,12 @@ async def test_the_list(kitchen: Kitchen) -> None:
         ("huevos", 5099, "runs"),
     ]
     told = await kitchen.say("list_timers", "es", name="pasta")
-    assert told == "Temporizador de pasta: en pausa, quedan 9 minutos y 30 segundos."
-    assert "I can't find that timer. I have this: the timer for 5 minutes" in await kitchen.say(
-        "list_timers", name="rice"
+    assert (
+        told == "El temporizador de pasta está en pausa, con 9 minutos y 30 segundos por delante."
+    )
+    assert (
+        "I can't find that timer. Here's what I have: the timer for 5 minutes"
+        in await kitchen.say("list_timers", name="rice")
     )
 
 
@@ -228,7 +231,8 @@ async def test_five_more_minutes_from_now_for_what_rings(kitchen: Kitchen) -> No
         ({"all": True}, "Cancelled three timers.", 3),
         (
             {},
-            "Which timer do you mean? I have this: 5 minutes left on the timer for 5 minutes; "
+            "Which timer do you mean? Here's what I have: "
+            "5 minutes left on the timer for 5 minutes; "
             "10 minutes left on the pasta timer; "
             "one hour and 30 minutes left on the huevos timer.",
             0,
@@ -248,7 +252,7 @@ async def test_of_two_with_one_name_the_id_tells(kitchen: Kitchen) -> None:
     await kitchen.say("start_timer", minutes=5, name="pasta")
     told = await kitchen.say("cancel_timer", name="pasta")
     assert told.startswith(
-        "Which timer do you mean? I have this: 5 minutes left on the pasta timer; 10"
+        "Which timer do you mean? Here's what I have: 5 minutes left on the pasta timer; 10"
     )
     assert set(kitchen.last.valid_options) < set(kitchen.shelf.rows)
     await kitchen.say("cancel_timer", name=kitchen.last.valid_options[0])

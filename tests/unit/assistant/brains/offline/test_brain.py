@@ -88,15 +88,15 @@ def typed(text: str, language: str = "en") -> TurnRequest:
         ("is the front door locked", "Yes, the front door is locked."),
         ("is the kitchen window open", "No, the kitchen window is closed."),
         ("how many lights are on", "Three are on."),
-        ("which lights are on", "Living Room Light, Dining Room Light, Lamp."),
+        ("which lights are on", "The living room light, the dining room light and the lamp."),
         ("are any fans on", "No, none of them are on."),
         ("what is the temperature in the hall", "It's 19.5 degrees in the hall."),
         ("what is the temperature in the garage", "I don't know the temperature there."),
         ("what time is it", "It's 12:00."),
         ("what's the date today", "It's Thursday, January 1."),
         ("never mind", "OK."),
-        ("turn on the lamp", "I know 2 things called Lamp. Please say the room too."),
-        ("turn on the kitchen lamp", "There's no Lamp in the Kitchen."),
+        ("turn on the lamp", "I know two devices called Lamp. Please say the room too."),
+        ("turn on the kitchen lamp", "There's no Lamp in the kitchen."),
     ],
 )
 async def test_answers_without_a_call(brain: Make, text: str, answer: str) -> None:
@@ -107,11 +107,11 @@ async def test_answers_without_a_call(brain: Make, text: str, answer: str) -> No
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("is the front door locked", "the front door was locked then."),
-        ("which lights are on", "were on then."),
-        ("are any fans on", "none was on then."),
-        ("what is the temperature in the hall", "it was 19.5 degrees in the hall then."),
-        ("is everything locked", "the front door was locked then."),
+        ("is the front door locked", "the front door was locked."),
+        ("which lights are on", "were on."),
+        ("are any fans on", "none of them were on."),
+        ("what is the temperature in the hall", "it was 19.5 degrees in the hall."),
+        ("is everything locked", "the front door was locked."),
     ],
 )
 async def test_without_contact_questions_are_answered_with_their_age(
@@ -123,7 +123,7 @@ async def test_without_contact_questions_are_answered_with_their_age(
     asked = brain()
     asked.look = look
     told = (await read(asked, text)).answer
-    assert told.startswith("I lost contact with Home Assistant 4 minutes ago; ")
+    assert told.startswith("I lost contact with Home Assistant 4 minutes ago. At that point, ")
     assert told.endswith(answer)
 
 
@@ -177,7 +177,7 @@ async def test_two_commands_in_order(brain: Make) -> None:
 async def test_nothing_is_done_when_a_part_is_unclear(brain: Make) -> None:
     turn = await read(brain(), "turn on the kitchen light and turn on the lamp")
     assert turn.calls == []
-    assert turn.answer == "I know 2 things called Lamp. Please say the room too."
+    assert turn.answer == "I know two devices called Lamp. Please say the room too."
 
 
 async def test_the_place_of_the_assistant_settles_a_doubled_name(brain: Make) -> None:
@@ -275,7 +275,7 @@ async def test_a_broken_recogniser_is_a_fault_and_not_silence(brain: Make) -> No
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "I couldn't make that out in time. Please say it again in a few words."),
+        ("en", "I couldn't make that out in time. Please say it again in fewer words."),
         ("es", "No me ha dado tiempo a entenderlo. Repítelo con menos palabras."),
     ],
 )

@@ -169,7 +169,7 @@ def test_contacts_count_among_the_windows(language: str, text: str, kind: str, s
             "are all windows locked",
             "No, the kitchen window is open, but I can't reach the bath window.",
         ),
-        ("is there any smoke", "No, no sensor reports that."),
+        ("is there any smoke", "No, none of the sensors report that."),
         ("is there motion in the hall", "Yes, according to the hall motion."),
         ("is there a leak", "I don't know of anything like that in your home."),
         ("which batteries are low", "The remote."),

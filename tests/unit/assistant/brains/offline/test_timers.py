@@ -286,12 +286,13 @@ async def test_a_command_with_a_time_is_given_to_whoever_keeps_it(
         (
             "en",
             "make me a sandwich in five minutes",
-            "I can't do that on my own. I can control your home and tell you how things are.",
+            "I can't do that on my own. I can control your home and answer questions about it.",
         ),
         (
             "es",
             "haz la cena en cinco minutos",
-            "Eso no puedo hacerlo por mi cuenta. Puedo controlar la casa y decirte cómo está.",
+            "Eso no puedo hacerlo por mi cuenta. "
+            "Puedo controlar la casa y contestar a preguntas sobre ella.",
         ),
     ],
 )
@@ -302,6 +303,6 @@ async def test_what_is_not_understood_is_not_kept(language: str, text: str, answ
 
 
 async def test_a_failure_is_told_in_the_tools_words() -> None:
-    said = "Which timer do you mean? I have this: pasta timer: one minute left."
+    said = "Which timer do you mean? Here's what I have: pasta timer: one minute left."
     turn = await read("cancel the timer", "en", status=Status.FAILED, sentence=said)
     assert turn.answer == said

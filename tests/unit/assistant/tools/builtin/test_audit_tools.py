@@ -145,18 +145,17 @@ def _seen(*observed: tuple[str, str | None, str | None]) -> AuditRecord:
         (
             replace(LAMP, observed=(), sentence="The timer runs."),
             "en",
-            "At 18:02 you said “turn off the kitchen light”, and this happened. The timer runs.",
+            "At 18:02 you said “turn off the kitchen light”. The timer runs.",
         ),
         (
             replace(LAMP, status=Status.TIMEOUT, heard=None, sentence=None),
             "en",
-            "At 18:02 I was asked for something, and this happened. "
-            "Home Assistant didn't answer in time.",
+            "At 18:02 I got a request. Home Assistant didn't answer in time.",
         ),
         (
             DOOR,
             "en",
-            "At 18:02 you said “unlock the door”, and I didn't do it. "
+            "At 18:02 you said “unlock the door”, but I didn't do it. "
             "I'm not allowed to unlock the front door.",
         ),
         (
@@ -218,7 +217,7 @@ async def test_a_question_that_got_its_yes_is_told_as_done() -> None:
     [
         (
             DOOR,
-            ("I'm not allowed to unlock the front door.", "or sound an alarm without permission"),
+            ("I'm not allowed to unlock the front door.", "or to sound an alarm"),
         ),
         (
             replace(DOOR, decision=Decision.NEEDS_CONFIRMATION),
@@ -229,9 +228,12 @@ async def test_a_question_that_got_its_yes_is_told_as_done() -> None:
             ("Which room do you mean?", "Say it again with the device and the room."),
         ),
         (replace(DOOR, tier=Tier.COSTLY, rule="script"), ("keeps running",)),
-        (replace(DOOR, rule="policy.rules[2]"), ("A rule in my settings says so",)),
+        (replace(DOOR, rule="policy.rules[2]"), ("A rule in my settings doesn't allow that",)),
         (replace(DOOR, rule="guest"), ("in guest mode",)),
-        (replace(DOOR, tier=Tier.COMFORT, rule="night"), ("A rule in my settings says so",)),
+        (
+            replace(DOOR, tier=Tier.COMFORT, rule="night"),
+            ("A rule in my settings doesn't allow that",),
+        ),
     ],
 )
 async def test_why_it_refused(row: AuditRecord, words: tuple[str, ...]) -> None:
@@ -245,9 +247,7 @@ async def test_a_limit_tells_by_itself_what_would_help() -> None:
         WHY_DID_YOU_REFUSE,
         replace(DOOR, tier=Tier.READ, rule=LIMIT, sentence="That was too much.", heard=None),
     )
-    assert told.sentence == (
-        "At 18:02 I was asked for something that I didn't do. That was too much."
-    )
+    assert told.sentence == ("At 18:02 I refused a request. That was too much.")
 
 
 async def test_a_no_is_told_as_that() -> None:
@@ -287,7 +287,7 @@ async def test_what_a_program_was_refused_is_told_as_its_own() -> None:
     row = replace(DOOR, satellite="http:panel", rule="caller", sentence="A program may not.")
     told = await _ask(WHY_DID_YOU_REFUSE, row)
     assert told.sentence.startswith(
-        "At 18:02 the program panel asked for something that I didn't do. A program may not."
+        "At 18:02 I refused a request from the program panel. A program may not."
     )
     assert "under policy, can allow it" in told.sentence
 
@@ -313,7 +313,7 @@ async def test_what_was_not_understood_of_a_program_is_not_quoted() -> None:
     )
     result = await _ask("why_did_you_refuse", row)
     assert "bandicoot" not in f"{result}"
-    assert result.sentence.startswith("At 18:02 the program agent asked for something")
+    assert result.sentence.startswith("At 18:02 I refused a request from the program agent")
     own = await _ask("why_did_you_refuse", replace(row, satellite=""))
     assert "bandicoot" in own.sentence
 
@@ -349,9 +349,9 @@ async def call(marks: Marks, clock: VirtualClock, language: str, **given: Any) -
     ("given", "language", "mark", "said"),
     [
         ({}, "en", "wrong", "Sorry about that. I've noted it."),
-        ({"misheard": False}, "es", "wrong", "He anotado que eso estaba mal."),
+        ({"misheard": False}, "es", "wrong", "Lo siento. Lo he anotado."),
         ({"misheard": True}, "en", "misheard", "Sorry, I misheard you. I've noted it."),
-        ({"misheard": True}, "es-MX", "misheard", "He anotado que no te entendí bien."),
+        ({"misheard": True}, "es-MX", "misheard", "Perdona, te entendí mal. Lo he anotado."),
     ],
 )
 async def test_the_turn_before_is_marked(

@@ -32,9 +32,9 @@ async def test_it_switches_and_says_so() -> None:
     run = live.tool("kids", "late_night").tool().run
     result = await run({"profile": "late_night"}, REQUEST)
     assert (live.present, result.failed) == ("late_night", False)
-    assert result.sentence == "I've switched to the profile late night."
+    assert result.sentence == "I've switched to the late night profile."
     result = await run({"profile": NONE}, REQUEST)
-    assert (live.present, result.sentence) == (NONE, "I've switched back to normal.")
+    assert (live.present, result.sentence) == (NONE, "I've switched back to the normal profile.")
 
 
 async def test_a_disk_that_is_full_is_told() -> None:

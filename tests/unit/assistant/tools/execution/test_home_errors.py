@@ -27,7 +27,7 @@ KNOWN = [
     ("The floor does not exist (given floor 'Attic')", "I don't know a room called Attic."),
     (
         "Multiple entities share the name (given name 'Lamp')",
-        "I know several things called Lamp. Please say the room too.",
+        "I know several devices called Lamp. Please say the room too.",
     ),
     (
         "No matching entities are exposed to the assistant (given name 'Ceiling Lights')",
@@ -48,11 +48,11 @@ KNOWN = [
     ("Item 'milk' not found on list", "I can't find milk on the list."),
     (
         "Service handler cannot target all devices",
-        "What do you mean? Tell me the device and the room.",
+        "Which device do you mean? Please say its name and the room.",
     ),
     (
         "Multiple entities matched, but a single target is required",
-        "What do you mean? Tell me the device and the room.",
+        "Which device do you mean? Please say its name and the room.",
     ),
     (
         "Provided temperature 45.0 is not valid. Accepted range is 7 to 35",

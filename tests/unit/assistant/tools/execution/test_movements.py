@@ -100,10 +100,10 @@ async def settle() -> None:
         ("closing 40 %", "closed", ["The garage door is closed now."]),
         ("locking", "locked", ["The garage door is locked now."]),
         ("returning", "docked", []),
-        ("closing", "open", ["The garage door didn't get there: it's open."]),
-        ("closing", "unavailable", ["The garage door didn't get there: it's unreachable."]),
-        ("locking", "jammed", ["The garage door didn't get there: it's jammed."]),
-        ("returning", "error", ["The garage door didn't get there: it's error."]),
+        ("closing", "open", ["The garage door ended up open instead."]),
+        ("closing", "unavailable", ["I can't reach the garage door."]),
+        ("locking", "jammed", ["The garage door ended up jammed instead."]),
+        ("returning", "error", ["The garage door ended up reporting an error instead."]),
         ("closed", "open", []),
     ],
 )
@@ -202,7 +202,11 @@ async def test_what_was_not_seen_at_all_is_followed_to_its_end(
     ("before", "state", "said"),
     [
         ("unlocked", "unlocked", ["The front door didn't lock. It's still unlocked."]),
-        ("unlocked", "locking", ["The front door isn't there yet: it's still locking."]),
+        (
+            "unlocked",
+            "locking",
+            ["The front door is still locking, which is taking longer than usual."],
+        ),
         ("unavailable", "unavailable", ["The front door didn't lock. It's still unreachable."]),
     ],
 )
@@ -270,17 +274,17 @@ async def test_one_that_takes_too_long_is_told() -> None:
         await settle()
         await stage.picture.run_out()
         await settle()
-    assert stage.said == [("Garage Door aún no ha terminado: sigue cerrándose.", "es")]
+    assert stage.said == [("Garage Door sigue cerrándose, más tiempo de lo normal.", "es")]
 
 
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("es", ("Garage Door no ha terminado como pediste: está abierto.", "es")),
+        ("es", ("Garage Door no ha terminado como esperaba: ahora está abierto.", "es")),
         ("fr", ("Garage Door: ce mouvement n'a pas abouti. État actuel: ouvert.", "fr")),
         ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
         ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
-        ("it", ("The garage door didn't get there: it's open.", "en")),  # not in Italian
+        ("it", ("The garage door ended up open instead.", "en")),  # not in Italian
     ],
 )
 async def test_it_is_told_in_the_language_of_its_turn(language: str, said: tuple[str, str]) -> None:

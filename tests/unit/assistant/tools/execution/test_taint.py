@@ -84,7 +84,7 @@ async def test_after_a_refusal_the_talk_is_to_be_forgotten() -> None:
         refused = await house.do(OFF, DOOR, situation=in_talk("one"))
         assert (refused.rule, told) == ("tainted", ["forget"])
         assert refused.sentence == (
-            "I've read text from outside in this conversation, so I won't do that now. "
+            "I've read text from an outside source in this conversation, so I won't do that now. "
             "Please ask for it again in a new conversation."
         )
 

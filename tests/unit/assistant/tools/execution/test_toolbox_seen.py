@@ -52,7 +52,7 @@ async def show(house: House, entity_id: str, state: str) -> None:
 async def test_what_cannot_be_reached_is_named(house: House) -> None:
     await show(house, "light.desk_lamp", "unavailable")
     alone = await house.do("HassTurnOn", {"name": "Desk lamp"})
-    late = "I tried, but the desk lamp still reports unreachable."
+    late = "I tried, but I can't reach the desk lamp."
     assert (alone.status, alone.sentence) == (Status.NOT_OBSERVED, late)
     mixed = await house.do("HassTurnOn", {"area": "Office", "domain": ["light"]})
     assert mixed.status is Status.NOT_OBSERVED
@@ -72,7 +72,7 @@ async def test_a_lock_that_jams_at_once_is_not_called_locked(
     monkeypatch.setattr(house.hub, "call", jam)
     outcome = await house.do("HassTurnOn", {"name": "Front door"})
     assert outcome.status is Status.NOT_OBSERVED
-    assert outcome.sentence == "I tried, but the front door reports jammed."
+    assert outcome.sentence == "I tried, but the front door is jammed."
 
 
 async def test_stopping_a_garage_that_stands_still_tells_how_it_stands(house: House) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.answers import HouseAnswers, spoken_age
+from assistant.tools.house.names import spoken_place
 from assistant.tools.house.questions import EVERYTHING, Question
 from integrations.home_assistant.house import Entity
 from tests.unit.assistant.tools.house.things import contact, house_of, lock, thing
@@ -55,7 +56,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
             (KITCHEN, BATH),
             "The kitchen window is open, but I can't reach the bath window.",
         ),
-        (windows("which", "open"), (KITCHEN, BEDROOM), "Kitchen Window."),
+        (windows("which", "open"), (KITCHEN, BEDROOM), "The kitchen window."),
         (
             windows("any", "open"),
             (BEDROOM, BATH),
@@ -90,7 +91,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             named(thing("sensor.r", "Rain Gauge", "unknown")),
             (thing("sensor.r", "Rain Gauge", "unknown"),),
-            "I don't know: I have no reading from the rain gauge.",
+            "I don't know: I'm not getting a reading from the rain gauge.",
         ),
         (named(GARAGE, "open"), (GARAGE,), "No, the garage door is closed."),
         (
@@ -140,7 +141,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             Question("all", "locked", classes=frozenset({EVERYTHING})),
             (GARAGE, BEDROOM),
-            "I don't know of a lock there.",
+            "I can't find a lock there.",
         ),
         (
             Question("any", "on", domain="light"),
@@ -155,7 +156,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
         (
             sensed("smoke"),
             (thing("binary_sensor.s", "Hall Smoke", "off", "smoke"),),
-            "No, no sensor reports that.",
+            "No, none of the sensors report that.",
         ),
         (
             sensed("moisture"),
@@ -171,7 +172,7 @@ def sensed(device_class: str, state: str = "on", kind: str = "any") -> Question:
                 thing("binary_sensor.a", "Cellar", "off", "moisture"),
                 thing("binary_sensor.b", "Bath", "unavailable", "moisture"),
             ),
-            "No sensor I can reach reports that, but I can't reach the bath.",
+            "None of the sensors I can reach report that, but I can't reach the bath.",
         ),
         (
             sensed("battery", "low", "which"),
@@ -198,39 +199,39 @@ def test_a_live_picture(question: Question, things: tuple[Entity, ...], answer: 
 @pytest.mark.parametrize(
     ("question", "things", "answer"),
     [
-        (named(GARAGE, "open"), (GARAGE,), "the garage door was closed then."),
-        (named(GARAGE, "closed"), (GARAGE,), "the garage door was closed then."),
-        (named(FRONT), (FRONT,), "the front door was locked then."),
-        (windows("any", "open"), (BEDROOM, contact("c", "C", "closed")), "none was open then."),
-        (windows("all", "closed"), (BEDROOM, contact("c", "C", "closed")), "all were closed then."),
-        (windows("which", "open"), (KITCHEN, BEDROOM), "the kitchen window was open then."),
-        (windows("how_many", "open"), (KITCHEN, BEDROOM), "1 of 2 were open then."),
+        (named(GARAGE, "open"), (GARAGE,), "the garage door was closed."),
+        (named(GARAGE, "closed"), (GARAGE,), "the garage door was closed."),
+        (named(FRONT), (FRONT,), "the front door was locked."),
+        (windows("any", "open"), (BEDROOM, contact("c", "C", "closed")), "none of them were open."),
+        (windows("all", "closed"), (BEDROOM, contact("c", "C", "closed")), "they were all closed."),
+        (windows("which", "open"), (KITCHEN, BEDROOM), "the kitchen window was open."),
+        (windows("how_many", "open"), (KITCHEN, BEDROOM), "1 of 2 were open."),
         (
             windows("all", "closed"),
             (BEDROOM, BATH),
-            "all were closed, but I couldn't reach the bath window then.",
+            "they were all closed, but I couldn't reach the bath window.",
         ),
         (
             sensed("smoke"),
             (thing("binary_sensor.s", "Hall", "off", "smoke"),),
-            "no sensor reported that then.",
+            "no sensor reported that.",
         ),
         (
             sensed("smoke"),
             (thing("binary_sensor.s", "Hall", "on", "smoke"),),
-            "it was reported by the hall then.",
+            "it was reported by the hall.",
         ),
         (
             Question("all", "locked", classes=frozenset({EVERYTHING})),
             (contact("p", "Patio", "closed", "door"), contact("q", "Shed", "closed", "door")),
-            "the patio and the shed were closed then.",
+            "the patio and the shed were closed.",
         ),
     ],
 )
 def test_an_old_picture_is_told_in_the_past_with_its_age(
     question: Question, things: tuple[Entity, ...], answer: str
 ) -> None:
-    lost = "I lost contact with Home Assistant 4 minutes ago; "
+    lost = "I lost contact with Home Assistant 4 minutes ago. At that point, "
     assert say(question, *things, age_s=250) == f"{lost}{answer}"
 
 
@@ -309,13 +310,13 @@ ROOM = (thing("sensor.o", "Own", "unavailable", "temperature"),)
     ("state", "age_s", "answer"),
     [
         ("21.5", 0.0, "It's 21.5 degrees in the hall."),
-        ("unavailable", 0.0, "I don't know. I can't read a sensor for that in the hall."),
-        ("unknown", 0.0, "I don't know. I can't read a sensor for that in the hall."),
+        ("unavailable", 0.0, "I don't know, because I can't get a reading in the hall."),
+        ("unknown", 0.0, "I don't know, because I can't get a reading in the hall."),
         (
             "21.5",
             250.0,
-            "I lost contact with Home Assistant 4 minutes ago; "
-            "it was 21.5 degrees in the hall then.",
+            "I lost contact with Home Assistant 4 minutes ago. At that point, "
+            "it was 21.5 degrees in the hall.",
         ),
         (
             "unavailable",
@@ -326,7 +327,7 @@ ROOM = (thing("sensor.o", "Own", "unavailable", "temperature"),)
 )
 def test_the_air_of_a_room(state: str, age_s: float, answer: str) -> None:
     sensors = (*ROOM, thing("sensor.h", "Hall", state, "temperature"))
-    assert ANSWERS.of_room(sensors, "temperature", "hall", "en", age_s) == answer
+    assert ANSWERS.of_room(sensors, "temperature", spoken_place("Hall"), "en", age_s) == answer
 
 
 @pytest.mark.parametrize("language", SHIPPED)
@@ -342,4 +343,4 @@ def test_humidity_has_its_own_words(language: str) -> None:
 def test_how_things_are_without_knowing_the_question() -> None:
     told = ANSWERS.tell((KITCHEN, BATH), "en", 0.0)
     assert told == "The kitchen window is open, but I can't reach the bath window."
-    assert ANSWERS.tell((KITCHEN,), "en", 250.0).endswith("the kitchen window was open then.")
+    assert ANSWERS.tell((KITCHEN,), "en", 250.0).endswith("the kitchen window was open.")

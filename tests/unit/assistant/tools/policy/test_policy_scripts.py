@@ -191,7 +191,7 @@ def test_a_scene_is_asked_about_in_words_for_what_it_does(door: str, known: bool
         else:
             assert (verdict.ask, verdict.tier) == (ask, "secure")
             asked = Catalogue().say(verdict.ask, "en", **verdict.values)
-            assert asked.startswith("Start Coming in? It will")
+            assert asked.startswith("Start Coming in? That will")
 
 
 def test_what_a_script_may_do_is_not_said_to_be_sure(house: House) -> None:

@@ -124,13 +124,13 @@ def test_a_question_about_the_whole_house_is_noted_with_what_follows() -> None:
         (
             "script__movie",
             "The Movie",
-            "I don't know yet what The Movie does. Start it anyway?",
+            "I don't know yet what The Movie does. Should I go ahead anyway?",
             ("script.movie",),
         ),
         (
             "script__movie",
             "",
-            "I don't know yet what movie does. Start it anyway?",
+            "I don't know yet what movie does. Should I go ahead anyway?",
             ("script.movie",),
         ),
         ("intent_script__party", "Party", "Run the script Party?", ()),
@@ -200,8 +200,8 @@ def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
     verdict = judge(entry(OFF), {"domain": ["fan", "climate"]}, HOUSE, "x", "Hall")
     assert (verdict.decision, verdict.rule, verdict.tier) == (NO, "none_here", Tier.COMFORT)
     assert said(verdict)[0] == (
-        "I can't find that in the hall, but I know the thermostat, the air conditioner, the sauna "
-        "and the fan. Which one do you mean?"
+        "I can't find that in the hall, but elsewhere I know the thermostat, the air conditioner, "
+        "the sauna and the fan. Which one do you mean?"
     )
     assert verdict.arguments == {"domain": ["fan", "climate"], "area": "Hall"}
 
@@ -282,38 +282,44 @@ ALL_PLANS = Entity("group.plans", "Plans", "off", attributes={"entity_id": ["sce
             [NIGHT],
             ON,
             "Good night",
-            "Start Good night? It could lock or unlock the front door.",
+            "Start Good night? That could lock or unlock the front door.",
             "OK, I left Good night alone.",
         ),
-        ([OUT], ON, "Going out", "Start Going out? It could open or close the garage door.", None),
-        ([AWAY, ALARM], ON, "Away", "Start Away? It could arm or disarm the alarm.", None),
+        (
+            [OUT],
+            ON,
+            "Going out",
+            "Start Going out? That could open or close the garage door.",
+            None,
+        ),
+        ([AWAY, ALARM], ON, "Away", "Start Away? That could arm or disarm the alarm.", None),
         (
             [BOTH],
             ON,
             "Both",
-            "Start Both? It could unlock, open or start the front door and the garage door.",
+            "Start Both? That could unlock, open or start the front door and the garage door.",
             None,
         ),
         (
             [LEAVE],
             ON,
             "Off to work",
-            "Start Off to work? It could lock or unlock the front door.",
+            "Start Off to work? That could lock or unlock the front door.",
             None,
         ),
-        ([LEAVE], OFF, "Off to work", "Stop Off to work? It controls the front door.", None),
+        ([LEAVE], OFF, "Off to work", "Stop Off to work? That affects the front door.", None),
         (
             [NIGHT, ALL_PLANS],
             ON,
             "Plans",
-            "Start Good night? It could lock or unlock the front door.",
+            "Start Good night? That could lock or unlock the front door.",
             None,
         ),
         (
             [OPENER],
             ON,
             "Unlock it all",
-            "Start Unlock it all? It could open or unlock something.",
+            "Start Unlock it all? That could open or unlock something.",
             None,
         ),
         ([OPENER], OFF, "Unlock it all", "Stop Unlock it all?", None),
@@ -359,11 +365,11 @@ def test_a_refusal_does_not_say_that_a_scene_unlocks() -> None:
         (
             "light",
             "Change the porch? I mean the light. "
-            "Something else has the same name, and I'll leave that alone.",
+            "Another device has the same name, and I'll leave that one alone.",
         ),
         (
             "switch",
-            "Change the porch? Something else has the same name, and I'll leave that alone.",
+            "Change the porch? Another device has the same name, and I'll leave that one alone.",
         ),
     ],
 )

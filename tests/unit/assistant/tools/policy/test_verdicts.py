@@ -353,7 +353,7 @@ def test_a_question_tells_all_that_would_happen() -> None:
     verdict = judge(entry("script__secret"), {}, both, "x", "")
     said = Catalogue().say(verdict.ask, "en", **verdict.values)
     assert said == (
-        "Start Secret? It could unlock, open or start the garage door and the front door."
+        "Start Secret? That could unlock, open or start the garage door and the front door."
     )
 
 
@@ -372,7 +372,7 @@ def test_a_name_is_cleaned_before_it_is_spoken() -> None:
 def test_another_servers_tool_tells_what_it_is_given() -> None:
     verdict = judge(entry("write_file", OTHER), {"path": "a.txt", "text": "b"}, HOUSE, "x", "")
     said = Catalogue().say(verdict.ask, "en", **verdict.values)
-    assert said == "I don't know what write file does. Use it with a.txt and b?"
+    assert said == "I don't know what write file does. Should I use it with a.txt and b?"
 
 
 SETTINGS: list[tuple[Rulings, Mode, str, dict[str, Any], Ruling]] = [

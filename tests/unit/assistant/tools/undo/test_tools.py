@@ -16,6 +16,7 @@ from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.guards import CallGuards
 from assistant.tools.execution.toolbox import Toolbox
 from assistant.tools.house.intents import Move
+from assistant.tools.house.names import spoken_things
 from assistant.tools.undo import step
 from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
 from assistant.tools.undo.step import WHY_NEVER, NotPutBack, UndoneReport
@@ -84,10 +85,14 @@ async def run(stack: Stack, number: int, **arguments: Any) -> BuiltInResult:
             f"OK, I put the lamp back the way it was. {CATALOGUE.say('undo.changed', 'en')}",
             False,
         ),
-        (Undone(1, UndoneReport(unchanged=("Lamp",))), "Nothing had changed for the lamp.", False),
+        (
+            Undone(1, UndoneReport(unchanged=("Lamp",))),
+            "There's nothing to put back, because the lamp hadn't changed.",
+            False,
+        ),
         (
             Undone(1, UndoneReport(not_put_back=(NotPutBack("Door", WHY_NEVER),))),
-            "I couldn't put the door back: I never undo that kind of thing.",
+            "I couldn't put the door back: I never undo that kind of change.",
             True,
         ),
     ],
@@ -314,12 +319,15 @@ def test_nothing_known_of_the_kind() -> None:
         (UndoneReport(), ""),
         (
             UndoneReport(put_back=("Lamp", "Fan", "Lamp")),
-            "OK, I put the lamp and the fan back the way it was.",
+            "OK, I put the lamp and the fan back the way they were.",
         ),
         (UndoneReport(put_back=tuple("ABCDE")), "OK, I put five things back the way they were."),
         (UndoneReport(put_back=("",)), "OK, I undid that."),
         (UndoneReport(on_the_way=("Blind",)), "OK, putting the blind back."),
-        (UndoneReport(unchanged=("Lamp",)), "Nothing had changed for the lamp."),
+        (
+            UndoneReport(unchanged=("Lamp",)),
+            "There's nothing to put back, because the lamp hadn't changed.",
+        ),
         (
             UndoneReport(put_back=("Fan",), unchanged=("Lamp",)),
             "OK, I put the fan back the way it was.",
@@ -334,8 +342,8 @@ def test_nothing_known_of_the_kind() -> None:
                 ),
             ),
             "OK, I put the fan back the way it was. "
-            "I couldn't put the door back: I never undo that kind of thing. "
-            "I couldn't put the lamp and the shelf back: I can't reach it.",
+            "I couldn't put the door back: I never undo that kind of change. "
+            "I couldn't put the lamp and the shelf back: I can't reach them.",
         ),
         (
             UndoneReport(not_put_back=(NotPutBack("", step.WHY_UNKNOWN),)),
@@ -354,4 +362,5 @@ def test_every_reason_has_its_words(language: str) -> None:
     for why in reasons:
         for names in (("Lamp",), ("",), tuple("ABCDE")):
             report = UndoneReport(not_put_back=tuple(NotPutBack(name, why) for name in names))
-            assert CATALOGUE.text(why, language) in tell(report, CATALOGUE, language)
+            told = CATALOGUE.say(why, language, names=spoken_things(filter(None, names)))
+            assert told in tell(report, CATALOGUE, language)
