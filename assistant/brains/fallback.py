@@ -44,7 +44,7 @@ from assistant.domain.brain import (
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import Decision, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.execution.requests import Mutation
+from assistant.tools.execution.ledger import Mutation
 from assistant.tools.execution.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)

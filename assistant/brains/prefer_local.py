@@ -65,8 +65,7 @@ class Side(Enum):
 
 
 class LocalChoice:
-    """Decide whether Home Assistant or the model serves a spoken sentence. Pure: times are passed
-    in."""
+    """Decide who serves a spoken sentence: Home Assistant or the model. Pure."""
 
     def __init__(self) -> None:
         self._over_at: float | None = None  # time at which the person finished
@@ -84,7 +83,6 @@ class LocalChoice:
         return self._side
 
     def over(self, now: float) -> None:
-        """Record the end of the sentence."""
         self._over_at = now
 
     def heard(self, text: str, now: float) -> None:
@@ -143,8 +141,6 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True)
 class _Over:
-    """End of the model's events."""
-
     error: Exception | None = None  # the error it raised
 
 
@@ -191,7 +187,7 @@ class PreferLocalBrain:
         self.brain.anticipate()
 
     async def within(self, seconds: float, work: Coroutine[Any, Any, T], name: str) -> T | None:
-        """Return the result of `work`, None if it takes longer than `seconds`."""
+        """Return the result of `work`; None if it takes longer than `seconds`."""
         working = self.tasks.start(work, name)
         timer = self.tasks.start(self.clock.sleep(seconds), "prefer-local time limit")
         try:
@@ -204,8 +200,8 @@ class PreferLocalBrain:
     async def try_sentence(
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
-        """Return what Home Assistant would and may do. Any failure leaves the sentence to the
-        model."""
+        """Return what Home Assistant would and may do. After any failure the model serves the
+        sentence."""
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:
@@ -265,8 +261,7 @@ class PreferLocalTurn:
                 yield event
 
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
-        """Serve a spoken sentence: the model hears it, and its transcript goes to Home
-        Assistant."""
+        """Serve a spoken sentence: the model hears it, and Home Assistant gets its transcript."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:
             while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
@@ -356,15 +351,14 @@ class PreferLocalTurn:
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
-        """Return the model's events that pass while Home Assistant acts: costs and moments, no
-        calls or words."""
+        """Return the model's events that still pass while Home Assistant acts: costs and
+        milestones."""
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._held.append(item)
             return []
         return [item] if isinstance(item, Heard | Spent | Reached | Serving) else []
 
     async def _answer_held(self, language: str) -> None:
-        """Give the model the sentence's result for each of its calls."""
         outcome = self._outcome
         assert outcome is not None
         sentence = self._brain.catalogue.say("tools.by_home", language, what=outcome.sentence)

@@ -18,7 +18,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.domain.tool_call import ToolOutcome
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.execution.requests import Mutation
+from assistant.tools.execution.ledger import Mutation
 
 # Circuit breakers: a slot that failed is not asked again for a while.
 

@@ -2,6 +2,7 @@
 detection."""
 
 import asyncio
+import ctypes
 import math
 import time
 from collections import deque
@@ -28,7 +29,6 @@ from assistant.conversation.rules.events import (
 from assistant.conversation.rules.state import MicrophoneState, State
 from assistant.conversation.turn_services import ConversationClock
 from assistant.domain.events import Listeners
-from assistant.domain.thread_names import name_thread
 from assistant.domain.turn_audio import TurnAudio
 from audio.frames import FRAME_MS, SAMPLES_PER_MS, Frame, FrameSource
 from audio.wake import NearMiss, WakeEngine
@@ -36,6 +36,13 @@ from audio.wake import NearMiss, WakeEngine
 if TYPE_CHECKING:
     from assistant.conversation.effect_runner import EffectRunner
     from assistant.conversation.loop import ConversationLoop
+
+_SET_NAME = 15  # PR_SET_NAME of prctl(2)
+
+
+def name_thread(name: str) -> None:
+    """Name the calling thread for `top -H` and the like; names longer than 15 bytes are cut."""
+    ctypes.CDLL(None).prctl(_SET_NAME, name.encode()[:15], 0, 0, 0)
 
 
 class Hearing:

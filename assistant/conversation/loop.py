@@ -137,13 +137,11 @@ class ConversationLoop:
         return self._listening.heard_ms
 
     async def judging(self) -> None:
-        """Wait until the audio front end takes frames, or until it is known that there is no
-        microphone."""
+        """Wait until the audio front end takes frames or there is clearly no microphone."""
         await self.until(lambda: self._listening.judged or self._status in _NONE)
 
     @property
     def lost(self) -> bool:
-        """True if the microphone is reported as gone."""
         return self._status in _GONE
 
     @property
@@ -153,7 +151,6 @@ class ConversationLoop:
 
     @property
     def profile(self) -> str:
-        """Profile name of the newest turn, "" for none."""
         return self._effects.turn.profile if self._effects.turn is not None else ""
 
     @property
@@ -168,11 +165,8 @@ class ConversationLoop:
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
-        """Register something that rings between turns, such as a timer.
-
-        `rings` returns True while it rings. `silence` is called when a person speaks to us or wants
-        silence.
-        """
+        """Register something that rings between turns, such as a timer. `rings` returns True while
+        it rings. `silence` is called when a person speaks to Hearth or asks for silence."""
         self._bells.append(rings)
         self._effects.heard.add(silence)
 
@@ -181,10 +175,8 @@ class ConversationLoop:
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        """Call `observer` on the loop's thread whenever `standing` changes; it must not block.
-
-        Returns a function that unregisters it; calling it twice is harmless.
-        """
+        """Call `observer` on the event loop whenever `standing` changes; it must not block. Returns
+        a function that unregisters it; calling it twice is harmless."""
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
@@ -214,10 +206,8 @@ class ConversationLoop:
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Let speech interrupt our voice, for a microphone from which our own voice is removed.
-
-        An answer in progress keeps the rules it began with.
-        """
+        """Let speech interrupt Hearth's voice, for a microphone without echo. The current answer
+        keeps its rules."""
         self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
@@ -252,11 +242,9 @@ class ConversationLoop:
         self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Say something unasked, in this manner, once the conversation rests.
-
-        It can be stopped and talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest
-        waiting announcement is dropped. Nothing is said once the context is being left.
-        """
+        """Say something unasked, in this manner, once the conversation rests. It can be stopped and
+        talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest waiting announcement is
+        dropped. Nothing is said once the context is being left."""
         if self.ending:
             _log.info("an announcement was dropped: Hearth is shutting down")
             return
@@ -289,9 +277,7 @@ class ConversationLoop:
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
         """Hear `source` until it ends, or until `turns` turns are closed and no question is open.
-
-        Returns the number of closed turns; announcements do not count. See `Listening.listen`.
-        """
+        Returns the number of closed turns, without announcements. See `Listening.listen`."""
         before = self._effects.closed
         await self._listening.listen(source, turns)
         await self.rest()  # the last turn closes a moment after the last audio was heard
@@ -314,12 +300,9 @@ class ConversationLoop:
         await self.until(lambda: self._effects.closed > before and self.resting)
 
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
-        """Run one typed turn of a terminal beside the daemon: nothing of it is spoken, and it waits
-        until nobody else talks.
-
-        Returns the turn and those that followed from it; none if the text was a word that stopped
-        something. Raises Busy.
-        """
+        """Run one typed turn for a terminal beside the daemon: nothing is spoken, and it waits
+        until nobody else is talking. Returns the turn and those that followed from it; none if the
+        text only stopped something. Raises Busy."""
         if await self._stopped_by(text):
             return []
         return await self.programs.ask_at_terminal(text, terminal)
@@ -352,15 +335,11 @@ class ConversationLoop:
                 self._effects.task.cancel()
 
     async def rest(self) -> None:
-        """Wait until no turn is open and every closed turn has been stored."""
         await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
-        """Pass an event to the turn machine and carry out its effects. Call it on the loop's
-        thread.
-
-        Events caused by an effect wait until all effects of the current event are carried out.
-        """
+        """Pass an event to the turn machine and carry out its effects. Call it on the event loop.
+        Events that an effect causes wait until the current event's effects are carried out."""
         if isinstance(event, StopAsked):
             self._effects.heard.tell()
         self._pending.append(event)
@@ -400,8 +379,7 @@ class ConversationLoop:
         self._tell_standing()
 
     def _use(self, rules: Rules) -> None:
-        """Use these rules from the next turn on; a turn in progress keeps the rules it began
-        with."""
+        """Use these rules from the next turn on."""
         self._rules = rules
         if self.machine.rests and self.machine.rules is not rules:
             self.machine = replace(self.machine, rules=rules)

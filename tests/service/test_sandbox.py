@@ -81,7 +81,7 @@ def test_what_hearth_and_its_servers_need_is_not_forbidden(hearth: Installed) ->
         {VENV}/bin/python -c '
 import ctypes, socket, threading
 from assistant.domain.clock import synchronised
-from assistant.domain.thread_names import name_thread
+from assistant.conversation.hearing import name_thread
 buffer = ctypes.create_string_buffer(512)
 assert ctypes.CDLL(None, use_errno=True).adjtimex(buffer) >= 0, "the clock cannot be asked"
 kept = []

@@ -15,16 +15,8 @@ from assistant.journal.audit import audit_of
 from assistant.tools.builtin.protocol import HEARTH
 from assistant.tools.catalog.menu import Menu, MenuEntry
 from assistant.tools.execution.guards import CallGuards, likeness
-from assistant.tools.execution.requests import (
-    Ledger,
-    Refusal,
-    Request,
-    Way,
-    begun,
-    not_run,
-    row_of,
-    way_of,
-)
+from assistant.tools.execution.ledger import Ledger
+from assistant.tools.execution.requests import Refusal, Request, Way, begun, not_run, row_of, way_of
 from assistant.tools.house.intents import INTENTS, suffix
 from assistant.tools.house.names import nearest, nearest_in_house
 from assistant.tools.policy.judge import Misfit

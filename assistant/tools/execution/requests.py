@@ -1,11 +1,7 @@
-"""One call on its way through the toolbox: claimed once, with the outcomes that need no server."""
+"""One call on its way through the toolbox, and the outcomes that need no server."""
 
-import asyncio
-import json
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from itertools import count, islice
 from typing import Any
 
 from assistant.domain.clock import Clock
@@ -22,163 +18,12 @@ from assistant.domain.tool_call import (
 )
 from assistant.tools.builtin.protocol import BuiltInRequest
 from assistant.tools.catalog.menu import MenuEntry
+from assistant.tools.execution.ledger import Entry
 from assistant.tools.execution.outcomes import Sentences
 from assistant.tools.house.intents import BROADCAST, INTENTS, PROCESS
 from assistant.tools.house.targets import domain_of
 from assistant.tools.policy.rules import PolicyDecision
-from assistant.tools.vocabulary import mentions
 from integrations.mcp.servers import HOME_ASSISTANT
-
-DONE_ALREADY = "done_already"  # rule of a call that was not sent again
-_ADDING = ("HassListAddItem", "HassShoppingListAddItem")
-_log = logging.getLogger(__name__)
-LEDGER_CALLS = 256  # answered calls to remember; the oldest are dropped first
-
-
-@dataclass(frozen=True, slots=True)
-class Mutation:
-    """A call that may have changed something, in its present state."""
-
-    call_id: str  # as the brain gave it
-    name: str  # as in the menu
-    entities: tuple[str, ...]  # ids of the things it touches, as far as known
-    outcome: ToolOutcome | None  # None: still running
-
-
-@dataclass(slots=True)
-class Entry:
-    """One call, from its first mention."""
-
-    turn_id: str
-    call: ToolCall
-    key: str  # its id in the journal, unique within the turn
-    answer: asyncio.Future[ToolOutcome]
-    order: int | None = None  # among all sent calls; None: not sent
-    tier: Tier = Tier.READ
-    entities: tuple[str, ...] = ()
-    sent: ToolOutcome | None = None  # newest outcome of a call that was sent, used if it is cut off
-    withdrawn: bool = False  # the caller no longer wants it; it must not be sent
-
-    @property
-    def work_id(self) -> str:
-        """Id that is unique among all turns."""
-        return f"{self.turn_id}-{self.key}"
-
-    def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
-        self.order, self.tier, self.entities = order, tier, entities
-
-    def end(self, outcome: ToolOutcome) -> None:
-        """Keep the newest outcome of a call that was sent."""
-        self.sent = outcome
-
-    def withdraw(self) -> None:
-        """Prevent it from being sent, unless it already was."""
-        if self.order is None and not self.answer.done():
-            self.withdrawn = True
-
-
-class Ledger:
-    """All calls of the last turns.
-
-    A call equals an earlier one of its turn if id, name and arguments are equal. The same id with
-    another name or other arguments is a different call: when a turn moves to a second brain, both
-    may count "call-1", "call-2". In the journal the second one is "call-1~2".
-    """
-
-    def __init__(self) -> None:
-        self._entries: dict[tuple[str, str], Entry] = {}  # by turn and key, oldest first
-        self._order = count()
-
-    def claim(self, turn_id: str, call: ToolCall) -> tuple[Entry, bool]:
-        """Return the call's entry, and True if it is new: only then may it be run."""
-        for entry in self._of(turn_id):
-            if entry.call == call and not entry.withdrawn:
-                return entry, False
-        key, number = call.id, 1
-        while (turn_id, key) in self._entries:
-            number += 1
-            key = f"{call.id}~{number}"
-        entry = Entry(turn_id, call, key, asyncio.get_running_loop().create_future())
-        self._entries[turn_id, key] = entry
-        self._forget()
-        return entry, True
-
-    def send(self, entry: Entry, tier: Tier, entities: tuple[str, ...]) -> None:
-        """Count a call as sent from here on."""
-        entry.begin(next(self._order), tier, entities)
-
-    def withdraw(self, turn_id: str) -> None:
-        """Cancel a turn's calls that have not been sent yet."""
-        for entry in self._of(turn_id):
-            entry.withdraw()
-
-    def twin(self, entry: Entry, tier: Tier, heard: str | None) -> Entry | None:
-        """Return the call that this one only repeats under a new id, None if it is to be run.
-
-        Gemini 3.8 makes a call two to five times (livekit/agents #5556), which would put milk on a
-        list three times. A call that changes something runs again in its turn only if it failed,
-        if another one has touched the same entities since, or if the person asked for it ("twice").
-        """
-        if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:
-            return None
-        if heard and mentions("repeatedly", heard):
-            return None
-        earlier = [
-            one for one in self._of(entry.turn_id) if one is not entry and _alike(one, entry)
-        ]
-        twin = next((one for one in reversed(earlier) if one.order is not None), None)
-        if twin is None or (twin.sent is not None and twin.sent.failed):
-            return None
-        assert twin.order is not None
-        since = [one for one in self._of(entry.turn_id) if (one.order or 0) > twin.order]
-        undone = any(_undoes(one, twin) for one in since)
-        return None if undone else twin
-
-    async def repeat(self, entry: Entry, twin: Entry) -> ToolOutcome:
-        """Return the outcome of the twin, once it is known, for a call that is not sent again."""
-        first = await asyncio.shield(twin.answer)
-        _log.info("%s was called again and is not repeated", entry.call.name)
-        return replace(twin.sent or first, id=entry.call.id, rule=DONE_ALREADY)
-
-    def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """Return the turn's sent calls above READ, in order."""
-        sent = [
-            (entry.order, entry)
-            for entry in self._of(turn_id)
-            if entry.order is not None and entry.tier is not Tier.READ
-        ]
-        return tuple(
-            Mutation(entry.call.id, entry.call.name, entry.entities, entry.sent)
-            for _, entry in sorted(sent, key=lambda pair: pair[0])
-        )
-
-    def _of(self, turn_id: str) -> list[Entry]:
-        return [entry for entry in self._entries.values() if entry.turn_id == turn_id]
-
-    def _forget(self) -> None:
-        """Drop the oldest answers. Running calls are kept, or they could run again."""
-        spare = len(self._entries) - LEDGER_CALLS
-        answered = (name for name, entry in self._entries.items() if entry.answer.done())
-        for name in list(islice(answered, max(0, spare))):
-            del self._entries[name]
-
-
-def _alike(one: Entry, other: Entry) -> bool:
-    """Return True if both calls ask for the same; case and spaces make no difference."""
-    return one.call.name == other.call.name and _plain(one.call) == _plain(other.call)
-
-
-def _plain(call: ToolCall) -> str:
-    written = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)
-    return "".join(written.casefold().split())
-
-
-def _undoes(later: Entry, earlier: Entry) -> bool:
-    """Return True if the later call has changed what the earlier one did. Items only add up."""
-    same_tool = later.call.name == earlier.call.name
-    adds = same_tool and later.call.name.endswith(_ADDING)
-    touched = not set(later.entities).isdisjoint(earlier.entities)
-    return later.tier is not Tier.READ and touched and not adds
 
 
 @dataclass(frozen=True, slots=True)

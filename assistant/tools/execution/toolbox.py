@@ -31,17 +31,9 @@ from assistant.tools.execution.call_log import CallCounter, CallLog, Dispatcher,
 from assistant.tools.execution.confirmations import Confirmations
 from assistant.tools.execution.executor import CheckAnswer, EngineCalls, Executor
 from assistant.tools.execution.guards import CallGuards
+from assistant.tools.execution.ledger import Ledger, Mutation
 from assistant.tools.execution.outcomes import Sentences
-from assistant.tools.execution.requests import (
-    SPOKEN,
-    Ledger,
-    Mutation,
-    Refusal,
-    Request,
-    Way,
-    unsent,
-    way_of,
-)
+from assistant.tools.execution.requests import SPOKEN, Refusal, Request, Way, unsent, way_of
 from assistant.tools.execution.verification import WAIT_S
 from assistant.tools.house.intents import PROCESS
 from assistant.tools.policy.choices import Narrowing

@@ -98,7 +98,6 @@ class HouseAnswers:
         return _Telling(self._say, language, age_s).preface(key, **values)
 
     def notice(self, language: str, age_s: float) -> str:
-        """Return a sentence that says when the connection was lost."""
         return self._say.say("tools.old", language, length=spoken_age(age_s, self._say, language))
 
 
@@ -110,8 +109,6 @@ def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
 
 
 class _Telling:
-    """One answer in the making."""
-
     def __init__(self, say: Catalogue, language: str, age_s: float | None, what: str = "") -> None:
         self._catalogue = say
         self._language = language
@@ -120,7 +117,6 @@ class _Telling:
         self._past = age_s != 0
 
     def live(self, found: Facts) -> str:
-        """Return the answer from live states."""
         alone = len(found.asked) == 1 and found.kind in ("any", "all") and not found.sensed
         if found.kind in ("one", "is") or alone:
             return self._of_one(found)
@@ -132,8 +128,7 @@ class _Telling:
         return self._of_several(found)
 
     def lost(self, found: Facts) -> str:
-        """Return the answer from old states: as they were when the connection was lost, without yes
-        or no."""
+        """Return the answer from old states, in the past tense and without a yes or no."""
         told = [*found.yes, *found.no, *found.moving, *found.ajar, *found.mute]
         if not told:
             return self.preface("lost_unknown")
@@ -143,7 +138,6 @@ class _Telling:
         return self.preface("lost", fact=self._with_unknown(fact, found))
 
     def preface(self, key: str, **values: object) -> str:
-        """Return a sentence with the age of the states."""
         length = spoken_age(self._age_s or 0.0, self._catalogue, self._language)
         return self._say(key, length=length, **values)
 
@@ -212,7 +206,6 @@ class _Telling:
         return self._say("all" if several else "none", state=state)
 
     def _of_sensors(self, found: Facts) -> str:
-        """Return the answer from smoke, leak and motion detectors."""
         if found.kind == "all":  # "are all batteries fine?"
             return self._of_several(found)
         if found.yes:
@@ -245,14 +238,12 @@ class _Telling:
         return self._say("but", fact=fact, other=self._unknown(found.unknown))
 
     def _unknown(self, things: Sequence[Entity]) -> str:
-        """Return the part about things that are unreachable or have no reading."""
         away = all(one.state == "unavailable" for one in things)
         names = self._what if self._what and len(things) == 1 else self._names(things)
         key = "unreachable" if away else "unreported"
         return self._say(f"{key}_then" if self._past else key, names=names)
 
     def _facts(self, things: Iterable[Entity], *, named: bool = False) -> str:
-        """Return the states of the things, grouped by state."""
         by_state: dict[str, list[Entity]] = {}
         for one in things:
             by_state.setdefault(_full_state(one), []).append(one)
@@ -276,16 +267,14 @@ class _Telling:
         return self._say("other", names=names, state=word)  # these words do not agree with a name
 
     def _noun(self, one: str, things: Iterable[Entity]) -> Noun | None:
-        """Return the gender and number of the person's name, else of the things' names."""
+        """Return the gender and number of the person's own name, or of the entities' names."""
         own = self._catalogue.own(self._language).partition("-")[0]
         every = {thing.name: thing.names for thing in things}.values()
         return noun_of_all([one] if one else [best_name(names, own) for names in every], own)
 
     def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
-        """Return the word for a state; for a sensor, its reading with the unit.
-
-        Without a `noun` the word stands for doors, windows and lamps, which are feminine.
-        """
+        """Return the word for a state; for a sensor, its reading with the unit. Without a `noun` it
+        is feminine, as for doors, windows and lamps."""
         if entity is not None:
             state = plain_state(entity, state)
         if state in _WORDS:
@@ -310,7 +299,6 @@ class _Telling:
         return _reading(entity)
 
     def _names(self, things: Iterable[Entity]) -> str:
-        """Return the names for use within a sentence."""
         names = [
             named_thing(names, self._catalogue, self._language)
             for names in {one.name: one.names for one in things}.values()
@@ -337,13 +325,11 @@ class _Telling:
 
 
 def _full_state(entity: Entity) -> str:
-    """Return the state by which things are grouped; for a reading, with its unit."""
     unit = entity.attributes.get("unit_of_measurement")
     return f"{plain_state(entity)} {unit}" if unit else plain_state(entity)
 
 
 def _reading(entity: Entity) -> str:
-    """Return a sensor's state as Home Assistant shows it, with its decimals and unit."""
     shown = entity.state
     if entity.precision is not None:
         with suppress(ValueError):  # the state may be a word
@@ -360,12 +346,10 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 
 
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
-    """Return the sensors of a room's temperature or humidity, the best first.
-
-    The first is the sensor that the area has in Home Assistant, followed by its thermostats and its
-    other sensors of the class. Sensors in a freezer, a chip or water do not measure the room's air
-    and are left out. Unreachable sensors stay in the list.
-    """
+    """Return the sensors of a room's temperature or humidity, the best first. The first is the
+    sensor that the area has in Home Assistant, followed by its thermostats and its other sensors of
+    the class. Sensors in a freezer, a chip or water do not measure the room's air and are left out.
+    Unreachable sensors stay in the list."""
     area = house.areas.get(area_id)
     if area is None:
         return []

@@ -53,11 +53,8 @@ class Backups:
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """Delete copies that no undo can reach, at the start. If `alone`, no other process has
-        copies.
-
-        Never raises.
-        """
+        """Delete copies that no undo can reach, at the start. `alone`: no other process has copies.
+        Never raises."""
         try:
             await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
         except OSError as error:
@@ -143,7 +140,6 @@ class _File:
         self.left: str | None = None  # None: not checked after the call
 
     def look(self) -> None:
-        """Note the content after the call."""
         self.left = _mark(self.path)
 
     def put_back(self) -> None:
@@ -160,7 +156,6 @@ class _File:
             beside.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Delete the copy."""
         if self._copy is not None:
             self._copy.unlink(missing_ok=True)
 
@@ -195,14 +190,14 @@ class FileStep(UndoStep):
         await asyncio.to_thread(self._forget)
 
     def _after(self) -> None:
-        """Check the files after the call."""
+        pass
 
     @abstractmethod
     def _run(self) -> str | None:
-        """Restore the files. Returns "", None if nothing had changed, or the key of a reason."""
+        """Restore the files and return ""; None if nothing had changed, or the key of a reason."""
 
     def _forget(self) -> None:
-        """Delete the copies."""
+        pass
 
 
 class _NotKept(FileStep):

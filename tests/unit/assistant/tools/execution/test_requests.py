@@ -1,7 +1,7 @@
 """Tests of the identity of calls, and of what a turn has sent."""
 
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
-from assistant.tools.execution.requests import LEDGER_CALLS, Ledger
+from assistant.tools.execution.ledger import LEDGER_CALLS, Ledger
 
 
 def call(call_id: str = "call-1", name: str = "light", **arguments: str) -> ToolCall:

@@ -3,8 +3,7 @@
 import threading
 from pathlib import Path
 
-from assistant.conversation.hearing import Hearing
-from assistant.domain.thread_names import name_thread
+from assistant.conversation.hearing import Hearing, name_thread
 
 _OWN = Path("/proc/thread-self/comm")
 
