@@ -87,7 +87,7 @@ OPTIONAL = (
     ),
     OptionalPart(
         "behaviour of functions",
-        re.compile(r"behaviou?r", re.IGNORECASE),
+        re.compile(r"behavior", re.IGNORECASE),
         {"behaviors": ()},
         lambda setup: bool(setup.declarations and setup.row.behaviors),
     ),
