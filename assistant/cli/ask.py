@@ -74,7 +74,7 @@ def describe(outcome: ToolOutcome) -> Text:
 
 def _ask_arguments(parser: argparse.ArgumentParser) -> None:
     add_sentence(parser, "the command, in any configured language")
-    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the turn as JSON")
     add_alone(parser)
 
 
@@ -125,7 +125,7 @@ _UNDO = {
 
 
 def _undo_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the turn as JSON")
     add_alone(parser)
 
 
@@ -152,8 +152,8 @@ UNDO = CliCommand(
 
 
 def _hear_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE.wav", help="the sound file to listen to")
-    parser.add_argument("--json", action="store_true", help="print the turn as one JSON value")
+    parser.add_argument("file", type=Path, metavar="FILE.wav", help="the recording to process")
+    parser.add_argument("--json", action="store_true", help="print the turn as JSON")
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument("--fast", action="store_true", help="process the file as fast as possible")
     pace.add_argument(

@@ -31,24 +31,30 @@ _STATUS_COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", metavar="WHEN", help=f"list calls from then on: {_MOMENTS}")
-    parser.add_argument("--until", metavar="WHEN", help="list calls before then; the same forms")
+    parser.add_argument(
+        "--since", metavar="WHEN", help=f"list only calls after this time: {_MOMENTS}"
+    )
+    parser.add_argument(
+        "--until", metavar="WHEN", help="list only calls before this time, given in the same way"
+    )
     parser.add_argument(
         "--entity",
         metavar="ID",
-        help='list calls that concern this entity; "lock.*" means every lock',
+        help='list only calls that concern this entity; "lock.*" matches every lock',
     )
     parser.add_argument(
-        "--decision", choices=[str(one) for one in Decision], help="list calls with this decision"
+        "--decision",
+        choices=[str(one) for one in Decision],
+        help="list only calls with this decision",
     )
     parser.add_argument(
         "--limit",
         type=int,
         default=_LIMIT,
         metavar="N",
-        help=f"list the last N calls (default {_LIMIT})",
+        help=f"list at most N calls, newest first (default {_LIMIT})",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -191,7 +191,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     create.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     restore = actions.add_parser(
-        "restore", help="show what a backup would change, then restore it after a yes"
+        "restore", help="show what a backup would change, and restore it once you confirm"
     )
     restore.add_argument("file", type=Path, metavar="FILE", help="a backup of this or another box")
     restore.add_argument("--yes", action="store_true", help="restore it without asking")

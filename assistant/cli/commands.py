@@ -18,7 +18,7 @@ class Listed:
 COMMANDS = {
     "run": Listed("Start the assistant", "run"),
     "demo": Listed("Try Hearth without a microphone, a key or Home Assistant", "demo"),
-    "setup": Listed("Set Hearth up: answer a few questions, or use flags", "setup"),
+    "setup": Listed("Set up Hearth, by answering questions or with flags", "setup"),
     "token": Listed("Create, list and revoke tokens for programs", "token"),
     "link": Listed("Print a one-time link that signs a browser in to the console", "link"),
     "backup": Listed("Back up what Hearth has learned, and restore it", "backup"),
@@ -28,10 +28,10 @@ COMMANDS = {
     "undo": Listed("Undo the last action", "ask:UNDO"),
     "say": Listed("Speak a text", "say"),
     "tools": Listed("List the tools, and explain what is allowed", "tools"),
-    "trace": Listed("Show where the time of a turn went, or list the last turns", "trace"),
-    "costs": Listed("Show what the cloud has cost, by day, brain and model", "costs"),
+    "trace": Listed("Show how a turn spent its time, or list recent turns", "trace"),
+    "costs": Listed("Show cloud costs by day, brain and model", "costs"),
     "eval": Listed("Run sixty spoken commands and report success, latency and cost", "eval"),
-    "audit": Listed("List the tool calls, what was decided and by whom", "audit"),
+    "audit": Listed("List tool calls, how each was decided, and by whom", "audit"),
     "doctor": Listed("Check everything and suggest fixes", "doctor"),
     "devices": Listed("List microphones and speakers, and measure their echo", "devices"),
     "models": Listed("List, download and check voices and wake words", "models"),
@@ -83,8 +83,8 @@ def overview() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hearth",
         usage="hearth COMMAND ...",
-        description="A voice assistant for Home Assistant: with Gemini Live if you allow it, "
-        "on your own device if not.",
+        description="A voice assistant for Home Assistant that uses Gemini Live if you allow it, "
+        "and works locally if you don't.",
         epilog="Try it without a microphone, a key or Home Assistant: hearth demo",
         add_help=False,
     )
@@ -92,6 +92,6 @@ def overview() -> argparse.ArgumentParser:
     for name, listed in COMMANDS.items():
         commands.add_parser(name, help=listed.summary, add_help=False)
     general = parser.add_argument_group("options")
-    general.add_argument("-h", "--help", action="store_true", help="show this page")
+    general.add_argument("-h", "--help", action="store_true", help="show this help")
     general.add_argument("-V", "--version", action="store_true", help="show the version")
     return parser

@@ -27,9 +27,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=_DAYS,
         metavar="N",
-        help=f"of the last N days, today included (default {_DAYS})",
+        help=f"show the last N days, including today (default {_DAYS})",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:

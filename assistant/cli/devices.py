@@ -32,17 +32,17 @@ _FOUND: dict[PathKind, str] = {
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--no-levels",
         action="store_true",
-        help="skip measuring the level of each microphone (0.5 s each)",
+        help="don't measure microphone levels (0.5 s each)",
     )
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="play a short tone and measure how much of the configured speaker the configured "
-        "microphone hears; the result is kept",
+        help="play a short tone, measure how much of the speaker the microphone picks up, "
+        "and store the result",
     )
 
 

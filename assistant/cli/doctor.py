@@ -28,14 +28,14 @@ _NARROW = 100  # columns; on a narrower terminal the fix has its own line
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
-        "--silent", action="store_true", help="play no sound, so the round trip is not measured"
+        "--silent", action="store_true", help="play no sound, and skip the round-trip measurement"
     )
     parser.add_argument(
         "--try-cloud",
         action="store_true",
-        help="ask Gemini for one word, if privacy.accept_cloud is true; costs less than a cent",
+        help="ask Gemini for one word if privacy.accept_cloud is true; this costs less than a cent",
     )
 
 

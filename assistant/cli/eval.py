@@ -44,7 +44,7 @@ _SENTENCE_S = 9.0  # seconds for one sentence in real time, with its answer
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument("--yes", action="store_true", help="start without asking")
     parser.add_argument(
         "--cap",

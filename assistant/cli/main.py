@@ -110,10 +110,10 @@ def parser_of(words: Sequence[str]) -> Parser:
         "--config",
         type=Path,
         metavar="FILE",
-        help="read this configuration (default: $HEARTH_CONFIG, ~/.config/hearth/hearth.toml, "
+        help="use this configuration file (default: $HEARTH_CONFIG, ~/.config/hearth/hearth.toml, "
         "/etc/hearth/hearth.toml)",
     )
-    own.add_argument("--debug", action="store_true", help="log more, with tracebacks")
+    own.add_argument("--debug", action="store_true", help="log more details, including tracebacks")
     command.add_arguments(own)
     own.set_defaults(command=command)
     return parser

@@ -178,7 +178,7 @@ _STATE_COLOURS = {
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listed = actions.add_parser("list", help="list the models, and which of them are installed")
+    listed = actions.add_parser("list", help="list all models and show which are installed")
     fetched = actions.add_parser("download", help="download models into the data folder")
     fetched.add_argument(
         "names",
@@ -186,12 +186,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the models to download (default: those that the settings need)",
     )
-    looked = actions.add_parser("check", help="check every byte of the installed models")
+    looked = actions.add_parser("check", help="verify every installed file")
     for action in (listed, fetched, looked):
         # The common arguments are accepted after these words too.
         action.add_argument("--config", type=Path, default=SUPPRESS, help=SUPPRESS)
         action.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
-        action.add_argument("--json", action="store_true", help="print one JSON value")
+        action.add_argument("--json", action="store_true", help="print the result as JSON")
         action.add_argument(
             "--manifest",
             type=Path,

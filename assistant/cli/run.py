@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quiet", action="store_true", help="do not print the turns")
+    parser.add_argument("--quiet", action="store_true", help="don't print turns")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -28,7 +28,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="the language of the text (default: detected for each clause)",
     )
-    parser.add_argument("--json", action="store_true", help="print what was said as one JSON value")
+    parser.add_argument("--json", action="store_true", help="print what was spoken as JSON")
     add_alone(parser)
 
 

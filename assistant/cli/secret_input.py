@@ -35,7 +35,7 @@ def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
         type=Path,
         metavar="FILE",
         help=f"read an administrator's access token from a file, to {what_for}; "
-        "it is used once and not kept",
+        "the token is used once and not stored",
     )
 
 

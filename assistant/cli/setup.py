@@ -48,20 +48,28 @@ def answer_arguments(parser: argparse.ArgumentParser) -> None:
         "--ca-file",
         type=Path,
         metavar="FILE",
-        help="the certificate authority of its https address",
+        help="trust this certificate authority for Home Assistant",
     )
-    parser.add_argument("--no-verify-tls", action="store_true", help="accept any https certificate")
+    parser.add_argument("--no-verify-tls", action="store_true", help="accept any HTTPS certificate")
     parser.add_argument("--name", help="the assistant's name")
-    parser.add_argument("--area", default=None, help="the room this box is in")
+    parser.add_argument("--area", default=None, help="the room this device is in")
     parser.add_argument(
         "--languages", metavar="EN,ES", help="the languages you speak, most important first"
     )
     parser.add_argument(
-        "--voice", choices=("piper", "espeak"), help="natural voices, or a lightweight one"
+        "--voice",
+        choices=("piper", "espeak"),
+        help="use natural voices (piper) or a lightweight one (espeak)",
     )
-    parser.add_argument("--wake-word", metavar="WORD", help="for example okay_nabu or hey_jarvis")
-    parser.add_argument("--input", metavar="NAME", help="a microphone from hearth devices")
-    parser.add_argument("--output", metavar="NAME", help="a speaker from hearth devices")
+    parser.add_argument(
+        "--wake-word", metavar="WORD", help="the wake word, such as okay_nabu or hey_jarvis"
+    )
+    parser.add_argument(
+        "--input", metavar="NAME", help="the microphone, as listed by `hearth devices`"
+    )
+    parser.add_argument(
+        "--output", metavar="NAME", help="the speaker, as listed by `hearth devices`"
+    )
     cloud = parser.add_mutually_exclusive_group()
     cloud.add_argument(
         "--accept-cloud",
@@ -72,25 +80,31 @@ def answer_arguments(parser: argparse.ArgumentParser) -> None:
         "--local-only", action="store_true", help="send nothing to Google (the default)"
     )
     parser.add_argument(
-        "--gemini-key-file", type=Path, metavar="FILE", help="read Gemini's key from a file"
+        "--gemini-key-file", type=Path, metavar="FILE", help="read the Gemini key from a file"
     )
     page = parser.add_mutually_exclusive_group()
     page.add_argument(
         "--open-console",
         action="store_true",
-        help="open the console to your home network",
+        help="make the console available on your home network",
     )
-    page.add_argument("--close-console", action="store_true", help="open it to this box only")
+    page.add_argument(
+        "--close-console",
+        action="store_true",
+        help="make the console available on this device only",
+    )
 
 
 def action_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say how setup proceeds."""
     parser.add_argument(
-        "--non-interactive", action="store_true", help="ask nothing; leave the rest as it is"
+        "--non-interactive",
+        action="store_true",
+        help="ask nothing, and leave everything else unchanged",
     )
     parser.add_argument("--force", action="store_true", help="replace an existing configuration")
     parser.add_argument(
-        "--no-sound-check", action="store_true", help="skip the test of microphone and speaker"
+        "--no-sound-check", action="store_true", help="skip the microphone and speaker test"
     )
     parser.add_argument(
         "--download-voices",

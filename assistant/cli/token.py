@@ -77,9 +77,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "name", metavar="NAME", help="the program it is for; admin: the administrator's own token"
     )
     create.add_argument("--scopes", default=SPEAK, metavar="A,B", help=scopes_help())
-    listed = actions.add_parser("list", help="list names and scopes of all tokens")
-    listed.add_argument("--json", action="store_true", help="print one JSON value")
-    revoke = actions.add_parser("revoke", help="make a token stop working")
+    listed = actions.add_parser("list", help="list the names and scopes of all tokens")
+    listed.add_argument("--json", action="store_true", help="print the result as JSON")
+    revoke = actions.add_parser("revoke", help="revoke a token")
     revoke.add_argument("name", metavar="NAME", help="its name, as hearth token list shows it")
     for action in (create, listed, revoke):
         repeat_common_arguments(action)

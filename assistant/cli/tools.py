@@ -36,7 +36,7 @@ _LINE = 100  # characters of a description, even on wider terminals
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_alone(parser)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=False)
     add_approve_parser(actions)
@@ -45,15 +45,15 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     instead.add_argument(
         "--explain",
         metavar="JSON",
-        help='show what would be decided about {"name":…,"arguments":…,"heard":…} '
-        "without running it; - reads one call per line",
+        help='show what would be decided about {"name":…,"arguments":…,"heard":…} without '
+        "running it; - reads one call per line from standard input",
     )
     instead.add_argument(
         "--prompt",
         metavar="PROFILE",
         nargs="?",
         const="",
-        help="print the instructions that a cloud model gets now",
+        help="print the instructions that a cloud model currently gets",
     )
 
 

@@ -72,7 +72,9 @@ async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> in
 def _add_common(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `hearth tools`, which are accepted before and after the second word."""
     given = argparse.SUPPRESS
-    parser.add_argument("--json", action="store_true", default=given, help="print one JSON value")
+    parser.add_argument(
+        "--json", action="store_true", default=given, help="print the result as JSON"
+    )
     parser.add_argument("--config", type=Path, metavar="FILE", default=given, help="as above")
     parser.add_argument("--debug", action="store_true", default=given, help="as above")
 
@@ -81,7 +83,7 @@ def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentPar
     """Add the arguments of `hearth tools approve`."""
     parser = actions.add_parser(
         "approve",
-        help="look at tools of untrusted servers that have changed, and approve them",
+        help="review changed tools of untrusted servers, and approve them",
         epilog="Example: hearth tools approve notes/add_note",
     )
     parser.add_argument(
@@ -184,7 +186,7 @@ def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser
     """Add the arguments of `hearth tools rate`."""
     parser = actions.add_parser(
         "rate",
-        help="say what things count as: scripts of unknown effect, and what may open a door",
+        help="rate scripts with unknown effects and devices that may open a door",
         epilog='Example: hearth tools rate "Movie night" comfort',
     )
     parser.add_argument(

@@ -301,7 +301,7 @@ _MARKS: dict[str, Mark] = {"wrong": "wrong", "misheard": "misheard", "none": ""}
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "turn", nargs="?", default="last", metavar="TURN", help="the id of a turn, or last"
+        "turn", nargs="?", default="last", metavar="TURN", help="the turn's id, or last"
     )
     parser.add_argument(
         "--list",
@@ -309,21 +309,21 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         const=_LISTED,
         metavar="N",
-        help=f"list the last N turns (default {_LISTED}), and how those of a week have gone",
+        help=f"list the last N turns (default {_LISTED}) and a summary of the week",
     )
     parser.add_argument(
-        "--mark", choices=list(_MARKS), help="mark how TURN went; it counts in the week's figures"
+        "--mark", choices=list(_MARKS), help="mark how the turn went, for the weekly summary"
     )
     parser.add_argument(
-        "--faults", action="store_true", help="list failures, and when they happened"
+        "--faults", action="store_true", help="list recent failures and when they happened"
     )
     parser.add_argument(
-        "--play", action="store_true", help="play its sound; TURN may be a recording's name, too"
+        "--play",
+        action="store_true",
+        help="play the turn's recording; TURN can also be a recording's name",
     )
-    parser.add_argument(
-        "--recordings", action="store_true", help="list the recordings that were kept"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON value")
+    parser.add_argument("--recordings", action="store_true", help="list the stored recordings")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
