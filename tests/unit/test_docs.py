@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from assistant.speech.catalogue import Catalogue
+
 ROOT = Path(__file__).parents[2]
 INDEX = ROOT / "docs" / "README.md"
 FOLDERS = ("docs", "deploy", "models", "tests", ".github")
@@ -62,6 +64,23 @@ def test_the_index_leads_to_every_page_of_docs() -> None:
                 if target.suffix == ".md" and target.is_relative_to(ROOT / "docs")
             ]
     assert sorted(set((ROOT / "docs").rglob("*.md")) - reached) == []
+
+
+def test_what_hearth_says_is_quoted_as_it_says_it() -> None:
+    """`...` stands for the rest of the sentence, or for a name within it."""
+    catalogue = Catalogue()
+    lines = [catalogue.text(key, "en") for key in catalogue.keys("en")]
+    spoken = [re.sub(r"\{[^}]*\}", "...", line) for line in lines]
+    page = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    quotes = re.findall(r'"([A-Z][^"|]+)"', page)
+    assert len(quotes) > 30
+    unknown = []
+    for quote in quotes:
+        parts = [re.escape(part.strip()) for part in quote.split("...") if part.strip(" .")]
+        pattern = re.compile(".*".join(parts))
+        if not any(pattern.search(line) for line in spoken):
+            unknown.append(quote)
+    assert unknown == []
 
 
 def test_the_readme_is_short_and_begins_with_what_a_newcomer_needs() -> None:
