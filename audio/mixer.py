@@ -89,7 +89,7 @@ class Track:
             self._ended, self._dry = True, False
 
     def position(self, now: float) -> int:
-        """Return how many samples have left the loudspeaker by `now`; never decreases."""
+        """Return the number of samples that have left the speaker by `now`; it never decreases."""
         with self._lock:
             self._told = max(self._told, self._heard(now))
             return self._told

@@ -34,7 +34,7 @@ def left_out(waiting: Iterable[AnnouncementRecord], most: int) -> list[Announcem
 
 
 def is_news(record: AnnouncementRecord, now: datetime) -> bool:
-    """Return True if it has not expired."""
+    """Return True if the announcement has not expired."""
     return record.expires_at is None or now < record.expires_at
 
 

@@ -261,7 +261,7 @@ class _BrainFactory:
             self._live_brain.forget()
 
     def openings(self) -> int:
-        """Return how often a session with Gemini Live was opened or resumed."""
+        """Return the number of sessions opened or resumed with Gemini Live."""
         return 0 if self._live_brain is None else self._live_brain.openings
 
     def learn(self, text: str) -> None:

@@ -46,7 +46,7 @@ Say = Callable[[str, str], None]  # speaks a text in a language soon; must not b
 
 
 def _say_nothing(text: str, language: str) -> None:
-    """Say nothing, in a process that does not speak."""
+    """Do nothing, in a process without a voice."""
 
 
 class CloudThinking:

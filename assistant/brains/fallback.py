@@ -375,11 +375,7 @@ class FallbackTurn:
         return Preface(alone=self._notices.known.alone)
 
     async def _actions(self) -> Sequence[Mutation]:
-        """Return what was done in this turn, once running calls have had time to return.
-
-        A call on its way to the house when its brain fails is either stopped before it is sent or
-        counted, so it never runs beside another brain's calls.
-        """
+        """Return the actions of this turn, once running calls have had time to return."""
         if not self._asked:
             return ()
         toolbox, turn_id = self._ladder.toolbox, self._request.turn_id

@@ -199,10 +199,7 @@ class DryRun:
         self._wake_phrases = tuple(wake_phrases)
 
     async def match(self, text: str, language: str) -> SentenceMatch | None:
-        """Return what the sentence would do, in `language` or else in another configured one.
-
-        Raises CommandRefused (`unknown`: this release has no dry run) and Unavailable.
-        """
+        """Return the sentence's effect, in `language` or else in another configured one."""
         tried = (text.strip(), without_wake(text, self._wake_phrases))
         texts = [one for one in dict.fromkeys(tried) if one]
         if not texts:

@@ -126,7 +126,7 @@ def _decided(row: AuditRecord) -> RenderableType:
 
 
 def _end(row: AuditRecord) -> RenderableType:
-    """Return how it ended, after how long, and what was observed."""
+    """Return the outcome of a call, its duration and the observed states."""
     end = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
     seen = [f"{one.entity_id} {one.before or '?'} → {one.after or '?'}" for one in row.observed]
     return stacked(end, *seen)

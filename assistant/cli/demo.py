@@ -135,7 +135,8 @@ def _write_configuration(folder: Path) -> None:
 
 
 def own_command(started: str) -> str:
-    """Return how to start this program again from the same folder. `started`: `sys.argv[0]`."""
+    """Return the command that starts this program again from the same folder. `started`:
+    `sys.argv[0]`."""
     if Path(started).name != "hearth":
         return f"{shlex.quote(sys.executable)} -m assistant"
     found = shutil.which("hearth")

@@ -40,10 +40,8 @@ def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
 
 
 def admin_asker(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
-    """Return how to get an administrator's token: from the file, from the terminal, or not at all.
-
-    `ask`: False if the person must not be asked.
-    """
+    """Return a function that gets an administrator's token: from the file, from the terminal, or
+    not at all."""
 
     def asked(what_for: str) -> str:
         if arguments.admin_token_file:

@@ -186,7 +186,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """Return what `--json` prints, and the ruling, which is only shown to people."""
+    """Return the output of `--json`, and the ruling, which is only shown to people."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; list them with hearth tools")

@@ -211,7 +211,7 @@ async def _learnt(home: HomeContext, clock: Clock) -> None:
 
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
-    """Return what can be rated, and what was rated before its effect was known."""
+    """Return the entities that can be rated, and those rated before their effect was known."""
     ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
     ids |= ratings.tiers.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]

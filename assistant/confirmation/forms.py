@@ -215,7 +215,7 @@ class _Answer:
 
     @property
     def is_against(self) -> bool:
-        """True if it contains a word that rules out a yes."""
+        """True if the answer contains a word that rules out a yes."""
         words = self._words or ()
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 

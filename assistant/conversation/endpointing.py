@@ -54,10 +54,8 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """Return how long the pause may last, in ms.
-
-    `said_ms` is the time from the first word to the last.
-    """
+    """Return the longest pause within the sentence, in ms. `said_ms` is the time from the first
+    word to the last."""
     if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
     return PAUSE_MS[verdict]

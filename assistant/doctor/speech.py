@@ -135,7 +135,7 @@ def _try_words(scene: Scene) -> Found:
 
 
 def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
-    """Say the word in one voice after the other until it is heard. Raises AudioError."""
+    """Speak the wake word in one voice after another until it is detected. Raises AudioError."""
     best = 0.0
     for take in TAKES:
         fired, scores = _hear(engine, speak(spelled(model), take), [model])

@@ -69,7 +69,7 @@ class Work:
     left: bool = False  # abandoned, so nothing is announced
 
     def keep(self) -> bool:
-        """Make it a job. Returns True if it was not one yet."""
+        """Turn the call into a job. Returns True if it was not one yet."""
         before, self.kept = self.kept, True
         return not before
 

@@ -242,7 +242,7 @@ def languages_without(
 
 
 def how_to_get(one: Shelved, folder: Path) -> str:
-    """Return what to do about a missing model that is not in the manifest, without a full stop."""
+    """Return a remedy for a missing model that is not in the manifest, without a full stop."""
     if one.path is not None:
         return "put it there, or change the path in the settings"
     names = " and ".join(one.name + suffix for suffix in SUFFIXES[one.kind])

@@ -75,7 +75,7 @@ _log = logging.getLogger(__name__)
 
 
 def pause_s(failed: int) -> float:
-    """Return how long to wait after this many failed starts in a row, in seconds."""
+    """Return the pause in seconds after this many failed starts in a row."""
     if failed < _FREE:
         return 0.0
     return min(LONGEST_S, _FIRST_S * 2.0 ** min(failed - _FREE, 20))

@@ -37,7 +37,7 @@ def price_of_a_day(settings: Settings, on: date | None = None) -> float:
 
 
 def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, str, str]:
-    """Return what is sent, to whom, at what price and under which terms."""
+    """Return four lines: the data that is sent, its recipient, the price and the terms."""
     cap = settings.limits.daily_cost_usd
     return (
         "What leaves your home: the sound of a sentence after the wake word, names and states of "

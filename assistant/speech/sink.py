@@ -52,7 +52,7 @@ class PlaybackProgress:
 
     @property
     def sounds(self) -> bool:
-        """True if it has any sound."""
+        """True if any audio is to be played."""
         return self._ms > 0.0
 
     @property

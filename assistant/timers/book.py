@@ -357,5 +357,5 @@ def _plain(text: str) -> str:
 
 
 def is_of_day(timer: TimerRecord) -> bool:
-    """Return True if it was set for a time of day, not for a length of time."""
+    """Return True if the timer was set for a time of day instead of a duration."""
     return timer.duration_s == 0

@@ -140,11 +140,11 @@ class Deadlines:
         return [armed.record for armed in sorted(over, key=lambda armed: armed.at_s)]
 
     def late_s(self, timer_id: str, passed_s: float) -> float:
-        """Return how many seconds ago it was due."""
+        """Return the number of seconds since the timer was due."""
         return passed_s - self._armed[timer_id].at_s
 
     def missed(self, timer_id: str) -> bool:
-        """Return True if it came due while no process was running."""
+        """Return True if the timer came due while no process was running."""
         return self._armed[timer_id].missed
 
     def next_s(self, passed_s: float) -> float | None:

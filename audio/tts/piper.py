@@ -197,13 +197,7 @@ Sentences = Sequence[Sequence[str]]  # the phonemes of each sentence
 def word_positions(
     words: Sequence[str], sentences: Sentences, spoken: Callable[[str], Sentences]
 ) -> list[int]:
-    """Return how many of the clause's phonemes have been spoken by the end of each word.
-
-    Spaces and sentence ends separate words. A voice reads some words together ("of the") and some
-    as several ("1234"). Each word then gets a share of the clause in proportion to its phonemes
-    when spoken alone, as `spoken` returns them, which is accurate to within a word. Empty if
-    nothing is spoken.
-    """
+    """Return, for each word's end, the number of the clause's phonemes spoken by then."""
     ends = _ends_of_groups(sentences)
     if len(ends) == len(words):
         return ends

@@ -116,7 +116,7 @@ def suspects(setup: LiveSetup) -> tuple[str, ...]:
 
 
 def named_in(reason: str, names: Collection[str]) -> tuple[str, ...]:
-    """Return those of the optional parts whose fields the service's reason names."""
+    """Return the optional parts whose fields the service's reason names."""
     return tuple(
         part.name for part in OPTIONAL if part.name in names and part.fields.search(reason)
     )

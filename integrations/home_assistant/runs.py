@@ -97,7 +97,7 @@ class Switches:
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 
     def take_fresh(self) -> Mapping[str, frozenset[str]]:
-        """Return what was observed since the last call."""
+        """Return the observations since the last call."""
         fresh, self._fresh = self._fresh, {}
         return fresh
 

@@ -24,7 +24,7 @@ class MarkFilter:
         return text[:start]
 
     def flush(self) -> str:
-        """Return what was held back, once no more text comes."""
+        """Return the held text, once no more text comes."""
         held, self._held = self._held, ""
         return held
 
@@ -118,7 +118,7 @@ class EchoFilter:
         return held + piece if _continues(piece) else piece
 
     def flush(self) -> str:
-        """Return what was held back, if it was spoken after all."""
+        """Return the held text, if the model spoke it after all."""
         held, self._held = self._held, ""
         return held if self._sounded else ""
 

@@ -245,7 +245,7 @@ class Records:
         self._memory = MemoryService(store.memory, clock, private)
 
     async def memories(self) -> Sequence[dict[str, Any]]:
-        """Return what people asked to remember, oldest first."""
+        """Return the remembered facts, oldest first."""
         return await self._memory.rows()
 
     async def forget(self) -> int:

@@ -371,12 +371,12 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    """Return its device class and everyday kinds: garage doors and gates count as doors."""
+    """Return an entity's device class and everyday kinds: garage doors and gates count as doors."""
     return filter(None, (entity.device_class, *openings(entity)))
 
 
 def _state_of(entity: Entity) -> Iterable[str]:
-    """Return all words for its state."""
+    """Return all words for an entity's state."""
     return filter(None, (entity.state, _meaning(entity)))
 
 

@@ -102,7 +102,7 @@ class MenuEntry:
 
     @property
     def hidden(self) -> bool:
-        """True if it is not offered to the model."""
+        """True if the tool is not offered to the model."""
         return bool(self.why_hidden)
 
     @property
@@ -116,7 +116,7 @@ class MenuEntry:
 
     @property
     def reads_only(self) -> bool:
-        """True if it changes nothing, according to a trusted server."""
+        """True if the tool changes nothing, according to a trusted server."""
         return self.tier is Tier.READ
 
 

@@ -296,7 +296,7 @@ def _every_name(observed: Observed, house: House) -> tuple[str, ...]:
 
 
 def _at(state: str, language: str) -> str:
-    """Return what stands between a state and its number: "on at 30 %"."""
+    """Return the words between a state and its number: "on at 30 %"."""
     if language == "es":
         return " al " if state.endswith("%") else " a "
     return {"en": " at ", "pt": " a ", "fr": " à "}.get(language, ", ")

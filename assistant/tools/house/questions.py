@@ -289,12 +289,12 @@ def openings(entity: Entity) -> frozenset[str]:
 
 
 def is_contact(entity: Entity) -> bool:
-    """Return True if it can tell that a door or window is open."""
+    """Return True if the entity can show that a door or window is open."""
     return bool(openings(entity))
 
 
 def is_lock(entity: Entity) -> bool:
-    """Return True if it can tell that a door is locked."""
+    """Return True if the entity can show that a door is locked."""
     return entity.domain == "lock" or (
         entity.domain == "binary_sensor" and entity.device_class == "lock"
     )

@@ -361,7 +361,7 @@ def private_sentence(match: SentenceMatch, house: House) -> bool:
 
 
 def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return True if it concerns something private, by its intent, domain or thing."""
+    """Return True if the call concerns something private, by its intent, domain or entity."""
     intent = INTENTS.get(suffix)
     if intent is not None and intent.domains is not None and intent.domains <= PRIVATE:
         return True

@@ -66,10 +66,7 @@ class Opening(StrEnum):
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """Return what this thing itself may open or silence, without members of a group or script.
-
-    Locks, sirens and alarm panels are handled by `risk.gate`.
-    """
+    """Return what this entity itself may open or silence, ignoring members of a group or script."""
     domain = entity.domain
     if domain == "cover":
         return _cover(entity)
@@ -245,7 +242,7 @@ def _is_beside(text: str) -> bool:
 
 
 def _own_texts(entity: Entity) -> tuple[str, ...]:
-    """Return its names, its id, and the names of its device and labels."""
+    """Return the entity's names and id, and the names of its device and labels."""
     slug = entity.entity_id.partition(".")[2]
     texts = (entity.name, *entity.aliases, slug, entity.device_name, *entity.labels)
     return tuple(dict.fromkeys(_spread(text) for text in texts if text))
@@ -298,7 +295,7 @@ def must_run(entity: Entity, house: House) -> bool:
 
 
 def may_freeze(house: House) -> bool:
-    """Return True if it may freeze outside, or if the temperature is unknown."""
+    """Return True if it is colder than FROST_C outside, or the temperature is unknown."""
     outside = outside_c(house)
     return outside is None or outside < FROST_C
 

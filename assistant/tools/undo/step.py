@@ -163,7 +163,7 @@ class HomeStep(UndoStep):
         )
 
     def after(self, house: House) -> House:
-        """Return that house after everything is restored."""
+        """Return the house as it would be after everything is restored."""
         there = {name: was for name, was in self._was.items() if name in house.entities}
         return replace(house, entities={**house.entities, **there})
 
