@@ -77,7 +77,7 @@ class LocalChoice:
         self._side = Side.OPEN
 
     def side(self, now: float) -> Side:
-        """Return the side that acts, as far as known at `now`. A decision is final."""
+        """Return the side that acts; OPEN while that is undecided at `now`. A decision is final."""
         if self._side is Side.OPEN:
             self._side = self._decide(now)
         return self._side

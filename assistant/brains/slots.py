@@ -124,13 +124,13 @@ class Budget:
 
     @property
     def known_usd(self) -> float:
-        """Today's spending in USD, as far as known without asking the journal."""
+        """Today's known spending in USD, without asking the journal."""
         self._turn_the_page()
         return self._others_usd + sum(self._own.values())
 
     @property
     def known_reached(self) -> bool:
-        """True if the limit is reached, as far as known without asking the journal."""
+        """True if the known spending has reached the limit, without asking the journal."""
         return self.known_usd >= self._limit_usd
 
     async def reached(self) -> bool:

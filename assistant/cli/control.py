@@ -57,7 +57,7 @@ class Control:
         self._app = app
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Run one command. Whatever happens to it, the daemon goes on."""
+        """Run one command. Its failure never affects the daemon."""
         task = asyncio.current_task()
         assert task is not None
         self._serving.add(task)

@@ -229,7 +229,7 @@ class Hush:
 
     @property
     def quiet(self) -> bool:
-        """True if nothing nearby plays or has played since, as far as the house shows."""
+        """True if the house shows no nearby player that is playing or has played since."""
         watching = self._watching
         if watching is None or not self._home.connected:
             return False

@@ -114,7 +114,7 @@ class SpeculativeTurn:
                 return
 
     async def understood(self) -> bool:
-        """Return True if the words are something to do or answer, as far as the brain can tell."""
+        """Return True if the brain takes the words for a request or a question."""
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._acted or self._failed:

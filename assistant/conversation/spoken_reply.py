@@ -284,10 +284,7 @@ class Sounded:
 
 
 class Speech:
-    """The speech of one turn, in stretches: one, and another after each question of ours.
-
-    `reply` is the current stretch.
-    """
+    """The speech of one turn: one stretch, and another after each of Hearth's questions."""
 
     def __init__(
         self,
@@ -320,7 +317,7 @@ class Speech:
         return self._said + self.reply.spoken
 
     def announce(self, text: str) -> None:
-        """Speak an announcement: its tone, its clip and its words, as far as it has them."""
+        """Speak an announcement: its tone, clip and words, if it has them."""
         manner = self._announced or PLAIN
         if manner.sound and self._mouth.has_sound(manner.sound):
             self.tone_ms = self.reply.tone(manner.sound)

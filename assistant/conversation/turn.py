@@ -150,7 +150,7 @@ class Turn:
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """Question of ours that may be answered, None if there is none."""
+        """Hearth's question that can still be answered, or None."""
         return self.confirming or self.asking
 
     @property
@@ -376,7 +376,7 @@ class Turn:
             self.asking.give_up(self.cut)
 
     async def _speak(self) -> None:
-        """Speak the first stretch. If a question of ours follows, the speech goes on after it."""
+        """Speak the first stretch. If a question follows, the speech continues after it."""
         if self.opening.silent:
             await self.speech.pass_over()
         else:

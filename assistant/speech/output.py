@@ -24,18 +24,8 @@ _ALARM = Manner(alarm=True)
 
 
 class SpeechOutput:
-    """The one place where Hearth speaks. Made once per process; speaks one answer at a time.
-
-        mouth = SpeechOutput(voices, outputs, volume=0.8)
-        async with mouth.answer(on_first_audio=mark) as answer:
-            answer.say("The **kitchen** light is on.", "en")
-            spoken = await answer.finish()  # returns at the measured end of playback
-
-    `voices` returns the voice for a language; it is called once for each, in the worker thread. If
-    a voice fails, `fallback`'s speaks the rest of the answer. The caller closes the outputs; a
-    single player plays all streams, one after the other. All methods belong to the event loop's
-    thread.
-    """
+    """The only place where Hearth speaks. It is made once per process and speaks one answer at a
+    time."""
 
     def __init__(
         self,
@@ -205,7 +195,7 @@ class SpeechOutput:
         return self._outputs.drops if isinstance(self._outputs, Speaker) else 0
 
     async def audible(self) -> None:
-        """Wait until there is a loudspeaker, as far as known."""
+        """Wait until a speaker is available, as far as is known."""
         if isinstance(self._outputs, Speaker):
             await self._outputs.presence.there()
 

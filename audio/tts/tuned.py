@@ -66,7 +66,7 @@ class Leveller:
 
 @dataclass
 class _Account:
-    """One voice's loudness, as far as it is known."""
+    """The measured loudness of one voice."""
 
     # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))

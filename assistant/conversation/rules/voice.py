@@ -247,7 +247,7 @@ def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
 
 
 def stop_heard(machine: Machine, event: StopHeard) -> Step:
-    """Stop if what the stop word was meant for is still going on."""
+    """Stop, unless the answer or question that the stop word was meant for is already over."""
     same = machine.turn == event.after and machine.stops_by_text
     return stopped(machine) if same else (machine, [])
 

@@ -142,7 +142,7 @@ def _taken(handle: int) -> bool:
 
 
 class HouseDevice:
-    """Our device as far as it is known: stored by the daemon, read by every process."""
+    """Hearth's device in Home Assistant: stored by the daemon, read by every process."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.file = DeviceFile(settings.data_folder, clock)

@@ -232,7 +232,8 @@ def _digest(tools: Sequence[McpTool]) -> str:
 
 
 def _in_turns(ranked: Sequence[MenuEntry], servers: Mapping[str, ServerSpec]) -> list[MenuEntry]:
-    """Take portions of all servers except the home's in turn, trusted servers first."""
+    """Order the tools by portions of each server in turn. The home's and built-in tools come first,
+    then those of trusted servers."""
     portions = in_turns([one.server for one in ranked], [one.declaration for one in ranked])
 
     def turn(at: int) -> tuple[int, int]:

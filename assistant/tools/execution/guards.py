@@ -316,7 +316,7 @@ class Taint:
         return any(name in self._marked for name in (*around, *talks))
 
     def said(self, turn_id: str) -> tuple[str, ...]:
-        """Return the person's sentences in this talk, as far as they led to calls."""
+        """Return the person's sentences in this conversation that led to calls."""
         around = tuple(with_those_around(turn_id))
         return tuple(text for name in around for text in self._said.get(self._place(name), ()))
 

@@ -205,7 +205,7 @@ _TOLD_OFF = frozenset({"off", "unavailable", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The part of a call's targets that was meant."""
+    """The targets that the person meant, out of all targets of a call."""
 
     things: tuple[Entity, ...]
     left_on: tuple[Entity, ...] = ()  # left out only because they must run
@@ -216,7 +216,7 @@ class Meant:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A call that reaches exactly what was meant."""
+    """A call that reaches exactly the targets that the person meant."""
 
     saying: Choice
     touched: tuple[str, ...]

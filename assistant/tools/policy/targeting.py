@@ -167,7 +167,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 
 
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
-    """Return the verdict if nothing that the call reaches was meant."""
+    """Return the verdict if the person meant none of the call's targets."""
     if choice.left_on:
         names = spoken_things(one.names for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
@@ -281,7 +281,8 @@ def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_boundless(arguments: Mapping[str, Any]) -> bool:
-    """Return True if neither a thing nor a place is named, so that the whole house is meant."""
+    """Return True if neither an entity nor a place is named, so that the call reaches the whole
+    house."""
     return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
 
 

@@ -129,12 +129,12 @@ class Words:
 
     @property
     def everywhere(self) -> bool:
-        """True if the whole house is meant."""
+        """True if the person means the whole house."""
         return mentions("everything", self.text) or mentions("whole_house", self.text)
 
     @property
     def here(self) -> bool:
-        """True if the present room is meant."""
+        """True if the person means the current room."""
         return mentions("here", self.text)
 
 
