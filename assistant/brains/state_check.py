@@ -1,9 +1,9 @@
 """Check the engine's answers to questions about states against the live snapshot.
 
-Home Assistant's engine (2026.11) takes unreachable things for a "no", ignores contact sensors when
-doors or windows in general are asked about, and answers "yes" if nothing matches: "are all windows
-closed" without any window. If it looked at other things than the question is about, or if the state
-of one is not known, Hearth's own answer is used.
+Home Assistant's engine (2026.11) takes unreachable entities for a "no", ignores contact sensors
+when doors or windows in general are asked about, and answers "yes" if nothing matches: "are all
+windows closed" without any window. If it looked at other entities than the question is about, or if
+the state of one is not known, Hearth's own answer is used.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ class StateCheck:
         return answer_state(self._answers, command, house, match.language, self._age_s())
 
     def _of_targets(self, match: SentenceMatch, house: House) -> str:
-        """Answer a question that only the engine understands, from the things it looked at."""
+        """Answer a question that only the engine understands, from the entities it looked at."""
         if match.intent != _STATE:
             return ""
         things = [house.entities[one] for one in match.targets if one in house.entities]

@@ -180,10 +180,10 @@ _LATER = "hearth tools rate lists them"
 
 
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
-    """Ask which things that may open the house don't, and return how many questions that took.
+    """Ask which of the entities that may open the house don't, and return the number of questions.
 
     `person`: None if there is no person, or enough questions were asked; then the list is only
-    mentioned. Things that are not answered stay asked about. If Home Assistant or the store is
+    mentioned. Entities that are not answered stay asked about. If Home Assistant or the store is
     unreachable, nothing is printed: the doctor reports that.
     """
     address = address_of(settings)

@@ -1,7 +1,7 @@
-"""`hearth tools approve` and `rate`: the owner's decisions about tools and things.
+"""`hearth tools approve` and `rate`: the owner's decisions about tools and entities.
 
-Changed tools of untrusted servers are approved as they are now; things with unknown effects or that
-may open something are rated.
+Changed tools of untrusted servers are approved as they are now; entities with unknown effects or
+that may open something are rated.
 """
 
 import argparse
@@ -160,7 +160,7 @@ _TIERS = ", ".join(TIERS)
 async def rate(
     home: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
 ) -> int:
-    """Rate one thing (`chosen` is its name and a tier) or all; with neither, show what can be
+    """Rate one entity (`chosen` is its name and a tier) or all; with neither, show what can be
     rated."""
     if not home.client.connected:
         raise Failed(
@@ -218,7 +218,7 @@ def _things(house: House, ratings: Ratings) -> list[Entity]:
 
 
 def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
-    """Return the id of the thing with that name or id.
+    """Return the id of the entity with that name or id.
 
     It is one that can be rated, a script or the like that must run by its name alone, or one to be
     asked about more than now. Raises Failed if there is none or more than one.

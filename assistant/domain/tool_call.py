@@ -81,7 +81,7 @@ class Status(StrEnum):
 
 
 class Tier(StrEnum):
-    """Risk of a call, by the things that it would touch."""
+    """Risk of a call, by the entities that it would touch."""
 
     READ = "read"
     COMFORT = "comfort"

@@ -229,12 +229,13 @@ class Store:
     # --- openings
 
     async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
-        """Add things that each entity was seen to open. They are on the disk on return."""
+        """Add the ids of entities that each entity was seen to open. They are on the disk on
+        return."""
         now = self._clock.now()
         await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
     async def openings(self) -> dict[str, frozenset[str]]:
-        """Return the things that each entity was seen to open, by its id."""
+        """Return the ids of the entities that each entity was seen to open, by its own id."""
         return await self._database.read(read_openings)
 
     # --- timers

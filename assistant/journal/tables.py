@@ -188,7 +188,7 @@ def _memory(row: sqlite3.Row) -> MemoryRecord:
 def add_openings(
     db: sqlite3.Connection, openings: Mapping[str, frozenset[str]], now: datetime
 ) -> None:
-    """Add the things that each entity was seen to open, keeping the existing rows."""
+    """Add the ids of entities that each entity was seen to open, keeping the existing rows."""
     db.executemany(
         "INSERT OR IGNORE INTO openings (entity_id, opened, seen_at) VALUES (?, ?, ?)",
         [(key, name, instant(now)) for key, names in openings.items() for name in sorted(names)],
@@ -196,7 +196,7 @@ def add_openings(
 
 
 def read_openings(db: sqlite3.Connection) -> dict[str, frozenset[str]]:
-    """Return the things that each entity was seen to open, by its id."""
+    """Return the ids of the entities that each entity was seen to open, by its own id."""
     found: dict[str, frozenset[str]] = {}
     for row in db.execute("SELECT entity_id, opened FROM openings"):
         known = found.get(row["entity_id"], frozenset())

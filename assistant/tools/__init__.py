@@ -2,7 +2,7 @@
 
 Begin with `execution.toolbox` (one call from beginning to end) and `policy.engine` (allows,
 confirms or refuses a call). `catalog` holds the tools that a model is offered, `house` finds the
-things that a call reaches, `undo` restores earlier states, `builtin` has Hearth's own tools, and
+entities that a call reaches, `undo` restores earlier states, `builtin` has Hearth's own tools, and
 `vocabulary` the words of six languages. Each package imports only those before it: `vocabulary`,
 `house`, `catalog`, `policy`, `execution`.
 """

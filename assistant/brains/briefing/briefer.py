@@ -128,8 +128,8 @@ class Briefer:
         """`menu` lists the current tools; `prompt` returns the text of Home Assistant's server.
 
         `prompt` raises IntegrationError while Home Assistant is unreachable. `learn` is called with
-        the exposed things in each prompt (`HomeAssistant.learn_exposure`). `memories` returns facts
-        that people asked to remember.
+        the exposed entities in each prompt (`HomeAssistant.learn_exposure`). `memories` returns
+        facts that people asked to remember.
         """
         self._menu_source = menu
         self._prompt_source = prompt

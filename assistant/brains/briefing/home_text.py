@@ -1,7 +1,7 @@
-"""Shorten the text of Home Assistant's server: nearby things stay, the rest is counted.
+"""Shorten the text of Home Assistant's server: nearby entities stay, the rest is counted.
 
-A home with 1,000 exposed things takes 76,000 characters and one with 5,000 takes 328,000, paid for
-in every turn. The instructions in the server's text always stay.
+A home with 1,000 exposed entities takes 76,000 characters and one with 5,000 takes 328,000, paid
+for in every turn. The instructions in the server's text always stay.
 """
 
 import re
@@ -83,7 +83,7 @@ def tidied(text: str) -> str:
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     """Return the text in at most `room` characters, None if that is impossible.
 
-    A text that fits is returned unchanged. Otherwise only the rows of nearby things stay, as many
+    A text that fits is returned unchanged. Otherwise only the rows of nearby entities stay, as many
     kinds as fit, and the rest is counted by area and domain after `note`. Equal arguments give
     equal text, which keeps a service's prefix cache valid.
     """

@@ -99,7 +99,7 @@ def _where(place: str, key: str) -> Names:
 
 
 def _as_called(called: str) -> Names:
-    """Return the person's words for a thing or place, in other languages with an article."""
+    """Return the person's words for an entity or place, in other languages with an article."""
     return Names(called, called, spoken_things([called]).others)
 
 

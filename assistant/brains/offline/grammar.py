@@ -105,11 +105,12 @@ _ASKED = frozenset({"sensor", "binary_sensor"})  # can only be asked about
 
 
 def nearby(names: Names, house: House, area_id: str) -> Names:
-    """Return at most MOST_NAMES names of things and MOST_PLACES of rooms and floors.
+    """Return at most MOST_NAMES names of entities and MOST_PLACES of rooms and floors.
 
-    `area_id` is this device's area, "" if not known. Things in that area are kept first, then
-    things without an area (scripts, scenes), then those on its floor, then the rest. Things that
-    can only be asked about come last, unless they are in the area. Order and ties are the house's.
+    `area_id` is this device's area, "" if not known. Entities in that area are kept first, then
+    entities without an area (scripts, scenes), then those on its floor, then the rest. Entities
+    that can only be asked about come last, unless they are in the area. Order and ties are the
+    house's.
     """
     can_be_said = tuple(name for name in names.entities if name.domain in SAID)
     here = house.areas.get(area_id)

@@ -80,7 +80,7 @@ def spoken(written: str) -> str:
 
 
 def naming(house: House) -> tuple[object, ...]:
-    """Return everything that `house_names` depends on, and the areas of things, for comparison.
+    """Return everything that `house_names` depends on, and the areas of entities, for comparison.
 
     This takes a tenth of the time of `house_names`, and snapshots come with every change of a
     state.

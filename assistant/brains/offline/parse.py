@@ -199,7 +199,7 @@ def reworded(text: str, areas: Iterable[Name]) -> list[str]:
 
 
 def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
-    """Yield sentences that put each name of the room before the thing's name.
+    """Yield sentences that put each name of the room before the entity's name.
 
     "turn on the main light in the study" becomes "turn on the office main light".
     """

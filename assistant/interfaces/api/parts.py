@@ -42,14 +42,14 @@ _SETTLES_S = 2.0
 
 
 class Openers:
-    """Things that may open the house, to be rated in the console or by a program."""
+    """Entities that may open the house, to be rated in the console or by a program."""
 
     def __init__(self, house: Callable[[], House], ratings: Ratings) -> None:
         self._house = house
         self._ratings = ratings
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """Return the things as JSON objects, with their tier, rated or not."""
+        """Return the entities as JSON objects, with their tier, rated or not."""
         house = self._house()
         return rated_rows(may_open(house), house, self._ratings.tiers)
 

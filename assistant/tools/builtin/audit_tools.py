@@ -232,7 +232,7 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
 
 
 def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -> str:
-    """Return "I turned off Lamp, Fan, I locked Front Door", grouping things that reached the same
+    """Return "I turned off Lamp, Fan, I locked Front Door", grouping entities that reached the same
     state."""
     groups: dict[tuple[str, str], list[str]] = {}
     for one in observed:

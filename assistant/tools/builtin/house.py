@@ -1,4 +1,4 @@
-"""`GetLiveContext` and `find_devices`: the present state of exposed things.
+"""`GetLiveContext` and `find_devices`: the present state of exposed entities.
 
 `GetLiveContext` replaces Home Assistant's own, which takes half a second and 160,000 tokens at
 5,000 entities. It follows 2026.11 (`components/homeassistant/llm.py`), but caps the answer.
@@ -234,7 +234,7 @@ _stem = lru_cache(maxsize=20_000)(stemmed)  # enough for the names of a large ho
 def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
     """Return the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
 
-    A `warning` comes first if the connection is lost. `state_not_known` lists matching things of
+    A `warning` comes first if the connection is lost. `state_not_known` lists matching entities of
     unknown state, if the question names a state.
     """
     answers = HouseAnswers(catalogue)
@@ -266,7 +266,7 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
         request: BuiltInRequest,
         age_s: float,
     ) -> BuiltInResult:
-        """Return the result, with the things that the model must not overlook first."""
+        """Return the result, with the entities that the model must not overlook first."""
         front: dict[str, Any] = {}
         if warning := staleness(age_s):
             front["warning"] = warning
@@ -303,7 +303,7 @@ def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
 
 
 def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
-    """Return the names of things whose state is unknown, if the question names a state."""
+    """Return the names of entities whose state is unknown, if the question names a state."""
     if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
         return []
     others = {key: value for key, value in arguments.items() if key != "state"}

@@ -315,8 +315,8 @@ def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
 
 
 def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
-    """Return the tier that follows from the tool alone; the things that a call touches may
-    raise it."""
+    """Return the tier that follows from the tool alone; the entities that a call touches may raise
+    it."""
     if tool.read_only and _is_believed_to_read(tool, spec):
         return Tier.READ, "read-only"
     if spec.allows(tool.name):

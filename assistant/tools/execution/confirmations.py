@@ -379,7 +379,7 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 
 
 def _kind(way: Way, verdict: PolicyDecision) -> str:
-    """Return the kind of call with the things it touches, because a name may change its meaning."""
+    """Return the kind of call with its entities, because a name may change its meaning."""
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}
     if verdict.moves:  # "undo that" may turn up the same heater another time

@@ -85,7 +85,7 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Watch the things that this call moves, instead of an earlier call's effect on them.
+        """Watch the entities that this call moves, instead of an earlier call's effect on them.
 
         Calls that end after the context are ignored.
         """
@@ -165,7 +165,7 @@ class MovementWatch:
             self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
 
     def _ended(self, entity_id: str, token: object) -> Entity | None:
-        """Return the thing's present state, or None if it is unknown or something else was
+        """Return the entity's present state, or None if it is unknown or something else was
         requested."""
         if self._newest.get(entity_id) is not token:
             return None

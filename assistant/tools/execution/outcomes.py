@@ -157,7 +157,7 @@ class Sentences:
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """Return a sentence about a failure: its cause, or the things that cannot carry it out."""
+        """Return a sentence about a failure: its cause, or the entities that can't do it."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.followed_by(self.home_error(error), options)
@@ -175,7 +175,7 @@ class Sentences:
     ) -> str:
         """Return a sentence about what was done, what was seen, and what failed, by name.
 
-        `confirmed` is true if a question has just named the thing.
+        `confirmed` is true if a question has just named the entity.
         """
         observed = finding.observed
         if status is Status.FAILED:
@@ -200,8 +200,8 @@ class Sentences:
         return self.say("tools.but", done=done, told=told) if done else told
 
     def _not_observed(self, finding: Finding, house: House) -> str:
-        """Return a sentence about the things that do not show the requested state, and
-        those that do."""
+        """Return a sentence about the entities that do not show the requested state, and those that
+        do."""
         late = [one for one in finding.observed if one.entity_id in finding.missing]
         if not late or finding.as_asked is None:
             return self.say("tools.not_seen")
@@ -216,7 +216,7 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return "the front door is still unlocked", or the number of such things."""
+        """Return "the front door is still unlocked", or the number of such entities."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(self._report(one, house) for one in late)
@@ -230,7 +230,7 @@ class Sentences:
         return self.say(key, name=name, state=self.state_of(names, one.after))
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
-        """Return "Kitchen Light: on 30 %; Lamp: off", or the number of things that changed."""
+        """Return "Kitchen Light: on 30 %; Lamp: off", or the number of entities that changed."""
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
         named: dict[str, list[Observed]] = {}
@@ -265,8 +265,8 @@ class Sentences:
         return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state_of(self, names: Sequence[str], state: str | None) -> str:
-        """Return the state of the thing with these names, which it agrees with in Spanish and
-        the like."""
+        """Return the state of the entity with these names, which it agrees with in Spanish and the
+        like."""
         language = self._catalogue.own(self._language).partition("-")[0]
         return agreeing(self.state(state), noun_of(best_name(names, language), language), language)
 

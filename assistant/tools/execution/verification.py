@@ -68,7 +68,7 @@ async def verify(
 ) -> Finding:
     """Wait at most `wait_s` for all of `entity_ids` to show the requested state; return the result.
 
-    `effects` are possible consequences (members of a group, things a script touches), which are
+    `effects` are possible consequences (members of a group, entities a script touches), which are
     reported only if they have changed.
     """
     checks = {
@@ -314,7 +314,8 @@ def _observed(entity_id: str, before: House, after: House) -> Observed:
 
 
 def _set_off(was: Entity, now: Entity) -> str:
-    """Return the word for the use of a thing whose state is only a time, or "" if it was not used.
+    """Return the word for the use of an entity whose state is only a time, or "" if it was not
+    used.
 
     For a script nothing more is known; one that stops with an error counts as a success too.
     """

@@ -49,7 +49,7 @@ class HouseAnswers:
         """Answer a question about states.
 
         `age_s` is the age of the states in seconds: 0.0 if they are live, None if there are none.
-        `what` is the person's name for the one thing.
+        `what` is the person's name for the one entity.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -60,7 +60,7 @@ class HouseAnswers:
         return capitalised(telling.lost(found) if age_s != 0 else telling.live(found))
 
     def tell(self, things: Sequence[Entity], language: str, age_s: float | None) -> str:
-        """Describe the things if the question about them is unclear."""
+        """Describe the entities if the question about them is unclear."""
         known = tuple(one for one in things if one.state not in UNKNOWN)
         unknown = tuple(one for one in things if one.state in UNKNOWN)
         found = Facts("which", "", yes=known, unknown=unknown)

@@ -89,7 +89,7 @@ def with_article(name: str, language: str, case: str = "") -> str:
 
 
 def best_name(names: Sequence[str], language: str) -> str:
-    """Return the first of a thing's names that is in the language, else its main name."""
+    """Return the first of an entity's names that is in the language, else its main name."""
     if not names:
         return ""
     return next((name for name in names if noun_of(name, language) is not None), names[0])

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Action(StrEnum):
-    """Effect of a tool on the things it reaches."""
+    """Effect of a tool on the entities it reaches."""
 
     ON = "on"  # on, open, lock, start, press, run
     OFF = "off"  # off, close, unlock, stop
@@ -76,7 +76,7 @@ def _moving(action: Action) -> Intent:
 
 
 def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
-    """Return an intent for exactly one thing of a domain, without domain and wildcard arguments."""
+    """Return an intent for one entity of a domain, without domain and wildcard arguments."""
     domains = frozenset({domain})
     return Intent(
         Action.SET, domains, features=features, selective=False, places=places, single=True
@@ -186,7 +186,7 @@ NEEDS: Mapping[str, Mapping[Action, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change of one thing, with its arguments; or the undoing of a server's work."""
+    """A change of one entity, with its arguments; or the undoing of a server's work."""
 
     entity_id: str
     action: Action

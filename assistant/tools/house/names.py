@@ -1,4 +1,4 @@
-"""Names and states of things: comparing, finding similar ones, and putting them into words."""
+"""Names and states of entities: comparing, finding similar ones, and putting them into words."""
 
 import re
 import unicodedata
@@ -30,9 +30,9 @@ def spoken_names(names: Iterable[str]) -> Names:
 
 
 def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str] = ()) -> Names:
-    """Return the different names of things or rooms with their articles.
+    """Return the different names of entities or rooms with their articles.
 
-    A sequence is one thing's names, of which each language takes its own. `untitled` are main
+    A sequence is one entity's names, of which each language takes its own. `untitled` are main
     names that take no article, such as the name of a scene.
     """
     aliases: dict[str, tuple[str, ...]] = {}
@@ -111,9 +111,9 @@ def _but_last(words: Sequence[str]) -> tuple[str, str]:
 
 
 def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> str:
-    """Return a thing's name for use within a sentence, with its article: "the front door".
+    """Return an entity's name for use within a sentence, with its article: "the front door".
 
-    Of several names of the thing, the one in the language is taken.
+    Of several names of the entity, the one in the language is taken.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
@@ -186,7 +186,7 @@ def _shared(one: int, other: int) -> float:
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
     """Return alternatives for the first name, area or floor in a call that the house does not have.
 
-    Empty if all of them exist or nothing is similar. Only exposed things are named.
+    Empty if all of them exist or nothing is similar. Only exposed entities are named.
     """
     name = _text(arguments, "name")
     if name and not is_wildcard(name):

@@ -1,6 +1,6 @@
 """Facts that answer a question about the state of the house.
 
-Pure: finds the things that a question is about, their states, and the things that cannot tell.
+Pure: finds the entities that a question is about, their states, and the entities that cannot tell.
 `answers` puts the facts into words. An unreachable sensor never counts as a closed door, and a
 closed contact never as a locked one.
 """
@@ -24,7 +24,7 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 
 
 class Shows(Enum):
-    """Answer of one thing to a question about its state."""
+    """Answer of one entity to a question about its state."""
 
     YES = "yes"
     NO = "no"
@@ -48,7 +48,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Answer to a question, as things by their state."""
+    """Answer to a question, as entities by their state."""
 
     kind: str
     wanted: str  # the plain state in question; "" for any
@@ -82,7 +82,7 @@ def facts(question: Question, house: House) -> Facts:
 
 
 def shows(entity: Entity, wanted: str) -> Shows:
-    """Return the answer of one thing to a question about its state."""
+    """Return the answer of one entity to a question about its state."""
     if entity.state in UNKNOWN:
         return Shows.UNKNOWN
     state, wanted = plain_state(entity), plain_state(entity, wanted)
@@ -106,7 +106,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """Return the facts about named things; for a door, from its parts that can tell."""
+    """Return the facts about named entities; for a door, from its parts that can tell."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())
@@ -162,7 +162,7 @@ def _of_locks(question: Question, house: House) -> Facts:
 
 
 def _members(question: Question, house: House) -> list[Entity]:
-    """Return the things that a question without names is about."""
+    """Return the entities that a question without names is about."""
     there = _there(question, house)
     if EVERYTHING in question.classes:
         return [one for one in there if is_contact(one) or _is_unlatched(one)]
@@ -197,7 +197,7 @@ def _is_unlatched(entity: Entity) -> bool:
 
 
 def _there(question: Question, house: House) -> list[Entity]:
-    """Return the exposed things in the place of the question."""
+    """Return the exposed entities in the place of the question."""
     return [
         one
         for one in house.exposed()
@@ -212,7 +212,7 @@ def _floor(entity: Entity, house: House) -> str | None:
 
 
 def _sorted(question: Question, things: Iterable[Entity]) -> Facts:
-    """Return the things sorted by their answer."""
+    """Return the entities sorted by their answer."""
     found: dict[Shows, list[Entity]] = {one: [] for one in Shows}
     for one in things:
         known = Shows.UNKNOWN if one.state in UNKNOWN else Shows.YES

@@ -42,7 +42,7 @@ class Miss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Things that a call would touch, as ids in the house's order."""
+    """Entities that a call would touch, as ids in the house's order."""
 
     touched: tuple[str, ...] = ()  # exactly the things that Home Assistant would act on
     # Exposed things in doubt, none of which is touched: they share the name, have a name that looks
@@ -71,8 +71,7 @@ class Selection:
 def reach(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Reach:
-    """Return the things that the call touches. `device_area` is the area id of the asking
-    device."""
+    """Return the entities that the call touches. `device_area`: the asking device's area id."""
     chosen = selection(intent, arguments)
     if not chosen.valid:
         return Reach(reason=Miss.ARGUMENTS)
@@ -213,8 +212,8 @@ def consequences(
 ) -> list[tuple[str, Action]]:
     """Return everything that is switched, and in which direction.
 
-    This includes the entities, the members of groups (in the same direction), and the things that a
-    scene, script or automation touches (in the configured direction, or either if unknown).
+    This includes the entities, the members of groups (in the same direction), and the entities that
+    a scene, script or automation touches (in the configured direction, or either if unknown).
     """
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
@@ -234,7 +233,7 @@ def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
     """Return the entities and the members of groups, but not those that only scenes or scripts
     touch.
 
-    The direction in which a scene or script moves things is unknown.
+    The direction in which a scene or script moves entities is unknown.
     """
     reached: set[str] = set()
     level = list(entity_ids)
@@ -327,7 +326,7 @@ def can(entity: Entity, action: Action) -> bool:
 
 
 def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
-    """Choose among things that share a name: on the asking device's floor, else in its area."""
+    """Choose among entities that share a name: on the asking device's floor, else in its area."""
     if len(found) < 2 or near is None:
         return found
     if near.floor_id is not None:
@@ -342,7 +341,7 @@ def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entit
 
 
 def _alike(intent: Intent, chosen: Selection, house: House) -> list[Entity]:
-    """Return exposed things whose name merely looks like the given one."""
+    """Return exposed entities whose name merely looks like the given one."""
     if not chosen.name:
         return []
     wanted = visible(chosen.name)

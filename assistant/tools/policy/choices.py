@@ -1,5 +1,4 @@
-"""Choices that people make while Hearth runs: the mode, the profile of a turn, ratings of
-things."""
+"""Choices that people make while Hearth runs: mode, profile of a turn, and ratings."""
 
 import asyncio
 import logging
@@ -242,13 +241,13 @@ class Ratings:
         self._tiers = read_tiers(await self._kept.kept(RATINGS))
 
     async def rate(self, tiers: Mapping[str, Tier]) -> None:
-        """Rate these things, and keep all other ratings. Raises StoreError."""
+        """Rate these entities, and keep all other ratings. Raises StoreError."""
         # Read first, because another process may have changed ratings.
         await self.load()
         await self._write({**self._tiers, **tiers})
 
     async def withdraw(self, entity_ids: Iterable[str]) -> None:
-        """Drop the ratings of these things, except `secure`. Raises StoreError."""
+        """Drop the ratings of these entities, except `secure`. Raises StoreError."""
         await self.load()
         gone = {name for name in entity_ids if self._tiers.get(name) is not Tier.SECURE}
         if gone & self._tiers.keys():
@@ -274,17 +273,17 @@ def unknown_effects(house: House) -> list[Entity]:
 
 
 def may_open(house: House) -> list[Entity]:
-    """Return the exposed things that count as openers, or as silencing an alarm, until they are
+    """Return the exposed entities that count as openers, or as silencing an alarm, until they are
     rated.
 
-    These are covers without a class, relays by their name, and things that were seen to open
+    These are covers without a class, relays by their name, and entities that were seen to open
     something.
     """
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
 
 
 def unrated(entity: Entity, house: House) -> Tier:
-    """Return the tier of a thing without its rating, switched in its riskiest direction."""
+    """Return the tier of an entity without its rating, switched in its riskiest direction."""
     ways = (Action.ON, Action.OFF, Action.TOGGLE)
     tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
     return max(tiers, key=height)
@@ -293,7 +292,7 @@ def unrated(entity: Entity, house: House) -> Tier:
 def rated_rows(
     things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
 ) -> list[dict[str, Any]]:
-    """Return things that can be rated as JSON objects for programs."""
+    """Return entities that can be rated as JSON objects for programs."""
     return [
         {
             "entity_id": one.entity_id,
@@ -312,7 +311,7 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 
 
 def read_tiers(value: Any) -> dict[str, Tier]:
-    """Parse the stored ratings. Invalid ones are left out, so that these things need a
+    """Parse the stored ratings. Invalid ones are left out, so that these entities need a
     confirmation."""
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():

@@ -3,8 +3,8 @@ for.
 
 A name is corrected in three steps, each used only if it leaves exactly one reading: ignoring
 accents, apostrophes and Unicode form; then also inner spaces, articles, plurals, and places given
-as names; then near misses. After the first step nothing gated is ever guessed. Things are selected
-by domain, by room, or one by one.
+as names; then near misses. After the first step nothing gated is ever guessed. Entities are
+selected by domain, by room, or one by one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ def mend(
 ) -> Mended:
     """Correct domain, floor, area and name, in this order. Pure; the house must be up to date.
 
-    `device_area` is the id of this device's area; it decides between two things of the same name.
+    `device_area` is the id of this device's area; it decides between two entities of the same name.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -147,7 +147,7 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """Split several names of one thing, as the prompt lists them: "Plug 2, Salt lamp"."""
+    """Split several names of one entity, as the prompt lists them: "Plug 2, Salt lamp"."""
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
         return mended
@@ -158,7 +158,7 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 
 
 def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
-    """Correct the domain if only one thing has the name, in another domain.
+    """Correct the domain if only one entity has the name, in another domain.
 
     A model takes the helper "Desk light" for a light. Openers are never corrected this way.
     """
@@ -179,7 +179,7 @@ def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
 
 
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
-    """Return the exposed things of the domain and place in the call."""
+    """Return the exposed entities of the domain and place in the call."""
     chosen = selection(intent, {key: arguments[key] for key in arguments if key != "name"})
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
@@ -195,7 +195,7 @@ def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[En
 
 
 def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """Return the things with a similar name, each once, with the name that matched."""
+    """Return the entities with a similar name, each once, with the name that matched."""
     return [
         _Reading("name", written, one.entity_id)
         for one in pool
@@ -231,7 +231,7 @@ def _as_place(
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """Return the only reading; among several things with the same name, the one in this room."""
+    """Return the only reading; among several entities with the same name, the one in this room."""
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -268,7 +268,7 @@ def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """Choose, among things with the same name, the one in this room or on this floor, as Home
+    """Choose, among entities with the same name, the one in this room or on this floor, as Home
     Assistant does.
 
     It is then named unambiguously, whatever room Home Assistant assumes.
@@ -372,7 +372,7 @@ def takes(schema: Mapping[str, Any], key: str) -> bool:
 
 
 def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | None, list[Entity]]]:
-    """Return the things by room, in the house's order."""
+    """Return the entities by room, in the house's order."""
     rooms: dict[str, list[Entity]] = {}
     for one in things:
         rooms.setdefault(one.area_id or "", []).append(one)

@@ -1,4 +1,4 @@
-"""From the things that a call touches to a decision: the strictest ruling, and the question."""
+"""From the entities that a call touches to a decision: the strictest ruling, and the question."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -139,7 +139,7 @@ def decide_moves(
 
 
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
-    """Yield the rulings on a move: for the thing that it switches, and for the consequences."""
+    """Yield the rulings on a move: for the entity that it switches, and for the consequences."""
     if move.server:
         stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
         if caller.moment.mode is Mode.GUEST:  # servers' tools are closed to guests
@@ -205,7 +205,7 @@ def told_names(arguments: Mapping[str, Any]) -> str:
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Return True if this thing or its consequences need more than a lamp does at this moment.
+    """Return True if this entity or its consequences need more than a lamp does at this moment.
 
     A mode may require a confirmation for lamps too, but a lock still requires more.
     """
@@ -220,9 +220,9 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
 
 
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
-    """Return the things that the question or refusal is about.
+    """Return the entities that the question or refusal is about.
 
-    If something is denied these are the denied things; otherwise, of those that are not free, the
+    If something is denied these are the denied entities; otherwise, of those that are not free, the
     ones of the highest tier.
     """
     if worst.ruling is Ruling.DENY:
@@ -241,7 +241,7 @@ def _truly(
 ) -> PolicyDecision:
     """Return the verdict with words for the real effect.
 
-    The direction in which a scene, script or button moves a door is unknown, and a thing that
+    The direction in which a scene, script or button moves a door is unknown, and an entity that
     merely shares its name with another one is not touched at all.
     """
     house, action = case.house, case.intent.action
@@ -324,7 +324,7 @@ def _base(rules: set[str]) -> str:
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
-    """Return True if one of the named things is the entity or a consequence of it."""
+    """Return True if one of the named entities is the entity or a consequence of it."""
     return any(name in named for name, _ in consequences([entity_id], action, house))
 
 

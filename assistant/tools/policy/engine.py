@@ -1,4 +1,4 @@
-"""The policy: decides if a call may run, by the things that it would touch and their direction.
+"""The policy: decides if a call may run, by the entities that it would touch and their direction.
 
 Pure: values in, decision out. Openers, costly actions and unknown effects are confirmed or refused,
 as the settings and the owner's rules say; everything else is allowed.
@@ -189,7 +189,7 @@ def _is_elsewhere(
 ) -> str | None:
     """Return the rule against a sentence without a place that does more than was said, or None.
 
-    `many` says that it may reach more than one thing.
+    `many` says that it may reach more than one entity.
     """
     words = heard.wanted
     if words.lacking:
@@ -204,7 +204,7 @@ def _is_elsewhere(
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
     """Return True if the person's own words may decide about a call.
 
-    This is a call that moves things without naming any, or changes the memory.
+    This is a call that moves entities without naming any, or changes the memory.
     """
     if suffix(name) in BY_WORDS:
         return True
@@ -222,7 +222,7 @@ def _judge_script(
     live: bool,
     caller: Caller,
 ) -> PolicyDecision:
-    """Judge a script by the things it touches and those in its fields, in either direction."""
+    """Judge a script by the entities it touches and those in its fields, in either direction."""
     if not live or script not in house.entities:
         # Its effects may have changed, and an `intent_script` never reports any.
         names = entry.tool.title or entry.suffix

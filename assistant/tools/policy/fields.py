@@ -62,7 +62,7 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 
 
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
-    """Check that the rooms, floors, things and devices in the fields exist.
+    """Check that the rooms, floors, entities and devices in the fields exist.
 
     A near miss is corrected as names are (`mend`); otherwise the problem and similar names are
     returned.

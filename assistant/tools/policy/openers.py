@@ -274,7 +274,7 @@ _OFF = frozenset({Action.OFF, Action.TOGGLE})
 def keeps_running(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> str | None:
-    """Return the rule against stopping this thing, if the call would stop it, else None."""
+    """Return the rule against stopping this entity, if the call would stop it, else None."""
     if action in _OFF and must_run(entity, house):
         return RULE
     if _stops_heating(entity, action, arguments) and may_freeze(house):

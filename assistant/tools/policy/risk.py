@@ -1,7 +1,7 @@
-"""The risk of switching one thing in one direction: its tier, and the rule behind it.
+"""The risk of switching one entity in one direction: its tier, and the rule behind it.
 
-Closing is free, opening is not. Home Assistant has no device class for most things that use much or
-run unattended (ovens, strong heating, water, vacuums), so names decide, by the vocabulary.
+Closing is free, opening is not. Home Assistant has no device class for most entities that use much
+or run unattended (ovens, strong heating, water, vacuums), so names decide, by the vocabulary.
 """
 
 from collections.abc import Mapping
@@ -161,9 +161,9 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
     """Return True if the owner's rating cannot lower this rule of `gate`.
 
-    This applies to things known by their class or by a name such as "unlock": locks, alarms, garage
-    doors, sounding sirens. The owner decides about unclear covers, water valves, relays that are
-    merely named like a door, and things that a switch was seen to open.
+    This applies to entities known by their class or by a name such as "unlock": locks, alarms,
+    garage doors, sounding sirens. The owner decides about unclear covers, water valves, relays that
+    are merely named like a door, and entities that a switch was seen to open.
     """
     if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
@@ -264,13 +264,13 @@ def weigh(
     *,
     follows: bool = False,
 ) -> Risk:
-    """Return the risk of one thing itself, without consequences.
+    """Return the risk of one entity itself, without consequences.
 
     `follows` says that it is a consequence, for example of a group or scene.
 
-    The owner's rating decides about unclear things (`is_settled`) and about things that must run
-    only by their name; otherwise it can only raise the risk. It does not lower the risk while Home
-    Assistant has yet to report the effects, which may include an opener.
+    The owner's rating decides about unclear entities (`is_settled`) and about entities that must
+    run only by their name; otherwise it can only raise the risk. It does not lower the risk while
+    Home Assistant has yet to report the effects, which may include an opener.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -305,7 +305,7 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping the thing, unless its owner rated it as comfort."""
+    """Return the rule against stopping the entity, unless its owner rated it as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

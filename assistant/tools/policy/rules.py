@@ -1,4 +1,4 @@
-"""Rulings on one thing or call: by the owner's first matching rule, else by its risk. Pure."""
+"""Rulings on one entity or call: by the owner's first matching rule, else by its risk. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -132,7 +132,7 @@ class OwnerRule:
 
     @property
     def names_things(self) -> bool:
-        """True if the rule is about things of the house."""
+        """True if the rule is about entities of the house."""
         return bool(
             self.entity or self.area or self.label or self.domain or self.direction is not None
         )
@@ -140,7 +140,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Subject of a rule: one thing that a call touches, or the call itself."""
+    """Subject of a rule: one entity that a call touches, or the call itself."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str
@@ -166,7 +166,7 @@ def names_program(rule: OwnerRule, program: Program) -> bool:
 
 
 def names_one(rule: OwnerRule) -> bool:
-    """Return True if the rule is about one thing or one tool, not a whole kind."""
+    """Return True if the rule is about one entity or one tool, not a whole kind."""
     return any(name and not set("*?") & set(name) for name in (rule.entity, rule.tool))
 
 
@@ -278,7 +278,7 @@ def rule_thing(
     *,
     follows: bool = False,
 ) -> Ruled:
-    """Return the ruling on switching this thing. `follows` is as in `weigh`."""
+    """Return the ruling on switching this entity. `follows` is as in `weigh`."""
     entity = entity_or_guess(entity_id, house)
     ratings = caller.moment.ratings
     stake = weigh(entity_id, action, arguments, house, ratings, follows=follows)
@@ -295,7 +295,7 @@ def rule_thing(
 
 
 def rule_call(stake: Risk, caller: Caller) -> Ruled:
-    """Return the ruling on a call that touches no known thing of the house."""
+    """Return the ruling on a call that touches no known entity of the house."""
     subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
     return _rule(stake, subject, caller)
 
@@ -319,7 +319,7 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
     It may unlock a door, so neither `policy.costly` nor a mode frees it unless unlocking is free.
     The owner can free it by a rating or a rule. In a tainted turn, or if nothing at all is known
-    about the effect, only a rule that names the very thing frees it.
+    about the effect, only a rule that names this very entity frees it.
     """
     stake, moment = ruled.stake, caller.moment
     if stake.rule not in UNKNOWN:
@@ -335,7 +335,7 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Return True if the rule names the very thing or tool.
+    """Return True if the rule names this very entity or tool.
 
     With `every_sentence` a rule for all sentence triggers counts too, which the owner may free for
     people only.

@@ -1,10 +1,10 @@
 """Scope: the part of a call's targets that the person's own words mean.
 
 A call without a place is limited to the place that the words mean. A call by place reaches
-everything there: if the words name a kind of thing ("the lights") or a thing, only that is kept; if
-they name none ("turn off the kitchen"), the things that people mean by a room: lamps, players, fans
-and the like. Things that must run stay on unless they were named. A call that names its thing, or
-without known words, is never limited.
+everything there: if the words name a kind of entity ("the lights") or an entity, only that is kept;
+if they name none ("turn off the kitchen"), the entities that people mean by a room: lamps, players,
+fans and the like. Entities that must run stay on unless they were named. A call that names its
+entity, or without known words, is never limited.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ class Scoped:
 def bounded(
     case: Case, arguments: Mapping[str, Any], seen: Reach, heard: HeardWords, own: Area | None
 ) -> Scoped:
-    """Limit a call without a place to the things in the person's words."""
+    """Limit a call without a place to the entities in the person's words."""
     words, house = heard.wanted, case.house
     judged = (*seen.touched, *seen.candidates)
     if words.lacking and case.live:
@@ -157,7 +157,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """Return the things elsewhere, if they are few enough that one of them may be meant."""
+    """Return the entities elsewhere, if they are few enough that one of them may be meant."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -165,8 +165,7 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Return True if the thing is named after one of the rooms, as a lamp without an area
-    may be."""
+    """Return True if the entity is named after one of the rooms, as lamps without an area are."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -295,9 +294,9 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """Return the meaning of words without a kind: only things that need no confirmation.
+    """Return the meaning of words without a kind: only entities that need no confirmation.
 
-    If the call has no kind either, only the things that people mean by a room are kept.
+    If the call has no kind either, only the entities that people mean by a room are kept.
     """
     if wants_open(text):
         return things
@@ -321,7 +320,7 @@ def _plain(
 
 
 def _is_thing(entity: Entity) -> bool:
-    """Return True if a helper stands for a thing ("Desk light") and not for a mode of the house."""
+    """Return True if a helper stands for a device ("Desk light"), not for a mode of the house."""
     return entity.domain == "input_boolean" and any(kind.holds(entity) for kind in _SWITCHED)
 
 
@@ -349,7 +348,7 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return True if the words name things that must keep running: "the fridge", "heating"."""
+    """Return True if the words name entities that must keep running: "the fridge", "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -368,7 +367,7 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return things of the named kinds, if the call itself has another kind.
+    """Return entities of the named kinds, if the call itself has another kind.
 
     Without a place the whole house is searched.
     """

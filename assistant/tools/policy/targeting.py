@@ -1,4 +1,4 @@
-"""Decisions about calls that select things of the house."""
+"""Decisions about calls that select entities of the house."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
 
 
 def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """Return the things named in a script's fields, on which it may act.
+    """Return the entities named in a script's fields, on which it may act.
 
     They may be given by id, also several in one text, as Home Assistant accepts them
     (`config_validation.comp_entity_ids`), by device, area, floor or label, or as "all".
@@ -82,7 +82,7 @@ _WHOLE_HOUSE = frozenset({"light", "cover", "media_player", "climate", "fan", "s
 
 
 def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
-    """Judge a call that selects things of the house."""
+    """Judge a call that selects entities of the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
     heard = read(house, case.heard) if case.heard is not None else None
@@ -178,7 +178,7 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
-    """Return a denial because the place is unclear or has no such thing, with things elsewhere."""
+    """Return a denial for an unclear place or one without such an entity; it offers others."""
     values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
@@ -195,7 +195,7 @@ def _reaches_many(seen: Reach, live: bool) -> bool:
 def nothing_there(
     selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
 ) -> PolicyDecision:
-    """Return a denial: the thing or room is unknown, or nothing of the kind is in the room."""
+    """Return a denial: the entity or room is unknown, or nothing of the kind is in the room."""
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
@@ -220,7 +220,7 @@ def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
 
 
 def _about_whole_house(verdict: PolicyDecision) -> str:
-    """Return the question about one kind of thing, or about all kinds."""
+    """Return the question about one kind of entity, or about all kinds."""
     domains = {domain_of(name) for name in verdict.entities}
     kind = domains.pop() if len(domains) == 1 else ""
     return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"
@@ -274,7 +274,7 @@ def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[s
 
 
 def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments that select things; a room to clean is not one of them."""
+    """Return the arguments that select entities; a room to clean is not one of them."""
     if intent.places:
         return arguments
     return {key: value for key, value in arguments.items() if key not in ("area", "floor")}

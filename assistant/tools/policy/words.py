@@ -1,4 +1,4 @@
-"""Meaning of the person's own words: kinds of things, rooms, "all", and exceptions. Pure."""
+"""Meaning of the person's own words: kinds of entities, rooms, "all", and exceptions. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _PLAIN = frozenset({"input_boolean", "switch"})  # the name tells what they swit
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Things that people call by the same words, those of a topic of the vocabulary."""
+    """Entities that people call by the same words, those of a topic of the vocabulary."""
 
     topic: str
     domains: frozenset[str]
@@ -112,7 +112,7 @@ class NamedPlace:
     found: Area | Floor
 
     def holds(self, entity: Entity, house: House) -> bool:
-        """Return True if the thing is there."""
+        """Return True if the entity is there."""
         if isinstance(self.found, Area):
             return entity.area_id == self.found.area_id
         area = house.areas.get(entity.area_id or "")
@@ -140,7 +140,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """The words for the wanted things and the words for the exceptions."""
+    """The words for the wanted entities and the words for the exceptions."""
 
     wanted: Words
     left: Words | None = None  # None: no exceptions
@@ -148,7 +148,7 @@ class HeardWords:
     in_part: bool = False  # "not all the lights": unclear which
 
     def leaves(self, entity: Entity, house: House) -> bool:
-        """Return True if the thing is excluded."""
+        """Return True if the entity is excluded."""
         if self.left is None:
             return False
         if entity.entity_id in self.left_things:
@@ -161,7 +161,7 @@ class HeardWords:
 
 
 def read(house: House, heard: str) -> HeardWords:
-    """Split words into wanted and excluded things."""
+    """Split words into wanted and excluded entities."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
@@ -189,7 +189,7 @@ _JOINED = ("de", "en", "es", "fr", "pt", "vi")
 
 
 def is_called(text: str, entity: Entity) -> bool:
-    """Return True if the text contains one of the thing's names."""
+    """Return True if the text contains one of the entity's names."""
     padded = f" {fold(text)} "
     return any((name := fold(one)) and f" {name} " in padded for one in entity.names)
 
@@ -233,7 +233,7 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 
 
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
-    """Find things by their names, the longest first, and return the remaining words and the ids.
+    """Find entities by their names, the longest first, and return the remaining words and the ids.
 
     A name that is also a room's or a kind's ("Lights") means that.
     """
@@ -288,7 +288,7 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Return True if a word is a compound of a room's name and a kind of thing: "Küchenlicht"."""
+    """Return True if a word is a compound of a room's name and a kind of entity: "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 

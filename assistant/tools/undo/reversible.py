@@ -88,7 +88,7 @@ _AWAY = ("unavailable", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class ReversibleThings:
-    """The things that a call touches, by kind, each once."""
+    """The entities that a call touches, by kind, each once."""
 
     by_scene: tuple[str, ...] = ()
     # Restored by their own actions, because a scene would restart the music.
@@ -110,7 +110,7 @@ class ReversibleThings:
 
 
 def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleThings:
-    """Sort the things that a call touches; groups, scenes and scripts are replaced by their
+    """Sort the entities that a call touches; groups, scenes and scripts are replaced by their
     members."""
     found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
     for entity_id in _leaves(entity_ids, house):
@@ -185,8 +185,8 @@ def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
 
 
 def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
-    """Yield the things themselves. Groups are left out, because restoring one would undo
-    its members."""
+    """Yield the entities themselves. Groups are left out, because restoring one would undo its
+    members."""
     seen: set[str] = set()
     waiting = list(reversed(list(entity_ids)))
     while waiting:
@@ -257,7 +257,7 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
     """Return the names of everything that differs: "state" and attributes.
 
-    Attributes of a thing that was off are ignored, because it does not report any.
+    Attributes of an entity that was off are ignored, because it does not report any.
     """
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":

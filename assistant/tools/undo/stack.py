@@ -273,7 +273,7 @@ class UndoStack(Opened):
         return tuple(level.calls) if recent else ()
 
     async def _keep(self, key: str, choice: ReversibleThings, turn_id: str) -> None:
-        """Add a step for things that this turn has not touched yet. Raises IntegrationError."""
+        """Add a step for entities that this turn has not touched yet. Raises IntegrationError."""
         fresh = self._fresh(key, choice, turn_id)
         known = self._home.house.entities
         number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
@@ -284,7 +284,7 @@ class UndoStack(Opened):
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
-        """Return the things for which this turn has no step yet."""
+        """Return the entities for which this turn has no step yet."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()
         for one in level.kept if level is not None and level.turn_id == turn_id else ():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredStep:
-    """State of some things before a call."""
+    """State of some entities before a call."""
 
     was: Mapping[str, Entity]
     number: int | None  # of the snapshot in Home Assistant
@@ -56,7 +56,7 @@ class NotPutBack:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """Results of undoing, by the things' spoken names ("" if one may not be named)."""
+    """Results of undoing, by the entities' spoken names ("" if one may not be named)."""
 
     put_back: tuple[str, ...] = ()  # seen to be as before
     on_the_way: tuple[str, ...] = ()  # still moving there
@@ -113,7 +113,7 @@ SEEN_S = 2.0  # for the house to show it
 
 
 class HomeStep(UndoStep):
-    """A snapshot of the things that one call was the first to touch in its turn."""
+    """A snapshot of the entities that one call was the first to touch in its turn."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class HomeStep(UndoStep):
 
     @property
     def _scene(self) -> set[str]:
-        """Ids of the things in the snapshot."""
+        """Ids of the entities in the snapshot."""
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:

@@ -53,7 +53,7 @@ def _values(call: DoneCall) -> dict[str, Any]:
 
 
 def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
-    """Target the thing with this name, keeping the domain if a thing of that domain has the
+    """Target the entity with this name, keeping the domain if an entity of that domain has the
     name."""
     target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
     kinds = listed(last.arguments.get("domain"))
@@ -65,8 +65,7 @@ def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]
 def _placed(
     calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """Target the thing with the same name in this area, or else everything of the same kind
-    there."""
+    """Target the entity with the same name in this area, or else all of the same kind."""
     last = calls[-1]
     ids = {found.area_id for found in find_areas(house, area)}
     name = last.arguments.get("name")
@@ -237,7 +236,7 @@ MAX_NAMED = 4  # things to name
 
 
 def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
-    """Return sentences about the restored and the unrestored things; "" for an empty report."""
+    """Return sentences about the restored and the unrestored entities; "" for an empty report."""
 
     def some(key: str, names: Sequence[str], why: str = "") -> str:
         told = [name for name in dict.fromkeys(names) if name]

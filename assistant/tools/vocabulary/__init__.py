@@ -1,4 +1,4 @@
-"""Words by which requests and things of the house are recognised, in every supported language.
+"""Words by which requests and entities of the house are recognised, in every supported language.
 
 Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
 of gates and doors. The policy asks `mentions("opens", entity.name)`. All languages are matched at
