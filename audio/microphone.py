@@ -288,8 +288,8 @@ class Cleaner(Protocol):
     """A processor for the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame (FRAME_BYTES of 16 kHz mono int16) without our own voice, at the same
-        length."""
+        """Return the frame (FRAME_BYTES of 16 kHz mono int16) without Hearth's own voice, at the
+        same length."""
         ...
 
     def restart(self) -> None:

@@ -291,7 +291,7 @@ def decoded(data: bytes, name: str) -> Clip:
 
 
 def levelled(pcm: bytes, rate: int, name: str) -> Clip:
-    """Make a clip from mono int16 PCM, as loud as our voice and at the mixer's rate (48 kHz).
+    """Make a clip from mono int16 PCM, as loud as Hearth's voice and at the mixer's rate (48 kHz).
 
     Blocks for some 10 ms per minute of audio. Raises InputUnusable if the audio is longer than
     LONGEST_S (120 s) or its rate is unusual.

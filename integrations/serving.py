@@ -1,4 +1,4 @@
-"""Serves an ASGI application in our own event loop while a context is open."""
+"""Serves an ASGI application in Hearth's own event loop while a context is open."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""TLS contexts for clients and our own server, and a check of download URLs."""
+"""TLS contexts for clients and Hearth's own server, and a check of download URLs."""
 
 import ipaddress
 import ssl

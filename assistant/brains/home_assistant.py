@@ -169,7 +169,7 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Return Home Assistant's own reply if the house confirms it, else our sentence.
+    """Return Home Assistant's own reply if the house confirms it, else Hearth's sentence.
 
     `own` is the language of our sentences.
     """

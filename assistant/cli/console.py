@@ -1,6 +1,6 @@
 """Colours, tables and bars on a terminal, in which text from outside is only text.
 
-A `str` is never markup here. To colour our own words around a name, `worded` and `tell` take a
+A `str` is never markup here. To colour Hearth's own words around a name, `worded` and `tell` take a
 template and the name separately: `tell("[red]wrong[/] {name}", name=thing.name)`.
 """
 
@@ -48,7 +48,7 @@ class Terminal(Console):
         fold: bool = False,
         **values: object,
     ) -> None:
-        """Print our own words with their markup, and the values in them as plain text.
+        """Print Hearth's own words with their markup, and the values in them as plain text.
 
         `fold`: break lines at the terminal's width; otherwise the terminal does.
         """
@@ -75,7 +75,7 @@ def paper() -> Terminal:
 
 
 def worded(template: str, **values: object) -> Text:
-    """Return a text from our own words in rich's markup, with values for each {name}."""
+    """Return a text from Hearth's own words in rich's markup, with values for each {name}."""
     marks: dict[str, Text] = {}
     parts = []
     for literal, name, _, _ in Formatter().parse(template):

@@ -223,7 +223,7 @@ async def _until_one_ends(
 
 
 def _is_owner(connection: socket.socket) -> bool:
-    """Return True if the other side runs as our user or as root."""
+    """Return True if the other side runs as Hearth's user or as root."""
     size = struct.calcsize("3i")
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
     _, uid, _ = struct.unpack("3i", credentials)

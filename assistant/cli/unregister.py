@@ -27,7 +27,7 @@ _ENTITIES_STAY = (
 
 
 async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
-    """Delete our registration, and Home Assistant's entry if a token allows it.
+    """Delete Hearth's registration, and Home Assistant's entry if a token allows it.
 
     Raises ConfigError while `hearth run` uses the data folder: it would register again immediately.
     """

@@ -254,7 +254,7 @@ class AudioFrontEnd:
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Let the endpointer hear the audio before the mark that cannot be our own voice."""
+        """Let the endpointer hear the audio before the mark that cannot be Hearth's own voice."""
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
         for pcm, end in _past(ring, first, mark):

@@ -144,7 +144,7 @@ class Hearing:
         return audio
 
     def answer(self, mark_ms: float) -> TurnAudio:
-        """Return the audio of an answer to our question, from the mark on.
+        """Return the audio of an answer to Hearth's question, from the mark on.
 
         Raises RuntimeError if there is no audio front end.
         """
@@ -277,8 +277,8 @@ class Listening:
         """Hear `source` until it ends, or until `turns` turns are closed and no question is open.
 
         With `turns`, further wake words are ignored after that many turns, so that only answers to
-        our questions count. Raises what the source raises (see FrameSource), and RuntimeError if
-        there is no audio front end.
+        Hearth's questions count. Raises what the source raises (see FrameSource), and RuntimeError
+        if there is no audio front end.
         """
         conversation, effects = self._conversation, self._effects
         await self._hearing.restart(in_a_room=not source.pulled)

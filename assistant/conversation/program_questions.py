@@ -358,7 +358,7 @@ class Talks:
         await self._tasks.__aexit__(kind, error, trace)
 
     async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Say an opening line once nobody is talking, then listen as after one of our own
+        """Say an opening line once nobody is talking, then listen as after one of Hearth's own
         questions.
 
         What the person says is a turn of their own, whose model knows the opening line and the

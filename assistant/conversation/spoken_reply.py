@@ -107,7 +107,7 @@ class SpokenReply:
             self._put(clause)
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add one of our own sentences. `language` is None if it has to be told from the
+        """Add one of Hearth's own sentences. `language` is None if it has to be told from the
         sentence."""
         self._flush()
         self._voiced, self._given = True, None
@@ -329,7 +329,7 @@ class Speech:
         self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
-        """Start another stretch with one of our own sentences, "" for none."""
+        """Start another stretch with one of Hearth's own sentences, "" for none."""
         self._said, self._told = self.spoken, self.text
         self.reply = SpokenReply(self._language)
         if sentence:

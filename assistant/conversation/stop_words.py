@@ -1,4 +1,4 @@
-"""Utterances that need no answer: stop words and the echo of our own voice."""
+"""Utterances that need no answer: stop words and the echo of Hearth's own voice."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

@@ -222,8 +222,8 @@ _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 class OwnWords:
-    """Speak our own sentences about calls where a model cannot be trusted. The model is silent from
-    then on."""
+    """Speak Hearth's own sentences about calls where a model cannot be trusted. The model is silent
+    from then on."""
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
         self.mute_brain = False  # the rest of what the brain says is discarded
@@ -306,7 +306,7 @@ def is_in_doubt(outcome: ToolOutcome) -> bool:
 
     Only the model can tell, from the data, why a tool of another server failed. Long work of
     Hearth's own tools is announced when it ends. A tool of ours that did not schedule or undo
-    something is answered by our own sentence.
+    something is answered by Hearth's own sentence.
     """
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
@@ -330,7 +330,7 @@ def is_undone(outcome: ToolOutcome) -> bool:
 
 
 def _is_left_by_us(outcome: ToolOutcome) -> bool:
-    """Return True if one of our tools that change the house failed to do so."""
+    """Return True if one of Hearth's tools that change the house failed to do so."""
     return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 
@@ -344,7 +344,7 @@ def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
 
 
 def told(outcomes: Sequence[ToolOutcome]) -> list[str]:
-    """Return our own sentences about the changes of a turn, each once and in order."""
+    """Return Hearth's own sentences about the changes of a turn, each once and in order."""
     left = {id(one) for one in undone(outcomes)}
     changes = (one for one in outcomes if id(one) in left or _is_told_as_done(one))
     return list(dict.fromkeys(filter(None, _newest(changes))))

@@ -136,7 +136,7 @@ class Turn:
 
     @property
     def answer(self) -> str:
-        """Answer of the brain so far, including our own sentences."""
+        """Answer of the brain so far, including Hearth's own sentences."""
         return self.speech.text
 
     @property
@@ -190,7 +190,7 @@ class Turn:
         self._patience.expect("listening")
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add one of our own sentences to the answer. `language` is None if it is not known."""
+        """Add one of Hearth's own sentences to the answer. `language` is None if unknown."""
         self._toning.give_way()
         self.speech.reply.say(sentence, language)
 
@@ -198,7 +198,7 @@ class Turn:
         """Speak a question instead of the rest of the brain's answer. Returns True if it was played
         to the end.
 
-        `language` is None for one of our own sentences.
+        `language` is None for one of Hearth's own sentences.
         """
         self._toning.give_way()
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
@@ -234,7 +234,7 @@ class Turn:
             self._thinking.cancel()
 
     def hear_answer(self, audio: TurnAudio) -> None:
-        """Keep the audio of an answer to our question in place of the request's."""
+        """Keep the audio of an answer to Hearth's question in place of the request's."""
         self.audio = audio
 
     def note_answer(self, heard: str | None) -> None:
@@ -335,7 +335,7 @@ class Turn:
 
     @property
     def may_be_echo(self) -> bool:
-        """True if the turn may be our own echo, so that its words must be known first."""
+        """True if the turn may be Hearth's own echo, so that its words must be known first."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of the house: Home Assistant, its tools, the live snapshot, and our device in it."""
+"""Checks of the house: Home Assistant, its tools, the live snapshot, and Hearth's device in it."""
 
 import secrets
 from collections import Counter

@@ -250,7 +250,7 @@ def judge_path(path: EchoPath, how: str) -> Found:
 
 
 async def _echo(scene: Scene) -> Found:
-    """Judge whether speech can interrupt an answer, and how our own voice is removed for it."""
+    """Judge whether speech can interrupt an answer, and how Hearth's own voice is removed."""
     try:
         echo = await plan_echo(scene.settings)
     except AudioError as error:

@@ -38,7 +38,7 @@ class SatelliteRoom:
     """Queue what comes through the satellite with all other announcements."""
 
     def __init__(self, desk: AnnouncementService, catalogue: Catalogue, language: str) -> None:
-        """`language` is that of our own sentences."""
+        """`language` is that of Hearth's own sentences."""
         self._desk = desk
         self._catalogue = catalogue
         self._language = language
@@ -49,7 +49,7 @@ class SatelliteRoom:
         await self._desk.over(name)
 
     async def timer_rang(self, name: str) -> None:
-        """Announce that one of Home Assistant's timers has ended; our own timers ring by
+        """Announce that one of Home Assistant's timers has ended; Hearth's own timers ring by
         themselves."""
         key = "timers.over_named" if name else "wyoming.timer"
         line = self._catalogue.line(key, self._language, name=name)

@@ -147,7 +147,7 @@ class Manager:
 
     @property
     def there(self) -> bool:
-        """True if a service manager has started us."""
+        """True if a service manager has started Hearth."""
         return bool(self._address)
 
     def ready(self, status: str = "") -> None:

@@ -65,8 +65,8 @@ class EchoMeasurement:
         self._told: set[str] = set()  # failures logged so far
 
     async def run(self, rests: Callable[[], bool], quiet: Callable[[], bool]) -> None:
-        """Measure new pairs. Returns when a pair needs our own canceller, which only a restart can
-        add.
+        """Measure new pairs. Returns when a pair needs Hearth's own canceller, which only a restart
+        can add.
 
         `rests` returns True while nobody talks, nothing is played and the microphone is on; `quiet`
         while there is no noise in the room either.

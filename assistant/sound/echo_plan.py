@@ -1,4 +1,4 @@
-"""The plan against our own voice in the microphone, by the settings and the devices."""
+"""The plan against Hearth's own voice in the microphone, by the settings and the devices."""
 
 import asyncio
 import json
@@ -218,7 +218,8 @@ async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
 
 
 def _is_cancelled(audio: Audio) -> bool:
-    """Return True if the sound server removes our voice, with its default devices for "default".
+    """Return True if the sound server removes Hearth's voice, with its default devices for
+    "default".
 
     The microphone must be a source that the server makes for this and the loudspeaker the matching
     sink, if there is one: sound that bypasses the sink is not removed.

@@ -1,9 +1,9 @@
-"""Keep the plan against our own voice valid for the devices in use.
+"""Keep the plan against Hearth's own voice valid for the devices in use.
 
 A measurement holds for one pair of microphone and loudspeaker. If the system switches to another
 pair while we run, speech would interrupt our answers by the first pair's measurement, and that
-speech might be our own. So the plan follows the devices. `echo_measurement` measures a new pair
-when the room is quiet.
+speech might be Hearth's own. So the plan follows the devices. `echo_measurement` measures a new
+pair when the room is quiet.
 """
 
 import asyncio
@@ -45,7 +45,8 @@ def plan_now(
     *,
     extra: bool,
 ) -> EchoPlan:
-    """Return the plan for `devices`, if `first` was made at the start without our own canceller.
+    """Return the plan for `devices`, if `first` was made at the start without Hearth's own
+    canceller.
 
     `devices` is None if they are not known. `path` is their measured echo path, None if there is
     none. `extra`: our canceller is installed. Pure.

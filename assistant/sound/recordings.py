@@ -2,8 +2,8 @@
 
 Each recording is a WAV file with a `.json` file beside it, named by time, kind, word and score.
 They are kept in a separate folder that only its owner may read, written by a thread, and deleted by
-number and age. Never kept: the audio of a PIN or of any answer to our questions, and nothing at all
-in guest mode.
+number and age. Never kept: the audio of a PIN or of any answer to Hearth's questions, and nothing
+at all in guest mode.
 """
 
 import asyncio
@@ -245,7 +245,7 @@ def _create(path: Path) -> int:
 
 
 def _files(folder: Path, ending: str) -> Iterator[Path]:
-    """Yield our own files only, so that other files stay."""
+    """Yield Hearth's own files only, so that other files stay."""
     for path in list(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix == ending and _NAME.fullmatch(path.stem):
             yield path

@@ -108,7 +108,7 @@ class LivekitCleaner:
             self._played.stall(seconds)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame without our own voice and with the same length. Never raises.
+        """Return the frame without Hearth's own voice and with the same length. Never raises.
 
         Input that is not one frame (FRAME_BYTES), or that the library refuses, is returned
         unchanged.
@@ -253,7 +253,7 @@ _MEMORY = 0.02  # weight of one frame in the running mean of the echo's power: 1
 
 
 class Residual:
-    """Decides for each frame whether it contains only our own voice."""
+    """Decides for each frame whether it contains only Hearth's own voice."""
 
     def __init__(self) -> None:
         self.restart()
@@ -299,8 +299,8 @@ class Residual:
         self._downs.clear()
 
     def judge(self, heard: float, left: float, playing: bool) -> bool:
-        """Return True if the frame contains only our own voice, and so neither speech nor a wake
-        word.
+        """Return True if the frame contains only Hearth's own voice, and so neither speech nor a
+        wake word.
 
         `heard` and `left` are the mean squares (int16) of the microphone's frame before and after
         cleaning. `playing` says that this frame's reference is not silence.

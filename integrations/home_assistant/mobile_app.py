@@ -238,7 +238,7 @@ async def find_device(home: Commands, identifier: str) -> Device | None:
 
 
 def _own_entries(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return our own entries of a device, which helpers and other integrations can share."""
+    """Return Hearth's own entries of a device, which helpers and other integrations can share."""
     own = row.get("primary_config_entry")
     return (own,) if isinstance(own, str) else tuple(row.get("config_entries") or ())
 
@@ -335,8 +335,8 @@ CHANNEL = "mobile_app/push_notification_channel"
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """A message to our device. Treat all of it as untrusted: anyone in the house may have written
-    it."""
+    """A message to Hearth's device. Treat all of it as untrusted: anyone in the house may have
+    written it."""
 
     confirm_id: str  # "" if no confirmation is requested
     message: str  # "" if there is none

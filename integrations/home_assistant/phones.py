@@ -184,7 +184,7 @@ class Phones:
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
-    """Return the first answer to our question. Any answer other than `yes` itself means "no"."""
+    """Return the first answer to Hearth's question. Any answer other than `yes` means "no"."""
     while True:
         event = await anext(events)
         action = text(mapping(event.get("data")).get("action"))

@@ -86,7 +86,7 @@ class Sessions:
 def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:
     """Set the session cookie; "" deletes it.
 
-    The browser sends it only to our own paths and not with other sites' requests, and scripts
+    The browser sends it only to Hearth's own paths and not with other sites' requests, and scripts
     cannot read it. `prefix` is the prefix of our paths as the browser sees them.
     """
     answer.set_cookie(
@@ -161,7 +161,7 @@ class Ingress:
 
 
 def is_own_page(connection: HTTPConnection, front: Front) -> bool:
-    """Return True if the request comes from our own page, not from another origin or port.
+    """Return True if the request comes from Hearth's own page, not from another origin or port.
 
     Browsers add the evidence themselves: `Origin` (RFC 6454) to requests that change something, and
     `Sec-Fetch-Site` (W3C Fetch Metadata) to all requests over https or on this machine. A browser
@@ -232,8 +232,8 @@ class Guard:
     ) -> Caller:
         """Return the caller if it has this scope; a scope of None accepts any token.
 
-        `browsers` also admits signed-in people, but only from our own page. Raises Refused: 401
-        without a valid token, 403 without the scope or from another page, 429 for too many
+        `browsers` also admits signed-in people, but only from Hearth's own page. Raises Refused:
+        401 without a valid token, 403 without the scope or from another page, 429 for too many
         requests.
         """
         if browsers and "authorization" not in connection.headers:

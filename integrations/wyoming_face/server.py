@@ -127,7 +127,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
 
 
 def _address(host: str) -> str:
-    """Return our own address on the network. Raises OSError if there is none."""
+    """Return Hearth's own address on the network. Raises OSError if there is none."""
     if host not in _ANYWHERE:
         return socket.gethostbyname(host)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

@@ -59,7 +59,8 @@ def around(house: House, area: Area | None) -> Around:
 
 
 def without_place(text: str, *, known: bool) -> str:
-    """Return the server's text without the area it assumes for us; only `assistant.area` counts.
+    """Return the server's text without the area it assumes for Hearth; only `assistant.area`
+    counts.
 
     If the area is `known`, the order to ask for one is removed too.
     """

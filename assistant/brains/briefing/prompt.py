@@ -201,7 +201,8 @@ def build_instruction(given: Circumstances) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return foreign text made safe: it cannot open or close our marks, and hides no characters."""
+    """Return foreign text made safe: it cannot open or close Hearth's marks, and hides no
+    characters."""
     return _MARK.sub("‹", visible(text, MAX_FOREIGN)).strip()
 
 

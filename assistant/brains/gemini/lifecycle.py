@@ -186,12 +186,12 @@ class SessionLifecycle:
 
     @property
     def must_leave(self) -> bool:
-        """True if the service has asked us to leave the open session."""
+        """True if the service has asked Hearth to leave the open session."""
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
-        """Return ROTATE, or CLOSE if that would make us reconnect endlessly to a service that sends
-        goAway to every session."""
+        """Return ROTATE, or CLOSE if that would make Hearth reconnect endlessly to a service that
+        sends goAway to every session."""
         rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:
             return Step.CLOSE

@@ -1,4 +1,4 @@
-"""Sentences that Home Assistant's templates lack, and the tools that our own intents use.
+"""Sentences that Home Assistant's templates lack, and the tools that Hearth's own intents use.
 
 Each `sentences/LANGUAGE.toml` beside this file has, in hassil's template form,
 

@@ -91,7 +91,7 @@ class ListenForStop:
 
 @dataclass(frozen=True, slots=True)
 class Duck:
-    """Lower our voice, or raise it again."""
+    """Lower Hearth's voice, or raise it again."""
 
     on: bool
 
@@ -112,7 +112,7 @@ class EndListening:
 
 @dataclass(frozen=True, slots=True)
 class AwaitAnswer:
-    """Wait for the answer to our question, which has been asked."""
+    """Wait for the answer to Hearth's question, which has been asked."""
 
     turn: int
     by: AnswersBy
@@ -120,7 +120,7 @@ class AwaitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HearAnswer:
-    """Keep the audio of an answer to our question, from the mark on."""
+    """Keep the audio of an answer to Hearth's question, from the mark on."""
 
     turn: int
     mark_ms: float
@@ -128,14 +128,14 @@ class HearAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndAnswer:
-    """End the audio of the answer to our question."""
+    """End the audio of the answer to Hearth's question."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Report that our question was not answered."""
+    """Report that Hearth's question was not answered."""
 
     turn: int
     waited: bool  # True after the full waiting time; False if nobody could answer

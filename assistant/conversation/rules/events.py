@@ -242,7 +242,7 @@ class BrainFailed:
 
 @dataclass(frozen=True, slots=True)
 class SpeechNotMeant:
-    """The brain found that the speech was not addressed to us."""
+    """The brain found that the speech was not addressed to Hearth."""
 
     turn: int
 

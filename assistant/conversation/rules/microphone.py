@@ -29,7 +29,7 @@ Step = tuple[Machine, list[Effect]]
 
 
 def lost(machine: Machine, event: SourceLost) -> Step:
-    """Tell a person who was speaking to us; an answer in progress is still given."""
+    """Tell a person who was speaking to Hearth; an answer in progress is still given."""
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
         case State.WAKING | State.LISTENING:

@@ -130,14 +130,14 @@ class Machine:
 
     @property
     def hears_over(self) -> bool:
-        """True if speech may interrupt our voice. A confirmation question is always played to the
-        end."""
+        """True if speech may interrupt Hearth's voice. A confirmation question is always played to
+        the end."""
         speech = self.rules.barge_in == "speech" and self.confirming is None
         return speech and self.microphone is MicrophoneState.OPEN and not self.muted
 
     @property
     def ducks(self) -> bool:
-        """True while our voice is lowered."""
+        """True while Hearth's voice is lowered."""
         return self.state is State.SPEAKING and self.over_ms is not None
 
     @property

@@ -1,4 +1,4 @@
-"""Rules for our own voice: tones, interruptions, announcements and questions. Pure."""
+"""Rules for Hearth's own voice: tones, interruptions, announcements and questions. Pure."""
 
 from dataclasses import replace
 
@@ -118,7 +118,7 @@ def voice_begins(machine: Machine) -> Step:
 
 
 def begun(machine: Machine, event: SpeechStarted) -> Step:
-    """Lower our voice when somebody speaks over it, until it is clear that they mean us."""
+    """Lower Hearth's voice while somebody speaks over it, until it is clear whom they mean."""
     over = machine.ringing if machine.rests else machine.hears_over
     return (replace(machine, over_ms=event.at_ms) if over else machine), []
 
@@ -148,7 +148,7 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
 
 
 def begins_with(machine: Machine, event: WakeHeard) -> bool:
-    """Return True if the speech that interrupted us began with this wake word.
+    """Return True if the speech that interrupted Hearth began with this wake word.
 
     It is then a turn like any other, with that word's profile.
     """
@@ -157,7 +157,7 @@ def begins_with(machine: Machine, event: WakeHeard) -> bool:
 
 
 def passed(machine: Machine, event: SpeechPassed) -> Step:
-    """Handle speech over our voice that stopped early: nothing, or one short word."""
+    """Handle speech over Hearth's voice that stopped early: nothing, or one short word."""
     if machine.over_ms is None:
         return machine, []
     match machine.state:
@@ -170,7 +170,7 @@ def passed(machine: Machine, event: SpeechPassed) -> Step:
 
 
 def ended(machine: Machine, event: SpeechEnded) -> Step:
-    """Handle the end of speech during a ringing timer or over our voice."""
+    """Handle the end of speech during a ringing timer or over Hearth's voice."""
     if machine.over_ms is None:
         return machine, []
     if machine.state is State.FOLLOW_UP:
@@ -185,7 +185,7 @@ def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effe
 
 
 def ended_over(machine: Machine) -> Step:
-    """Go on as if nobody had spoken over the end of our voice."""
+    """Go on as if nobody had spoken over the end of Hearth's voice."""
     quiet = replace(machine, over_ms=None)
     if follows_up(quiet):
         return quiet, []  # the microphone is already open
@@ -193,7 +193,7 @@ def ended_over(machine: Machine) -> Step:
 
 
 def voice_ended(machine: Machine, close: CloseTurn) -> Step:
-    """End the turn: open the microphone, close it, or leave it to a person who speaks over us."""
+    """End the turn: open or close the microphone, or leave it to somebody speaking over it."""
     if machine.over_ms is not None and machine.hears_over:
         return replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms), [close]
     watched: list[Effect] = [StopWatching()] if machine.hears_over else []
@@ -311,7 +311,7 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Wait for an answer after our question has been heard; speech counts from now on."""
+    """Wait for an answer after Hearth's question has been heard; speech counts from now on."""
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
@@ -333,7 +333,7 @@ def unanswered(machine: Machine, *, waited: bool) -> Step:
 
 
 def near_own_speech(machine: Machine, at_ms: float) -> bool:
-    """Return True if speech that began then may be our own voice or its echo."""
+    """Return True if speech that began then may be Hearth's own voice or its echo."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
 

@@ -1,4 +1,4 @@
-"""Messages to our device: each is announced, carried out as a command, asked as a question, or
+"""Messages to Hearth's device: each is announced, carried out as a command, asked as a question, or
 ignored."""
 
 import asyncio

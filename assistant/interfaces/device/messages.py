@@ -1,4 +1,4 @@
-"""The words and wishes in messages that Home Assistant sends to our device. Pure."""
+"""The words and wishes in messages that Home Assistant sends to Hearth's device. Pure."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""Sensors and events of our device in Home Assistant, sent through its webhook."""
+"""Sensors and events of Hearth's device in Home Assistant, sent through its webhook."""
 
 import asyncio
 import logging
