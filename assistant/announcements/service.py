@@ -1,4 +1,4 @@
-"""Announcements from programs: a text, a sound file or raw sound."""
+"""Announcements from programs: a text, a sound file or raw audio."""
 
 import asyncio
 import hashlib
@@ -136,7 +136,7 @@ class SoundFiles:
         self._home = home
 
     async def fetch(self, media: str) -> Clip:
-        """Return the sound, levelled to Hearth's voice.
+        """Return the audio, levelled to Hearth's voice.
 
         Raises NotPossible if it is not available or cannot be played, and NotAnnounced if Home
         Assistant is unreachable.

@@ -1,4 +1,4 @@
-"""Interface of a brain: it takes the sound or text of one turn and yields events."""
+"""Interface of a brain: it takes the audio or text of one turn and yields events."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field

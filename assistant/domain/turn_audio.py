@@ -1,5 +1,4 @@
-"""The sound of one turn, from the mark on. It grows until the turn ends and can be read
-meanwhile."""
+"""The audio of one turn from its mark on. It grows until the turn ends."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -18,7 +17,7 @@ class TurnAudio:
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
-        """If `released`, the sound may be streamed at once, otherwise only after `release`."""
+        """If `released`, the audio may be streamed at once, otherwise only after `release`."""
         self.detection = detection  # samples from the start of this buffer to the wake detection
         self._released = released
         self._pcm = bytearray()
@@ -43,13 +42,13 @@ class TurnAudio:
         self._tell()
 
     def finish(self) -> None:
-        """Mark the end of the sentence; no more sound will come. Ignored after `abandon`."""
+        """Mark the end of the sentence; no more audio will come. Ignored after `abandon`."""
         self._finished = not self._abandoned
         self._released |= self._finished
         self._tell()
 
     def abandon(self) -> None:
-        """Give up the turn: keep and deliver no more sound, and never treat it as a sentence.
+        """Give up the turn: keep and deliver no more audio, and never treat it as a sentence.
 
         Readers wait until the turn's own cancellation reaches them. Otherwise they would take the
         silence for the end of the sentence and answer half of it. Ignored after `finish`.
@@ -63,13 +62,13 @@ class TurnAudio:
         return bytes(self._pcm)
 
     async def complete(self) -> bytes:
-        """Wait for the end of the turn and return all of its sound."""
+        """Wait for the end of the turn and return all of its audio."""
         while not self._finished:
             await self._changed.wait()
         return bytes(self._pcm)
 
     async def stream(self) -> AsyncGenerator[bytes]:
-        """Yield all sound in pieces: first the sound so far, then new sound until the turn ends.
+        """Yield all audio in pieces: first the audio so far, then new audio until the turn ends.
 
         A reader that may leave early must close the generator (`contextlib.aclosing`). Until it is
         closed or exhausted it counts as reading and holds up `taken`.
@@ -97,10 +96,10 @@ class TurnAudio:
             self._tell()
 
     async def taken(self) -> None:
-        """Return once every active reader has taken all the sound so far.
+        """Return once every active reader has taken all the audio so far.
 
         For a source that can wait. Readers that have not begun or have ended are ignored, and so
-        are all readers once the sound is complete or abandoned.
+        are all readers once the audio is complete or abandoned.
         """
         while (
             self._released

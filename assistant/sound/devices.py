@@ -86,7 +86,7 @@ async def open_outputs(
 
 @asynccontextmanager
 async def open_file_player(out: Path | None, paced: bool) -> AsyncIterator[Player]:
-    """Open a player that uses no device: it writes to `out`, or discards the sound."""
+    """Open a player that uses no device: it writes to `out`, or discards the audio."""
     player: Player = WavPlayer(out, paced) if out else NullPlayer(paced)
     try:
         yield player

@@ -52,7 +52,7 @@ class _Sound:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Up to PIECE_MS of sound; empty when a clause of a transcript is complete."""
+    """Up to PIECE_MS of audio; empty when a clause of a transcript is complete."""
 
     draft: int
     clause: int | None  # index; None for the brain's own voice
@@ -135,7 +135,7 @@ class Answer:
         """Drop everything that has not started; more can be given afterwards.
 
         A clause has started when its first piece has gone to the player, and is then spoken to its
-        end. Of the brain's own voice only the sound in the player is heard.
+        end. Of the brain's own voice only the audio in the player is heard.
         """
         self._draft += 1
         del self._clauses[len(self._begins) :]
@@ -154,7 +154,7 @@ class Answer:
         return self.spoken
 
     def stop(self) -> None:
-        """Silence at once. No more sound is made, and a piece in the making is dropped."""
+        """Stop immediately. No more audio is made, and a piece in the making is dropped."""
         if self._over.is_set():
             return
         self.stopped = True
@@ -265,9 +265,9 @@ class Answer:
         return draft != self._draft and (clause is None or clause >= len(self._begins))
 
     def _note(self, piece: _Piece) -> None:
-        """Note where in the sound the answer and its clauses start.
+        """Note where in the audio the answer and its clauses start.
 
-        A clause of a transcript is complete at about the time when its sound has arrived, so it
+        A clause of a transcript is complete at about the time when its audio has arrived, so it
         starts where the previous one was complete.
         """
         here = self._sink.accepted_ms

@@ -58,7 +58,7 @@ class SpeechOutput:
     def limit(self, loudest: Callable[[], float]) -> None:
         """Set a limit that no volume may exceed, except for alarms.
 
-        `loudest` is called for each piece of sound that is handed to the player.
+        `loudest` is called for each piece of audio that is handed to the player.
         """
         self._loudest = loudest
 
@@ -77,7 +77,7 @@ class SpeechOutput:
 
         `announced` is set for an announcement, which goes to its own stream with that loudness; its
         tone is played elsewhere. Waits until a previous answer, which may just have been
-        interrupted, is cleared away. An error or cancellation inside the block stops the sound and
+        interrupted, is cleared away. An error or cancellation inside the block stops the audio and
         is passed on unchanged. Raises AudioError, from `finish` or at the end of the block, if the
         answer could not be spoken.
         """
@@ -168,7 +168,7 @@ class SpeechOutput:
         self._synthesis.on_fallback(tell)
 
     def synthesize(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
-        """Yield the sound of a clause in pieces, each with its rate in Hz, for playback elsewhere.
+        """Yield the audio of a clause in pieces, each with its rate in Hz, for playback elsewhere.
 
         Raises AudioError.
         """

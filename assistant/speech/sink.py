@@ -34,7 +34,7 @@ def weight(word: str) -> float:
 
 
 class PlaybackProgress:
-    """The sound of some words as it is made, to find how many words a part of it holds.
+    """The audio of some words as it is made, to find how many words a part of it holds.
 
     A word is heard when its last sample has been played. If the voice does not report the words'
     ends, they are estimated: the time without pauses is divided among the words by their weight.
@@ -64,7 +64,7 @@ class PlaybackProgress:
         return self._spoken_ms[-1] / weights
 
     def tell(self, text: str) -> None:
-        """Add words that the sound so far, or the sound to come, speaks."""
+        """Add words that the audio so far, or the audio to come, speaks."""
         self.words += text.split()
 
     def add(self, pcm: bytes, rate: int, ends: Sequence[int] = ()) -> None:
@@ -80,11 +80,11 @@ class PlaybackProgress:
         self._rest = sound[count * size :]
 
     def heard(self, played_ms: float) -> str:
-        """Return the words that have been heard after this much of the sound."""
+        """Return the words that have been heard after this much of the audio."""
         return " ".join(self.words[: self.words_heard(played_ms)])
 
     def words_heard(self, played_ms: float) -> int:
-        """Return the number of words that have been heard after this much of the sound."""
+        """Return the number of words that have been heard after this much of the audio."""
         if played_ms <= 0.0 or not self._ms:
             return 0
         played_ms += 0.5  # positions are rounded when converted between rates
@@ -161,14 +161,14 @@ class Speaker(Protocol):
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Call `ended` with the text of each finished announcement, before `rest` returns.
 
-        The second argument is True if all of its sound could be played, even if somebody stopped
+        The second argument is True if all of its audio could be played, even if somebody stopped
         it.
         """
         ...
 
 
 class AudioSink:
-    """A player with a loudness, which counts the sound that it is given."""
+    """A player with a loudness, which counts the audio that it is given."""
 
     def __init__(self, player: Player, loudness: Callable[[Manner], float]) -> None:
         """`loudness` is called for each piece; 1.0 leaves it unchanged."""
@@ -178,7 +178,7 @@ class AudioSink:
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds of sound played, on the scale of `accepted_ms`."""
+        """Milliseconds of audio played, on the scale of `accepted_ms`."""
         return self._player.played_ms
 
     async def play(self, pcm: bytes, rate: int, manner: Manner) -> None:
