@@ -1,6 +1,6 @@
 """The brain that lets Home Assistant's own conversation engine serve the sentence.
 
-The engine is first asked what it would do (design, section 3). Only if the policy allows it is the
+The engine is first asked what it would do. Only if the policy allows it is the
 sentence passed on to the engine, as one call through the usual path.
 """
 

@@ -1,7 +1,7 @@
 """Commands and questions about the house, understood on the device.
 
 Begin with `parse`, which understands a sentence by the templates in `sentences/` and those of
-Home Assistant; `brain` is the brain around it, `listen` understands sound, `calls` makes the tool
+Home Assistant; `brain` is the brain around it, `listen` recognises speech, `calls` makes the tool
 calls and `answers` the sentences.
 """
 
