@@ -1,6 +1,6 @@
 """Try brains in order: skip those that are down, and pass the turn on when one fails.
 
-The rule (design, section 3): a turn may go to another attempt only while none of its mutating calls
+The rule: a turn may go to another attempt only while none of its mutating calls
 has started and none waits for confirmation. After that no other brain is asked; the person is told
 from the ledger what was done, or is asked.
 """

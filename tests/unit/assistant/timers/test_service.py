@@ -156,7 +156,7 @@ async def test_a_reminder_that_nobody_hears_is_told_later(room: Room) -> None:
         await room.clock.settle()
         assert room.talker.said == [
             "Your reminder “call Ana” was due at 12:01. It rang for ten minutes, but nobody "
-            "answered."
+            "turned it off."
         ]
 
 
