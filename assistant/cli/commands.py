@@ -59,7 +59,7 @@ def answer(words: Sequence[str]) -> int | None:
 
 
 def no_such(word: str) -> str:
-    """Return a sentence about a first word that is no command."""
+    """Return the error message for an unknown command."""
     shown = word.encode("unicode_escape", "replace").decode("ascii") if not _plain(word) else word
     if word.startswith("-"):
         near = get_close_matches(word, ("--help", "--version"), 1)

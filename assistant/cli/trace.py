@@ -180,7 +180,7 @@ async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) 
 
 
 async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
-    """Print faults since then, newest last."""
+    """Print the faults since the given time, newest last."""
     faults = await store.reports.faults(since)
     if as_json:
         say_json([asdict(one) for one in faults], ascii_only=True, default=datetime.isoformat)

@@ -134,5 +134,5 @@ class MemoryService:
         return await self.store.forget(memory_id)
 
     async def forget_all(self) -> int:
-        """Erase all facts and return their number."""
+        """Erase all facts and return how many were erased."""
         return await self.store.forget_all()

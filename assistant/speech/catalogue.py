@@ -45,7 +45,7 @@ LONG_LINES = frozenset(
 
 
 def is_short(key: str) -> bool:
-    """Return True if people hear this line, so that every language's file must have it."""
+    """Return True if people hear this line, so that every language's file must contain it."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 

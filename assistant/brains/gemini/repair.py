@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RefusedPart:
-    """A part of the set-up that the service does not take."""
+    """A part of the session's set-up that the service rejected."""
 
     part: str  # as in `integrations.gemini.setup.OPTIONAL`
     reason: str  # the service's own, as one sentence
