@@ -1,4 +1,4 @@
-"""Choices that people make while Hearth runs: mode, profile of a turn, and ratings."""
+"""Choices that people make while Hearth runs: the mode, a turn's profile, and ratings."""
 
 import asyncio
 import logging
@@ -41,26 +41,26 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Switched:
-    """A mode other than the configured one, or one until a time."""
+    """A mode that someone has set in place of the configured one, possibly until a given time."""
 
     mode: Mode
-    until: datetime | None  # aware; None: until it is switched again
+    until: datetime | None  # aware; None: until someone switches it again
 
 
 class ModeKeeper:
-    """Keeps the current mode. A temporary mode ends by itself, without a task."""
+    """Keeps the current mode. A temporary mode expires without a background task."""
 
     def __init__(self, kept: SmallValues, clock: Clock, configured: Mode) -> None:
-        """`configured` is `policy.mode`, to which the mode falls back."""
+        """`configured` is `policy.mode`, which applies again when a temporary mode expires."""
         self._kept = kept
         self._clock = clock
         self._configured = configured
         self._switched: _Switched | None = None
-        self._unkept = False  # the disk has another mode
+        self._unkept = False  # True while the stored mode is a different one
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Load the mode that an earlier or another process has set. Raises StoreError."""
+        """Load the mode stored by an earlier or another process. Raises StoreError."""
         async with self._busy:
             if not self._unkept:
                 self._switched = _read(await self._kept.kept(POLICY_MODE))
@@ -71,15 +71,15 @@ class ModeKeeper:
 
     @property
     def until(self) -> datetime | None:
-        """Time at which the mode falls back to the configured one; None if it does not."""
+        """Time at which the configured mode applies again, or None if the mode doesn't expire."""
         if self._switched is None or self._is_over(self._switched, self._clock.now()):
             return None
         return self._switched.until
 
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
-        """Switch the mode. `until` is aware; None means for good, or back to the configured mode.
+        """Switch the mode. `until` is timezone-aware; None means until further notice.
 
-        The mode applies even if it cannot be stored, but then not after a restart. Raises
+        If the mode can't be stored, it still applies, but only until Hearth restarts. Raises
         StoreError.
         """
         for_good = mode is self._configured and until is None
@@ -94,9 +94,9 @@ class ModeKeeper:
             self._unkept = False
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Return True if `set` would at any later time allow more than the present mode.
+        """Return True if `set` would at any time allow more than the current mode does.
 
-        This includes a stricter mode that ends sooner than the present one.
+        This includes switching to a stricter mode that ends sooner than the current one.
         """
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
@@ -114,7 +114,7 @@ class ModeKeeper:
 
 
 def _read(value: Any) -> _Switched | None:
-    """Parse the stored mode. An invalid value is logged and ignored."""
+    """Parse the stored mode. An invalid value is logged and treated as None."""
     if value is None:
         return None
     try:
@@ -128,19 +128,19 @@ def _read(value: Any) -> _Switched | None:
         return None
 
 
-# Effects of a profile on a turn: its voice, language and tools. Its persona, thinking level and
-# model voice belong to the briefing, its brains to the fallback chain.
+# A profile sets a turn's voice, language and tools here. Its persona, thinking level and model
+# voice are applied by the briefing, its brains by the fallback chain.
 MakeVoices = Callable[[Settings], Voices]
 Narrow = Callable[[str, Sequence[str]], None]  # as `Toolbox.narrow`
 
 
 class Profiles:
-    """Starts each turn with its profile. Used on the loop's thread; nothing is loaded here."""
+    """Applies a profile to each turn. Runs on the loop's thread and loads nothing."""
 
     def __init__(
         self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
     ) -> None:
-        """`make_voices` returns the voices for settings (see
+        """`make_voices` creates the voices for settings (see
         `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles
         self._mouth = mouth
@@ -152,10 +152,10 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """Start a turn with this profile ("" for none): use its voice and limit the turn to its
+        """Start a turn with this profile ("" for none): use its voice and restrict the turn to its
         tools.
 
-        Returns the language to assume, "" for the first configured one.
+        Returns the language to assume, or "" for the first configured language.
         """
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
@@ -164,8 +164,8 @@ class Profiles:
 
 
 def widens(settings: Settings, present: str, wanted: str) -> bool:
-    """Return True if `wanted` allows tools or brains that `present` does not ("" for no
-    profile)."""
+    """Return True if `wanted` allows tools or brains that `present` doesn't. "" means no
+    profile."""
     now = settings.profiles.get(present) or Profile()
     then = settings.profiles.get(wanted) or Profile()
     more_tools = bool(now.tools) and not (then.tools and set(then.tools) <= set(now.tools))
@@ -173,7 +173,7 @@ def widens(settings: Settings, present: str, wanted: str) -> bool:
 
 
 def _elsewhere(settings: Settings, profile: Profile) -> frozenset[str]:
-    """Return the brains that receive a person's words, except the device's own."""
+    """Return the brains that the profile uses and that run outside this device."""
     return frozenset(profile.brain or settings.brain.order) - {"offline"}
 
 
@@ -185,25 +185,25 @@ def _with_voice(settings: Settings, profile: Profile) -> Settings:
 
 
 # Per-profile tool allowlists. The policy judges calls of the allowed tools as usual.
-_KEPT = 1_000  # turns to keep; their background work goes on for 10 min at most
-SWITCH_PROFILE = "switch_profile"  # always allowed, as the way back
+_KEPT = 1_000  # turns to remember; their background work ends within 10 min
+SWITCH_PROFILE = "switch_profile"  # always allowed, or nobody could leave the profile
 
 
 def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
-    """Return True if one of the tool's names is allowed. An empty list allows all tools."""
+    """Return True if any of the tool's names is allowed. An empty list allows every tool."""
     if not allowed or SWITCH_PROFILE in names:
         return True
     return any(fnmatchcase(name, pattern) for pattern in allowed for name in names)
 
 
 class Narrowing:
-    """Tool allowlists by turn."""
+    """The tool allowlists of recent turns."""
 
     def __init__(self) -> None:
         self._of: dict[str, Sequence[str]] = {}  # turn -> patterns, oldest first
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """Limit the calls of this turn, and of work started by it, to these tools."""
+        """Restrict this turn, and the background work that it starts, to these tools."""
         if not allowed:
             return
         self._of[turn_id] = allowed
@@ -211,8 +211,8 @@ class Narrowing:
             del self._of[next(iter(self._of))]
 
     def allows(self, turn_id: str, names: Collection[str]) -> bool:
-        """Return True if that turn, or the turn whose work this is, may use a tool with
-        these names."""
+        """Return True if the turn may use a tool with these names. Background work counts as its
+        turn."""
         name = turn_id
         while name:
             if name in self._of:
@@ -226,7 +226,7 @@ TIERS = (Tier.COMFORT, Tier.COSTLY, Tier.SECURE)
 
 
 class Ratings:
-    """Ratings by entity id, as last read from the disk."""
+    """The owner's ratings by entity id, as last read from disk."""
 
     def __init__(self, kept: SmallValues) -> None:
         self._kept = kept
@@ -237,17 +237,17 @@ class Ratings:
         return self._tiers
 
     async def load(self) -> None:
-        """Read the ratings from the disk. Raises StoreError."""
+        """Read the ratings from disk. Raises StoreError."""
         self._tiers = read_tiers(await self._kept.kept(RATINGS))
 
     async def rate(self, tiers: Mapping[str, Tier]) -> None:
-        """Rate these entities, and keep all other ratings. Raises StoreError."""
+        """Store ratings for these entities and keep all others. Raises StoreError."""
         # Read first, because another process may have changed ratings.
         await self.load()
         await self._write({**self._tiers, **tiers})
 
     async def withdraw(self, entity_ids: Iterable[str]) -> None:
-        """Drop the ratings of these entities, except `secure`. Raises StoreError."""
+        """Delete the ratings of these entities, except `secure` ones. Raises StoreError."""
         await self.load()
         gone = {name for name in entity_ids if self._tiers.get(name) is not Tier.SECURE}
         if gone & self._tiers.keys():
@@ -260,7 +260,7 @@ class Ratings:
 
 
 def unknown_effects(house: House) -> list[Entity]:
-    """Return the exposed scripts, scenes, buttons and automations whose effect is not fully
+    """Return the exposed scripts, scenes, buttons and automations whose effects aren't fully
     known."""
     rules = {*UNKNOWN_EFFECTS.values(), UNREAD}
     return [
@@ -273,17 +273,17 @@ def unknown_effects(house: House) -> list[Entity]:
 
 
 def may_open(house: House) -> list[Entity]:
-    """Return the exposed entities that count as openers, or as silencing an alarm, until they are
-    rated.
+    """Return the exposed entities that, until they are rated, count as openers or as silencing an
+    alarm.
 
-    These are covers without a class, relays by their name, and entities that were seen to open
-    something.
+    These are covers without a class, relays whose name suggests it, and entities that were seen to
+    open something.
     """
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
 
 
 def unrated(entity: Entity, house: House) -> Tier:
-    """Return the tier of an entity without its rating, switched in its riskiest direction."""
+    """Return the tier that the entity would have without a rating, in its riskiest direction."""
     ways = (Action.ON, Action.OFF, Action.TOGGLE)
     tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
     return max(tiers, key=height)
@@ -292,7 +292,7 @@ def unrated(entity: Entity, house: House) -> Tier:
 def rated_rows(
     things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
 ) -> list[dict[str, Any]]:
-    """Return entities that can be rated as JSON objects for programs."""
+    """Return the given entities with their ratings as JSON objects."""
     return [
         {
             "entity_id": one.entity_id,
@@ -311,7 +311,7 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 
 
 def read_tiers(value: Any) -> dict[str, Tier]:
-    """Parse the stored ratings. Invalid ones are left out, so that these entities need a
+    """Parse the stored ratings. Invalid ones are dropped, so that these entities need a
     confirmation."""
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
@@ -322,16 +322,16 @@ def read_tiers(value: Any) -> dict[str, Tier]:
     return {name: tier for name, tier in found.items() if tier in TIERS}
 
 
-# Things that switches were seen to open: passed to the house, and kept across a restart. The client
-# detects them (`integrations.home_assistant.runs.Switches`). They are stored here, so that a switch
-# which unlocked the door last month needs a confirmation today. An earlier rating by the owner
-# becomes void, because it assumed that nothing opens; a later one counts.
+# What switches were seen to open is detected by `integrations.home_assistant.runs.Switches` and
+# stored here, so that a switch that unlocked the door last month needs a confirmation today. An
+# earlier rating by the owner becomes void, because it assumed that the switch opens nothing; a
+# later rating counts.
 RETRY_S = 30.0  # pause before a failed write is repeated
-Openings = Mapping[str, frozenset[str]]  # the things that each was seen to open, by entity id
+Openings = Mapping[str, frozenset[str]]  # switch id -> ids of the entities that it opened
 
 
 class SeenOpening:
-    """Stores the observed openings while its context is open."""
+    """Stores which entities switches were seen to open, while its context is open."""
 
     def __init__(self, home: HomeAssistant, store: Store, ratings: Ratings, clock: Clock) -> None:
         self._home = home
@@ -343,7 +343,7 @@ class SeenOpening:
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
-        """Load the openings seen by earlier processes. Raises StoreError."""
+        """Load what earlier processes saw. Raises StoreError."""
         self._home.learn_openings(await self._store.openings(), self._take)
         await self._owner.__aenter__()
         self._owner.start_on(self._came, self._write_on, "what switches open")
@@ -371,10 +371,8 @@ class SeenOpening:
             self._came.set()
 
     async def _write(self) -> bool:
-        """Write new openings, which stay for another attempt if it fails or is cancelled.
-
-        Returns False on failure.
-        """
+        """Write new openings. Return False if that fails; they are then kept for the next
+        attempt."""
         fresh = dict(self._unwritten)
         if not fresh:
             return True

@@ -1,10 +1,10 @@
-"""Correcting arguments: names that Home Assistant would not find, and selections it has no word
-for.
+"""Correcting arguments: names that Home Assistant wouldn't find, and selections it can't express.
 
-A name is corrected in three steps, each used only if it leaves exactly one reading: ignoring
-accents, apostrophes and Unicode form; then also inner spaces, articles, plurals, and places given
-as names; then near misses. After the first step nothing gated is ever guessed. Entities are
-selected by domain, by room, or one by one.
+Names are corrected in three steps, each used only if it leaves exactly one reading. The first
+ignores accents, apostrophes and Unicode form; the second also ignores inner spaces, articles and
+plurals, and accepts a place given as a name; the third accepts near misses. After the first step, a
+name is never corrected to anything gated. A selection is expressed by domain, by room, or entity by
+entity.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,12 +36,12 @@ class MendedArgument:
     key: str  # as given: "name", "area", "floor"
     given: str
     meant: str  # the house's own name, or an entity id if the name is shared
-    as_key: str  # its present key
+    as_key: str  # key under which it is sent
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Corrected arguments. `options` are possible meanings if nothing was corrected."""
+    """Arguments after correction. `options` are possible readings if none was chosen."""
 
     arguments: Mapping[str, Any]
     changes: tuple[MendedArgument, ...] = ()
@@ -62,7 +62,7 @@ def mend(
 ) -> Mended:
     """Correct domain, floor, area and name, in this order. Pure; the house must be up to date.
 
-    `device_area` is the id of this device's area; it decides between two entities of the same name.
+    `device_area` is the id of this device's area. It decides between entities of the same name.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -83,7 +83,7 @@ def mend(
 
 
 def _lowered(intent: Intent, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Write domains and device classes in lower case."""
+    """Convert domains and device classes to lower case."""
     result = dict(arguments)
     for key in ("domain", "device_class") if intent.selective else ():
         value = result.get(key)
@@ -95,7 +95,7 @@ def _lowered(intent: Intent, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mend_place(intent: Intent, mended: Mended, key: str, text: str, house: House) -> Mended:
-    """Correct the name of an area or floor that the house does not have."""
+    """Correct an area or floor name that the house doesn't have."""
     if find_areas(house, text) if key == "area" else find_floors(house, text):
         return mended
     other = "floor" if key == "area" else "area"
@@ -147,7 +147,8 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """Split several names of one entity, as the prompt lists them: "Plug 2, Salt lamp"."""
+    """Replace a list of one entity's names, as the prompt shows it ("Plug 2, Salt lamp"), by its
+    id."""
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
         return mended
@@ -160,7 +161,8 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
     """Correct the domain if only one entity has the name, in another domain.
 
-    A model takes the helper "Desk light" for a light. Openers are never corrected this way.
+    A model may take the helper "Desk light" for a light, for example. The domain is never corrected
+    to reach an opener.
     """
     arguments, name = mended.arguments, mended.arguments.get("name")
     given = arguments.get("domain")
@@ -179,7 +181,7 @@ def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
 
 
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
-    """Return the exposed entities of the domain and place in the call."""
+    """Return the exposed entities that match the call's domain and place."""
     chosen = selection(intent, {key: arguments[key] for key in arguments if key != "name"})
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
@@ -204,7 +206,7 @@ def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]
 
 
 def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """Return the areas or floors with a similar name, each once with its main name."""
+    """Return the areas or floors with a similar name, each once, under its main name."""
     known: Iterable[Area | Floor] = (house.areas if key == "area" else house.floors).values()
     return [
         _Reading(key, place.name)
@@ -216,7 +218,8 @@ def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]
 def _as_place(
     intent: Intent, arguments: Mapping[str, Any], name: str, house: House
 ) -> list[_Reading]:
-    """Return the places with this name, for "turn off the kitchen" with the room as the name."""
+    """Return the places with this name, for calls such as "turn off the kitchen" that pass a room
+    as the name."""
     if not intent.places:
         return []
     readings = [
@@ -231,7 +234,8 @@ def _as_place(
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """Return the only reading; among several entities with the same name, the one in this room."""
+    """Return the only reading, or, if several entities share the name, the one in this room; else
+    None."""
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -244,7 +248,7 @@ def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None)
 
 
 def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
-    """Replace one argument by its meaning."""
+    """Replace one argument by its reading and record the change."""
     arguments = {one: value for one, value in mended.arguments.items() if one != key}
     arguments[reading.key] = reading.text
     change = MendedArgument(key, given, reading.text, reading.key)
@@ -252,8 +256,7 @@ def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
 
 
 def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended:
-    """Offer the possible meanings by name, or by id if names are equal, without correcting
-    anything."""
+    """Offer the readings by name, or by id if names are shared, and correct nothing."""
     readings = list(readings)
     texts = {one.text for one in readings}
     shared = len(texts) < len(readings)
@@ -268,10 +271,10 @@ def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """Choose, among entities with the same name, the one in this room or on this floor, as Home
+    """If several entities share the name, choose the one in this room or on this floor, as Home
     Assistant does.
 
-    It is then named unambiguously, whatever room Home Assistant assumes.
+    The call then names the entity unambiguously, whichever room Home Assistant assumes.
     """
     arguments = mended.arguments
     seen = reach(intent, arguments, house)
@@ -298,13 +301,13 @@ def _names_of(places: Iterable[Area | Floor]) -> list[str]:
     return [name for place in places for name in (place.name, *place.aliases)]
 
 
-MOST_CALLS = 100  # calls in place of one; a selection that needs more is given up
+MOST_CALLS = 100  # most calls in place of one; no more are sent
 _CHOOSING = ("name", "area", "floor", "domain", "device_class")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Arguments of one call, or of several calls to send in its place."""
+    """The arguments of one call, or of several calls to send in its place."""
 
     arguments: Mapping[str, Any]
     parts: tuple[Mapping[str, Any], ...] = ()
@@ -318,7 +321,7 @@ def arguments_for(
     house: House,
     schema: Mapping[str, Any],
 ) -> Choice | None:
-    """Return arguments that reach everything wanted and nothing of `unwanted`, or None."""
+    """Return arguments that reach everything in `wanted` and nothing in `unwanted`, or None."""
     ids = {one.entity_id for one in wanted}
     chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None
     if chosen is not None:
@@ -350,7 +353,11 @@ def by_kind(
     unwanted: Sequence[Entity],
     schema: Mapping[str, Any],
 ) -> dict[str, list[str]] | None:
-    """Return the domains and device classes that select as much as possible, without `unwanted`."""
+    """Return the domains and device classes that select as many wanted entities as possible and no
+    unwanted ones.
+
+    Returns None if there are none.
+    """
     shut_out = {one.domain for one in unwanted}
     free = {one.domain for one in wanted} - shut_out
     if free:
@@ -372,7 +379,7 @@ def takes(schema: Mapping[str, Any], key: str) -> bool:
 
 
 def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | None, list[Entity]]]:
-    """Return the entities by room, in the house's order."""
+    """Return the entities grouped by room, in order of first appearance."""
     rooms: dict[str, list[Entity]] = {}
     for one in things:
         rooms.setdefault(one.area_id or "", []).append(one)

@@ -1,4 +1,5 @@
-"""From the entities that a call touches to a decision: the strictest ruling, and the question."""
+"""Turns the entities that a call touches into a decision: the strictest ruling, and the question to
+ask."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from assistant.tools.policy.rules import (
 )
 from integrations.home_assistant.house import House
 
-_BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # the effects of a plan may go either way
+_BOTH_WAYS = frozenset({"unlock", "open", "disarm"})  # a plan may also do the opposite
 WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 
@@ -42,8 +43,10 @@ class Case:
 def decide(
     case: Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
 ) -> PolicyDecision:
-    """Return the verdict of the strictest ruling on `judged` and its effects; `touched` is
-    reported."""
+    """Return the verdict of the strictest ruling on `judged` and its consequences.
+
+    `touched` are the entities that the verdict reports.
+    """
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
     direct = frozenset(judged)
@@ -87,7 +90,7 @@ def decide_call(
 ) -> PolicyDecision:
     """Return the verdict on a call whose targets are unknown.
 
-    `names` is the tool's name for a question, `what` a summary of its arguments.
+    `names` is the tool's name as used in the question; `what` summarises its arguments.
     """
     ruled = rule_call(stake, caller)
     others = spoken_names(what)
@@ -103,8 +106,8 @@ def decide_moves(
 ) -> PolicyDecision:
     """Return the verdict on several moves in different directions, as when a change is undone.
 
-    Each is ruled like a call of the same kind. Moves that would open, unlock, disarm or sound
-    something deny the whole call, because nobody asked for exactly that.
+    Each move is ruled like a call of the same kind. If any of them would open, unlock, disarm or
+    sound something, the whole call is denied, because nobody asked for exactly that.
     """
     ruled: dict[str, Ruled] = {}
     touched: list[str] = []
@@ -139,7 +142,7 @@ def decide_moves(
 
 
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
-    """Yield the rulings on a move: for the entity that it switches, and for the consequences."""
+    """Yield the rulings on the entity that a move switches, and on the consequences."""
     if move.server:
         stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
         if caller.moment.mode is Mode.GUEST:  # servers' tools are closed to guests
@@ -163,7 +166,7 @@ def denied(
     values: Mapping[str, str],
     touched: Iterable[str] = (),
 ) -> PolicyDecision:
-    """Return a denial; `policy.RULE` in the catalogue gives the reason."""
+    """Return a denial. The catalogue sentence `policy.RULE` gives the reason."""
     return PolicyDecision(
         Decision.DENIED,
         tier,
@@ -177,7 +180,7 @@ def denied(
 
 
 def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
-    """Return the verdict for an allowed call that needs a confirmation regardless of its tier."""
+    """Turn an allowed call's verdict into one that needs a confirmation, regardless of the tier."""
     return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         verdict.tier,
@@ -193,19 +196,19 @@ def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
 
 
 def told(arguments: Mapping[str, Any]) -> str:
-    """Return the target named in a call, for a sentence."""
+    """Return the name, area or floor in the arguments, or "it"."""
     return str(
         next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
     )
 
 
 def told_names(arguments: Mapping[str, Any]) -> str:
-    """Return the named target for use in a sentence: "the front door"."""
+    """Return the named target as it is used in a sentence: "the front door"."""
     return spoken_things([told(arguments)], untitled=("it",))
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Return True if this entity or its consequences need more than a lamp does at this moment.
+    """Return True if the entity or one of its consequences currently needs more than a lamp would.
 
     A mode may require a confirmation for lamps too, but a lock still requires more.
     """
@@ -222,8 +225,8 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
     """Return the entities that the question or refusal is about.
 
-    If something is denied these are the denied entities; otherwise, of those that are not free, the
-    ones of the highest tier.
+    If anything is denied, these are the denied entities. Otherwise they are the entities of the
+    highest tier among those that aren't free.
     """
     if worst.ruling is Ruling.DENY:
         return [name for name, one in ruled.items() if one.ruling is Ruling.DENY]
@@ -239,10 +242,10 @@ def _truly(
     touched: Sequence[str],
     case: Case,
 ) -> PolicyDecision:
-    """Return the verdict with words for the real effect.
+    """Reword the verdict's question or refusal so that it describes what would really happen.
 
     The direction in which a scene, script or button moves a door is unknown, and an entity that
-    merely shares its name with another one is not touched at all.
+    merely shares a name with another isn't touched.
     """
     house, action = case.house, case.intent.action
     near = without_plans(touched, house)
@@ -277,10 +280,10 @@ def _truly(
 def _plan_for_doors(
     rule: str, doors: Sequence[str], plans: Sequence[str], touched: Sequence[str], case: Case
 ) -> str:
-    """Return the key of the question about the effects of scenes and scripts on doors.
+    """Return the key of the question about what scenes and scripts do to doors.
 
-    A scene whose states are known does exactly these. A script may have conditions, and the
-    direction of others is unknown.
+    A scene with known states does exactly that. A script may have conditions, and other plans may
+    move a door in either direction.
     """
     if rule not in _BOTH_WAYS:
         return "plan_several"
@@ -294,7 +297,7 @@ def _plan_for_doors(
 def _worded(
     verdict: PolicyDecision, ask: str, base: str, values: Mapping[str, str]
 ) -> PolicyDecision:
-    """Return the same verdict with another question or refusal."""
+    """Return the same verdict with a different question or refusal."""
     if verdict.decision is Decision.DENIED:
         told = verdict.key in (*(f"policy.{rule}" for rule in SECURE_RULES), "policy.several")
         return replace(verdict, key=f"policy.{base}", values=values) if told else verdict
@@ -303,13 +306,13 @@ def _worded(
 
 
 def _said(entity_id: str, house: House) -> str:
-    """Return the name of an entity, or a part of its id if the name can't be spoken."""
+    """Return the entity's name, or part of its id if the name can't be spoken."""
     name = entity_or_guess(entity_id, house).name
     return name if spoken_name(name) else entity_id.partition(".")[2]
 
 
 def _names(entity_ids: Iterable[str], house: House) -> str:
-    """Return the names for a sentence. Scenes and scripts have no articles."""
+    """Join the entities' names for a sentence. Scenes and scripts get no article."""
     said = {one: _said(one, house) for one in entity_ids}
     untitled = {name for one, name in said.items() if has_no_article(one, name)}
     known = ((one, name, house.entities.get(one)) for one, name in said.items())
@@ -319,12 +322,12 @@ def _names(entity_ids: Iterable[str], house: House) -> str:
 
 
 def _base(rules: set[str]) -> str:
-    """Return the rule whose words describe the risk."""
+    """Return the only rule, or "several"."""
     return next(iter(rules)) if len(rules) == 1 else "several"
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
-    """Return True if one of the named entities is the entity or a consequence of it."""
+    """Return True if the entity, or one of its consequences, is among those named."""
     return any(name in named for name, _ in consequences([entity_id], action, house))
 
 
@@ -338,8 +341,8 @@ def _verdict(
     touched: tuple[str, ...],
     effects: tuple[str, ...],
 ) -> PolicyDecision:
-    """Return a verdict. `base` is the rule for the sentences; `more` says there are other
-    effects."""
+    """Build the verdict. `base` is the rule whose sentences are used; `more` is True if there are
+    other effects."""
     ruling = ruled.ruling
     if ruling is Ruling.ALLOW:
         return PolicyDecision(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)

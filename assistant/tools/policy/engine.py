@@ -1,7 +1,8 @@
-"""The policy: decides if a call may run, by the entities that it would touch and their direction.
+"""The policy engine: decides whether a call may run, based on the entities that it would touch and
+the direction in which it would move them.
 
 Pure: values in, decision out. Openers, costly actions and unknown effects are confirmed or refused,
-as the settings and the owner's rules say; everything else is allowed.
+depending on the settings and the owner's rules; everything else is allowed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,7 +61,7 @@ from integrations.home_assistant.effects import may_answer
 from integrations.home_assistant.house import Area, Entity, House
 from integrations.mcp.servers import HOME_ASSISTANT
 
-# These are in no schema, but Home Assistant obeys them: they could move a call to another room.
+# No schema lists these, but Home Assistant obeys them: they could move a call to another room.
 _PREFERENCES = frozenset({"preferred_area_id", "preferred_floor_id"})
 
 
@@ -75,10 +76,11 @@ def judge(
     rulings: Rulings = STRICT,
     moment: PolicyContext = PLAIN,
 ) -> PolicyDecision:
-    """Decide about one call. `heard` are the person's own words; `area` is this device's room, or
-    "".
+    """Decide about one call. `heard` is what the person said, or None; `area` is this device's
+    room, or "".
 
-    If `live` is False, `house` is not up to date and may lack a door that the call would open.
+    Set `live` to False if `house` is out of date, so that it might lack a door that the call would
+    open.
     """
     arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
     caller = Caller(entry.names, entry.server, rulings, moment)
@@ -114,12 +116,12 @@ def judge_sentence(
     rulings: Rulings = STRICT,
     moment: PolicyContext = PLAIN,
 ) -> PolicyDecision:
-    """Decide about a sentence for Home Assistant's conversation engine, as about a tool call.
+    """Decide about a sentence for Home Assistant's conversation engine, as if it were a tool call.
 
-    The verdict's `arguments` are the sentence's slots, and `narrowed` is always False: the words
-    cannot be changed, so a sentence without a room runs only if everything is in this room, or
-    "all" was said. The targets reported by Home Assistant are judged in addition to those found
-    here.
+    The verdict's `arguments` are the sentence's slots. `narrowed` is always False because the
+    sentence can't be changed: if it names no room, it runs only if all its targets are in this room
+    or the person said "all". The targets reported by Home Assistant are judged in addition to those
+    found here.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
@@ -150,8 +152,8 @@ def judge_sentence(
     if boundless and live and locks_up(intent, judged):
         boundless = False
     words = read(house, heard if heard is not None else match.text)
-    # The engine's targets are what it would touch; without them, everything that may be meant
-    # counts.
+    # The engine reports the targets that it would touch; if it reports none, everything that may
+    # be meant counts.
     meant_things = [entity_or_guess(name, house) for name in engine or judged]
     reached = [entity_or_guess(name, house) for name in judged]
     rule = _leaves_some(words, slots, reached, house) if intent.action is not Action.NOTE else None
@@ -169,16 +171,16 @@ def judge_sentence(
 def _leaves_some(
     heard: HeardWords, slots: Mapping[str, Any], things: Sequence[Entity], house: House
 ) -> str | None:
-    """Return the rule against a sentence for a place that excludes something, or None.
+    """Return the rule against a sentence that names a place but excludes something there, or None.
 
-    The engine would not leave it out.
+    Home Assistant's engine would ignore the exception.
     """
     some = heard.in_part or any(heard.leaves(one, house) for one in things)
     return "which_thing" if some and not is_named(slots) else None
 
 
 def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
-    """Return True if everything is in this room and no other room was mentioned."""
+    """Return True if all these entities are in this room and no other room was mentioned."""
     words = heard.wanted
     said = words.places or (words.lacking and not any(is_of_room(o, words.lacking) for o in things))
     return not said and all(one.area_id == own.area_id for one in things)
@@ -187,9 +189,10 @@ def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
 def _is_elsewhere(
     heard: HeardWords, things: Sequence[Entity], house: House, *, many: bool
 ) -> str | None:
-    """Return the rule against a sentence without a place that does more than was said, or None.
+    """Return the rule against a sentence without a place that would do more than the person said,
+    or None.
 
-    `many` says that it may reach more than one entity.
+    `many` is True if the sentence can reach more than one entity.
     """
     words = heard.wanted
     if words.lacking:
@@ -202,9 +205,10 @@ def _is_elsewhere(
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the person's own words may decide about a call.
+    """Return True if the verdict on this call may depend on what the person said.
 
-    This is a call that moves entities without naming any, or changes the memory.
+    This applies to calls that move entities without naming any, and to calls that change the
+    memory.
     """
     if suffix(name) in BY_WORDS:
         return True
@@ -222,9 +226,10 @@ def _judge_script(
     live: bool,
     caller: Caller,
 ) -> PolicyDecision:
-    """Judge a script by the entities it touches and those in its fields, in either direction."""
+    """Judge a script by the entities that it touches and those named in its fields, in either
+    direction."""
     if not live or script not in house.entities:
-        # Its effects may have changed, and an `intent_script` never reports any.
+        # The script's effects may have changed, and an `intent_script` never reports any.
         names = entry.tool.title or entry.suffix
         touched = (script,) if script else ()
         stake = Risk(Tier.COSTLY, UNREAD if script else "script")
@@ -236,10 +241,10 @@ def _judge_script(
 def _judge_trigger(
     text: str, slots: Mapping[str, Any], house: House, live: bool, caller: Caller
 ) -> PolicyDecision:
-    """Judge a sentence trigger by what the matching automations do.
+    """Judge a sentence trigger by the effects of the automations that it matches.
 
-    All automations must be known, because Home Assistant does not say which one a sentence
-    triggers.
+    The effects of all automations must be known, because Home Assistant doesn't report which
+    automation a sentence triggers.
     """
     automations = {name for name in house.entities if domain_of(name) == "automation"}
     unread = tuple(sorted(automations & house.unread)) if live else ()
@@ -256,7 +261,7 @@ def _judge_trigger(
     return decide(case, slots, (), set_off)
 
 
-# Tools of the home that show or change lists and appointments, or that use a camera.
+# Home Assistant tools that show or change lists and appointments.
 _PRIVATE_TOOLS = frozenset(
     {
         *("HassShoppingListAddItem", "HassShoppingListCompleteItem", "HassShoppingListLastItems"),
@@ -274,9 +279,10 @@ def judge_built_in(
     heard: str | None = None,
     house: House = _NOWHERE,
 ) -> PolicyDecision:
-    """Judge a built-in tool by its moves in `house`, else by the tier that it declares.
+    """Judge a built-in tool by the moves it would make in `house`, or by the tier it declares if
+    there are none.
 
-    `heard` are the person's words.
+    `heard` is what the person said.
     """
     moves = tool.moves(arguments) if tool.moves is not None else ()
     if moves:
@@ -298,7 +304,7 @@ def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Pol
     moment, rulings = caller.moment, caller.rulings
     plain = PolicyContext().asked_by(moment.program)
     if moment.mode is Mode.GUEST and stake.tier is Tier.SECURE:
-        # Guests may still use it, but ending guest mode needs more than a guest has.
+        # Guests may use the tool, but to end guest mode they need the PIN or a confirmation.
         proof = Ruling.PIN if rulings.has_pin else Ruling.CONFIRM
         secure = stricter(Ruling(rulings.secure), proof)
         caller = Caller(caller.tools, caller.server, Rulings(secure=secure), plain)
@@ -308,8 +314,8 @@ def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Pol
 
 
 def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller) -> PolicyDecision:
-    """Judge a tool with an unknown effect."""
-    # A tool of the home may do anything: `call_action` of `/api/mcp` opens any door.
+    """Judge a tool whose effect is unknown."""
+    # A Home Assistant tool may do anything: `call_action` of `/api/mcp` opens any door.
     tier = Tier.SECURE if entry.of_home else Tier.COSTLY
     names = entry.tool.title or entry.tool.name
     return decide_call(
@@ -320,7 +326,8 @@ def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller
 def without_target(
     intent: Intent, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> PolicyDecision:
-    """Judge a timer, a list or a query. A timer with a sentence at its end could say anything."""
+    """Judge a timer, a list or a query. A timer can carry a command to run when it ends, which
+    could do anything."""
     if arguments.get(LATER):
         return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
     if intent.action is Action.READ:
@@ -329,9 +336,9 @@ def without_target(
 
 
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return True if the tool is closed to guests.
+    """Return True if guests can't use the tool.
 
-    This applies to memory, calendars, lists and cameras of the home, and to all other servers'
+    Guests can't use Hearth's memory, the home's calendars, lists and cameras, or other servers'
     tools.
     """
     if entry.built_in is not None:
@@ -342,10 +349,10 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 
 
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
-    """Return True if the tool is closed to a program's turn.
+    """Return True if a program can't use the tool in its turns.
 
-    This applies to tools that concern the talk in the room, reveal others' words, undo their
-    actions or speak aloud.
+    Programs can't use tools that affect the conversation in the room, reveal what others said, undo
+    others' actions or speak aloud.
     """
     if entry.built_in is not None:
         unread = entry.built_in.words and not rights.recalls
@@ -354,14 +361,14 @@ def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
 
 
 def private_sentence(match: SentenceMatch, house: House) -> bool:
-    """Return True if a sentence for the home's engine is closed to guests."""
+    """Return True if guests can't send this sentence to Home Assistant's engine."""
     told = any(domain_of(name) in PRIVATE for name in match.targets)
     private = match.intent in _PRIVATE_TOOLS or _is_private(match.intent, match.slots, house)
     return told or private
 
 
 def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return True if the call concerns something private, by its intent, domain or entity."""
+    """Return True if the call's intent, domain or entity is private."""
     intent = INTENTS.get(suffix)
     if intent is not None and intent.domains is not None and intent.domains <= PRIVATE:
         return True
@@ -374,6 +381,6 @@ def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _detail(arguments: Mapping[str, Any]) -> list[str]:
-    """Return a summary of the tool's arguments."""
+    """Return the first few simple argument values, for the question."""
     texts = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
     return texts[:_LONGEST_DETAIL]

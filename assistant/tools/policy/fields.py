@@ -1,7 +1,7 @@
-"""Fields of scripts: what Home Assistant declares about them, and whether arguments fit.
+"""Script fields: reads their declarations from Home Assistant and checks arguments against them.
 
-Home Assistant (2026.11) does not check them: in a tool's schema, a field for a room or a device is
-merely a text. The selectors that the owner chose for the fields say more.
+Home Assistant (2026.11) doesn't check the fields itself: in a tool's schema, a room or device field
+is plain text. The selectors that the owner chose for the fields are more specific.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,26 +23,27 @@ class Fields:
     """A script's arguments to send, or the problem with them."""
 
     arguments: Mapping[str, Any]
-    problem: str = ""  # one phrase for the model; empty if everything named exists
-    options: tuple[str, ...] = ()  # valid values instead, nearest first
+    problem: str = ""  # one phrase for the model; "" if everything named exists
+    options: tuple[str, ...] = ()  # similar valid values, nearest first
     changes: tuple[MendedArgument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Fields of a script."""
+    """The fields that a script declares."""
 
     selectors: Selectors = field(default_factory=dict)
     required: tuple[str, ...] = ()  # fields that the owner declared as required
 
 
 async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
-    """Fetch the fields of all scripts, by script name ("movie_night"). Any user may."""
+    """Fetch the fields of all scripts, by script name ("movie_night"). Needs no administrator
+    rights."""
     return read_scripts(await command("get_services"))
 
 
 def read_scripts(services: Any) -> dict[str, Taken]:
-    """Parse the answer to `get_services`, skipping anything invalid."""
+    """Parse the response to `get_services`, skipping anything invalid."""
     scripts = services.get("script") if isinstance(services, Mapping) else None
     found: dict[str, Taken] = {}
     for name, service in (scripts or {}).items():
@@ -64,8 +65,8 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
     """Check that the rooms, floors, entities and devices in the fields exist.
 
-    A near miss is corrected as names are (`mend`); otherwise the problem and similar names are
-    returned.
+    Near misses are corrected by the same steps as names in other calls (`mend`). Otherwise the
+    result contains the problem and similar names.
     """
     checked = Fields(dict(arguments))
     for key, selector in selectors.items():
@@ -84,7 +85,7 @@ def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: Hous
 
 
 def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fields) -> Fields:
-    """Check the parts of a target, each a text or a list."""
+    """Check the parts of a target selector's value; each is a string or a list."""
     inner = Fields(dict(target), changes=checked.changes)
     for part, kind in _TARGETS.items():
         if target.get(part) and not inner.problem:
@@ -97,7 +98,7 @@ def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fi
 def _check_value(
     key: str, kind: str, value: Any, settings: Mapping[str, Any], house: House, checked: Fields
 ) -> Fields:
-    """Check one name, or a list of names."""
+    """Check one name or a list of names."""
     meant: list[str] = []
     for one in value if isinstance(value, list) else [value]:
         if not isinstance(one, str):
@@ -117,7 +118,7 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the meaning of a text, or None and similar names."""
+    """Return the value that a text stands for, or None and similar names."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
@@ -141,7 +142,7 @@ def _meant(
 def _meant_entity(
     text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return an entity's id for an id or name, or None and similar ids."""
+    """Return the entity id for an id or name, or None and similar ids."""
     pool = [one for one in house.exposed() if _is_wanted(one, settings)]
     if any(one.entity_id == text for one in pool):
         return text, ()
@@ -158,7 +159,8 @@ def _meant_entity(
 
 
 def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
-    """Return True if the entity matches the selector's domains, plain or as filters."""
+    """Return True if the entity's domain is one that the selector accepts, directly or in a
+    filter."""
     filters = settings.get("filter") or [settings]
     for one in filters if isinstance(filters, list) else [filters]:
         domains = one.get("domain") if isinstance(one, Mapping) else None
@@ -171,7 +173,8 @@ def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
 def _guessed(
     text: str, known: Mapping[str, str], is_safe: Callable[[str], bool]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the value of the name that the text means, by the steps of `mend`."""
+    """Return the value of the name that the text matches, by the same steps as `mend`, or None and
+    similar values."""
     steps: list[Callable[[str], bool]] = [
         lambda name: folded(name) == folded(text),
         lambda name: stemmed(name) == stemmed(text),

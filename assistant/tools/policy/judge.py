@@ -1,4 +1,4 @@
-"""Judging a call before it is sent: whether its arguments fit, and whether it may run."""
+"""Judging a call before it is sent: whether its arguments are valid, and whether it may run."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-READ_S = 4.0  # longest wait for Home Assistant to report the effects of scripts and the like
+READ_S = 4.0  # longest wait for Home Assistant to report effects of scripts, scenes etc.
 _MOST_READS = 8  # levels of scripts that call scripts
 _TEMPERATURE = "HassClimateSetTemperature"
 AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationError
@@ -30,18 +30,18 @@ AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationE
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Arguments that the tool does not accept."""
+    """Arguments that the tool does not accept, with the reason."""
 
     arguments: dict[str, Any]
     problem: str  # one phrase for the model
-    options: tuple[str, ...] = ()  # valid values instead, nearest first
+    options: tuple[str, ...] = ()  # similar valid values, nearest first
 
 
 _Judged = TypeVar("_Judged", PolicyDecision, PolicyDecision | Misfit)
 
 
 class Judge:
-    """Judges calls with the present house, room and rulings; runs nothing."""
+    """Judges calls against the current house, room and rulings, without running them."""
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class Judge:
         ask_scripts: AskScripts | None = None,
         moment: Callable[[], PolicyContext] = PolicyContext,
     ) -> None:
-        """`area` is this device's room, and `rulings` are those of the settings.
+        """`area` is this device's room; `rulings` come from the settings.
 
-        `ask_scripts` fetches the fields of the home's scripts, and `moment` returns the mode, time
-        of day and ratings for a call.
+        `ask_scripts` fetches the fields of the home's scripts. `moment` returns the mode, time of
+        day and ratings that apply to a call.
         """
         self._home = home
         self._area = area
@@ -65,7 +65,8 @@ class Judge:
         self._known_for: Menu | None = None  # the menu whose scripts are known
 
     async def learn(self, menu: Menu) -> None:
-        """Fetch the fields of a new menu's scripts. On failure only the schemas are used."""
+        """Fetch the script fields for a new menu. If that fails, calls are checked against their
+        schemas only."""
         if menu is self._known_for or self._ask_scripts is None:
             return
         if any(self._is_script(entry) for entry in menu.offered()):
@@ -77,11 +78,11 @@ class Judge:
         self._known_for = menu
 
     async def read_up(self, judged: Callable[[], _Judged]) -> _Judged:
-        """Return the verdict of `judged`, after waiting for unknown effects.
+        """Return the verdict of `judged`, after waiting for effects that Home Assistant hasn't
+        reported yet.
 
-        Just after the start or a change, Home Assistant may not have reported yet what scripts,
-        automations and scenes do. There is no wait for calls without these; after READ_S effects
-        count as unknown.
+        Just after a start or a change, the effects of scripts, automations and scenes may still be
+        missing. Other calls don't wait. Effects that don't arrive within READ_S count as unknown.
         """
         verdict = judged()
         try:
@@ -108,10 +109,10 @@ class Judge:
         program: Program | None = None,
         tainted: bool = False,
     ) -> PolicyDecision | Misfit:
-        """Decide about one call. `heard` are the person's own words.
+        """Decide about one call. `heard` is what the person said.
 
-        `program` is the program that asks instead of a person; `tainted` says that text from
-        outside may have prompted the call.
+        `program` is the program that makes the call in place of a person. `tainted` is True if text
+        from outside may have prompted the call.
         """
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
@@ -147,7 +148,7 @@ class Judge:
         program: Program | None = None,
         tainted: bool = False,
     ) -> PolicyDecision:
-        """Decide about a sentence for the home's engine."""
+        """Decide about a sentence for Home Assistant's conversation engine."""
         home = self._home
         verdict = judge_sentence(
             match,
@@ -163,8 +164,8 @@ class Judge:
     def _within(
         self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
     ) -> PolicyDecision:
-        """Deny a temperature outside the thermostat's range, which Home Assistant would not
-        report."""
+        """Deny a temperature outside the thermostat's range, which Home Assistant would silently
+        ignore."""
         wanted = arguments.get("temperature")
         if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
             return verdict
@@ -186,8 +187,8 @@ class Judge:
         return verdict
 
     def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
-        """Deny starting a script without its required fields: it would fail, but be
-        reported as done."""
+        """Deny starting a script without its required fields: Home Assistant would report success
+        although the script fails."""
         house = self._home.house
         for entity_id in verdict.entities:
             taken = self._scripts.get(entity_id.removeprefix("script."))
@@ -220,7 +221,7 @@ def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -
 
 
 def refused(misfit: Misfit, entry: MenuEntry) -> PolicyDecision:
-    """Return a misfit as a verdict, for display."""
+    """Convert a misfit to a verdict, for display."""
     return PolicyDecision(
         Decision.DENIED,
         entry.tier,

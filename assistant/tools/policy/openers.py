@@ -1,12 +1,12 @@
-"""Things that may be openers, silence an alarm, or do harm when switched off.
+"""Entities that may let someone in, silence an alarm, or do harm when switched off.
 
-Home Assistant says of few things what they open: a gate is a cover without a device class, the
-relay of a door is a plain switch, and a helper drives it. So a cover counts as an opener unless it
-is known not to be one. A relay counts as one by its name, alias, label, device or room, in any
-supported language (`vocabulary`); if it is part of a lock or door; if it was seen to open something
-(`House.seen_opening`); or if it runs anything its owner wrote, as a template does. Freezers,
-servers, medical devices and heating in frost have no class either and are known by such words.
-Pure.
+Home Assistant rarely says what an entity opens: a gate is a cover without a device class, a door
+relay is a plain switch, and a helper may drive that switch. So a cover counts as an opener unless
+it is known not to be one. A relay counts as an opener by its name, alias, label, device or room, in
+any supported language (`vocabulary`); if it belongs to the device of a lock or door; if it was seen
+to open something (`House.seen_opening`); or if it runs arbitrary actions, as a template does.
+Freezers, servers, medical devices and heating in frost have no class either and are recognised by
+name. Pure.
 """
 
 import re
@@ -24,7 +24,7 @@ from integrations.home_assistant.runs import SWITCHED
 # Device classes of covers (2026.11). A class in neither set is an opener.
 OPENERS = frozenset({"door", "garage", "gate"})
 INSIDE = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
-# Domains of relays behind doors, and of helpers that drive them; only the name tells.
+# Domains of door relays and of the helpers that drive them. Only the name shows what they do.
 RELAYS = frozenset(
     {
         *("input_boolean", "input_number", "input_select", "number", "remote", "select", "switch"),
@@ -32,7 +32,7 @@ RELAYS = frozenset(
 )
 _PRESSED = frozenset({"button", "input_button"})
 _RUNS = frozenset({"automation", "scene", "script"})
-# Some relays appear in these domains, but so do lamps at a door, so names count for less.
+# Some relays use these domains, but so do lamps at a door, so names count for less.
 _LAMPS = frozenset({"fan", "light"})
 # Integrations whose entities run actions, commands or requests that their owner wrote, which Home
 # Assistant does not report (2026.11). "" is an entity without a registry entry, as made by YAML of
@@ -40,14 +40,14 @@ _LAMPS = frozenset({"fan", "light"})
 _RUNS_ANYTHING = frozenset(
     {
         *("", "command_line", "netdaemon", "nodered", "rest", "snmp", "telnet", "template"),
-        "wake_on_lan",  # switching off runs an action of its owner's
+        "wake_on_lan",  # switching it off runs an action that the owner wrote
     }
 )
-# Domains of theirs that say nothing about what is switched. An owner who makes a lamp, lock or
-# blind has thereby said what it is; helpers have integrations of their own.
+# Domains of these integrations that don't show what is switched. An owner who declares a lamp,
+# lock or blind has thereby said what it is; helpers have integrations of their own.
 _SAY_NOTHING = frozenset({"button", "fan", "number", "remote", "select", "switch"})
 _ONLY_RESTARTS = frozenset({"identify", "restart", "update"})  # device classes of buttons
-# Device classes of binary sensors whose device probably moves a door by its relay.
+# Device classes of binary sensors. If the device also has a relay, it probably moves a door.
 _DOOR_CONTACTS = frozenset({"door", "garage_door", "lock"})
 # A name without a word of these topics does not mention a door or an alarm.
 _TELLING = (*("opens", "gates", "windows", "entrances", "garages", "releases", "unlocks", "alarm"),)
@@ -55,18 +55,19 @@ _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d
 
 
 class Opening(StrEnum):
-    """Why an entity may open something or silence an alarm, if it may."""
+    """Reason why an entity may open something or silence an alarm; NONE if it can't."""
 
     NONE = ""
     KNOWN = "known"  # by its class
-    UNKNOWN = "unknown"  # its class says too little, so it counts as one until the owner rates it
+    UNKNOWN = "unknown"  # the class says too little; counts as an opener until the owner rates it
     OPENS = "opens"  # by its name, place or device
-    SILENCES = "silences"  # silences an alarm, by the same
-    SEEN = "seen"  # it was seen to open something
+    SILENCES = "silences"  # silences an alarm, by its name or device
+    SEEN = "seen"  # was seen to open something
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """Return what this entity itself may open or silence, ignoring members of a group or script."""
+    """Return what the entity itself may open or silence, ignoring the members of a group or
+    script."""
     domain = entity.domain
     if domain == "cover":
         return _cover(entity)
@@ -84,20 +85,21 @@ def opening_of(entity: Entity, house: House) -> Opening:
 
 
 def is_opener(entity: Entity) -> bool:
-    """Return True if this cover is or may be an opener; a blind or awning is not."""
+    """Return True if this cover is or may be an opener. Blinds and awnings are not."""
     return _cover(entity) is not Opening.NONE
 
 
 def was_seen_to_open(entity_id: str, house: House) -> bool:
-    """Return True if a switch was seen to open something that lets people in; a blind does
-    not count."""
+    """Return True if switching this entity was seen to open something that lets people in; blinds
+    don't count."""
     seen = house.seen_opening.get(entity_id, ())
     things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
     return any(one.domain != "cover" or is_opener(one) for one in things)
 
 
 def is_called_to_open(entity: Entity) -> bool:
-    """Return True if a name says that it unlocks or opens a door ("Abrir portón")."""
+    """Return True if one of the entity's names says that it unlocks or opens a door ("Abrir
+    portón")."""
     runs = entity.domain in _RUNS
     acts = runs or entity.platform in _RUNS_ANYTHING
     return any(
@@ -125,7 +127,7 @@ def _cover(entity: Entity) -> Opening:
 
 
 def _is_group(entity: Entity) -> bool:
-    """Return True for a group of covers, which is judged by its members."""
+    """Return True for a group of covers. Groups are judged by their members."""
     held = entity.attributes.get("entity_id")
     return (
         isinstance(held, list | tuple)
@@ -146,9 +148,10 @@ def _relay(entity: Entity, house: House) -> Opening:
 
 
 def _by_maker(entity: Entity) -> Opening:
-    """Judge by the integration: one that runs arbitrary actions may do anything.
+    """Judge by the integration: entities of integrations that run arbitrary actions may do
+    anything.
 
-    A name with lamp, heater, socket or the like is an exception.
+    Names that mention a lamp, heater, socket or the like are exempt.
     """
     if entity.platform not in _RUNS_ANYTHING or entity.domain not in _SAY_NOTHING:
         return Opening.NONE
@@ -156,7 +159,7 @@ def _by_maker(entity: Entity) -> Opening:
 
 
 def _by_place(entity: Entity, house: House) -> Opening:
-    """Judge by the room: "Relay 2" in "Front gate", or in "Garage"."""
+    """Judge by the room, such as "Relay 2" in "Front gate" or in "Garage"."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
@@ -168,7 +171,8 @@ def _by_place(entity: Entity, house: House) -> Opening:
 
 
 def _by_device(entity: Entity, house: House) -> Opening:
-    """Judge by the other entities of its device: a lock, a gate, a door contact, an alarm."""
+    """Judge by the other entities of the same device: a lock, a gate, a door contact or an
+    alarm."""
     others = house.beside(entity)
     if any(one.domain == "alarm_control_panel" for one in others):
         return Opening.SILENCES
@@ -183,12 +187,12 @@ def _by_device(entity: Entity, house: House) -> Opening:
 
 
 def _named(entity: Entity) -> Opening:
-    """Judge by its own names, its device's name and its labels."""
+    """Judge by the entity's own names, its device's name and its labels."""
     if not any(mentions_one_of(_TELLING, text) for text in _own_texts(entity)):
         return Opening.NONE
     if is_called_to_open(entity):
         return Opening.OPENS
-    # "Porch light" may belong to a device "Front door"; then only its own names count.
+    # "Porch light" may belong to the device "Front door"; then only the entity's own names count.
     lamp, aside = _is_lamp(entity.name), _is_beside(entity.name)
     said = {_spread(name) for name in entity.names}
     for text in _own_texts(entity):
@@ -216,7 +220,7 @@ def _says_door(text: str) -> bool:
 
 
 def _is_only_garage(text: str) -> bool:
-    """Return True for "Garage" alone, or with words without meaning: "Left garage relay 2"."""
+    """Return True for "Garage" alone or with meaningless additions, as in "Left garage relay 2"."""
     if not mentions("garages", text):
         return False
     left = without("relays", without("garages", text))
@@ -224,25 +228,25 @@ def _is_only_garage(text: str) -> bool:
 
 
 def _has_door(text: str) -> bool:
-    """Return True if the text mentions a door, gate, lock or garage, for use with a verb of
-    opening."""
+    """Return True if the text mentions a door, gate, lock or garage. Used with verbs of opening."""
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
 
 
 def _is_lamp(text: str) -> bool:
-    """Return True if the text mentions a lamp, sensor or heater, which may be next to a
-    door or alarm."""
+    """Return True if the text mentions a lamp, sensor or heater, which may sit next to a door or
+    alarm."""
     return mentions("beside_doors", _spread(text))
 
 
 def _is_beside(text: str) -> bool:
-    """Return True for these, or a bell, socket or warning, which may be next to a door only."""
+    """Return True if the text mentions a lamp, sensor, heater, bell, socket or warning, which may
+    sit next to a door."""
     return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
 
 
 def _own_texts(entity: Entity) -> tuple[str, ...]:
-    """Return the entity's names and id, and the names of its device and labels."""
+    """Return the entity's names and id, its device's name and its labels."""
     slug = entity.entity_id.partition(".")[2]
     texts = (entity.name, *entity.aliases, slug, entity.device_name, *entity.labels)
     return tuple(dict.fromkeys(_spread(text) for text in texts if text))
@@ -250,22 +254,22 @@ def _own_texts(entity: Entity) -> tuple[str, ...]:
 
 @lru_cache(4_096)
 def _spread(text: str) -> str:
-    """Separate words that are joined by capitals or digits: "GarageDoor1"."""
+    """Separate words that are joined by capitals or digits, as in "GarageDoor1"."""
     return _SEAMS.sub(" ", text)
 
 
-# Things that do harm when switched off: freezers, servers, medical devices, heating in frost. Home
-# Assistant has no class for them, so names, aliases, labels and rooms decide, in all supported
-# languages. Accessories, such as the lamp of a fridge, do not count.
+# Switching off freezers, servers, medical devices or, in frost, the heating does harm. Home
+# Assistant has no class for these, so names, aliases, labels and rooms decide, in all supported
+# languages. Accessories, such as a fridge lamp, do not count.
 RULE = "keeps-running"
 FROST_RULE = "frost"
 RULES = frozenset({RULE, FROST_RULE})
-FROST_C = 5.0  # outside, by day: the night may bring frost
+FROST_C = 5.0  # outside temperature below which the following night may bring frost
 LOWEST_C = 7.0  # a thermostat set lower does not keep pipes from freezing
-# Domains whose names may say that the thing must run.
+# Domains in which a name may show that the entity must run.
 _NAMED = frozenset({"climate", "fan", "humidifier", "input_boolean", "switch"})
 _RELAYS = frozenset({"input_boolean", "switch"})
-_HEATS = frozenset({"auto", "heat", "heat_cool"})  # modes of a thermostat
+_HEATS = frozenset({"auto", "heat", "heat_cool"})  # thermostat modes
 _COOLS = frozenset({"cool", "dry", "fan_only", "off"})
 _UNKNOWN = frozenset({"unavailable", "unknown"})
 _OFF = frozenset({Action.OFF, Action.TOGGLE})
@@ -274,7 +278,8 @@ _OFF = frozenset({Action.OFF, Action.TOGGLE})
 def keeps_running(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> str | None:
-    """Return the rule against stopping this entity, if the call would stop it, else None."""
+    """Return the rule against stopping this entity, or None if the call wouldn't stop it or
+    stopping is harmless."""
     if action in _OFF and must_run(entity, house):
         return RULE
     if _stops_heating(entity, action, arguments) and may_freeze(house):
@@ -283,7 +288,7 @@ def keeps_running(
 
 
 def must_run(entity: Entity, house: House) -> bool:
-    """Return True if switching this off does harm in any weather."""
+    """Return True if switching this entity off does harm, whatever the weather."""
     if entity.domain == "camera":
         return True
     if entity.domain not in _NAMED:
@@ -301,8 +306,10 @@ def may_freeze(house: House) -> bool:
 
 
 def outside_c(house: House) -> float | None:
-    """Return the outside temperature in °C: the lowest of the house's sensors, else of its
-    weather."""
+    """Return the outside temperature in °C, or None if it is unknown.
+
+    This is the lowest reading of the outdoor sensors, or of the weather entities if there are none.
+    """
     sensors = [
         _degrees(one.state, one.attributes.get("unit_of_measurement"))
         for one in house.entities.values()
@@ -330,7 +337,7 @@ def _is_named(names: tuple[str, ...], places: tuple[str, ...], labels: tuple[str
 
 
 def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the call would leave a part of the house without heating."""
+    """Return True if the call would leave part of the house without heating."""
     if entity.domain == "climate":
         modes = entity.attributes.get("hvac_modes")
         if isinstance(modes, list | tuple) and not _HEATS & set(modes):
@@ -359,7 +366,7 @@ def _is_outside(entity: Entity, house: House) -> bool:
 
 
 def _degrees(value: Any, unit: Any) -> float | None:
-    """Convert a temperature to °C; None if it is invalid."""
+    """Convert a temperature to °C. Return None if it is invalid."""
     try:
         degrees = float(value)
     except (TypeError, ValueError):

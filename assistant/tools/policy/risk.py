@@ -1,7 +1,8 @@
-"""The risk of switching one entity in one direction: its tier, and the rule behind it.
+"""The risk of switching one entity in one direction: its tier, and the rule that explains it.
 
-Closing is free, opening is not. Home Assistant has no device class for most entities that use much
-or run unattended (ovens, strong heating, water, vacuums), so names decide, by the vocabulary.
+Closing is free; opening is not. Home Assistant has no device class for most entities that use a lot
+of power or water, or that run unattended (ovens, heaters, water, vacuums), so they are recognised
+by their names, with the words of `vocabulary`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from integrations.home_assistant.house import Entity, House
 from integrations.home_assistant.runs import SWITCHED
 
 HEATING_LIMIT_C = 25.0
-# Domains whose names may say that the thing is costly.
+# Domains in which a name may show that the entity is costly.
 _NAMED = frozenset(
     {
         *("climate", "input_boolean", "input_number", "input_select", "number", "select"),
@@ -33,7 +34,7 @@ _NAMED = frozenset(
     }
 )
 _STARTING = frozenset({Action.ON, Action.TOGGLE, Action.START})
-# Topics that do not apply to a thermostat, whose temperature counts instead.
+# Topics and their rules. They don't apply to thermostats, which are judged by temperature.
 _OTHERS = (("portable_heaters", "oven"), ("water_users", "water"), ("unattended", "runs-on"))
 _COOLING = frozenset({"cool", "dry", "fan_only"})  # states of a thermostat that does not heat
 
@@ -58,7 +59,7 @@ def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | 
 
 
 def _by_name(entity: Entity) -> str | None:
-    """Return the rule by its device class or one of its names, or None."""
+    """Return the rule for the entity's device class or one of its names, or None."""
     for name in (entity.device_class or "", entity.entity_id.partition(".")[2], *entity.names):
         if rule := _rule_of(name, entity.domain == "climate"):
             return rule
@@ -78,15 +79,15 @@ def _rule_of(name: str, thermostat: bool) -> str:
 _OPENING = frozenset({Action.ON, Action.TOGGLE})
 _MOVES_NOTHING = frozenset({Action.NOTE, Action.READ, Action.STOP})
 _GATED = frozenset({"lock", "valve", "cover", "alarm_control_panel", "siren", "scene"})
-# Rules for things whose name, place or history says that they open something, or that nothing
-# excludes as openers.
+# Rules for entities whose name, place or history suggests that they open something, and for
+# entities that can't be excluded as openers.
 _MAY = {
     Opening.UNKNOWN: "may_open",
     Opening.OPENS: "may_open",
     Opening.SEEN: "may_open",
     Opening.SILENCES: "may_silence",
 }
-# Domains that only report: a group of these has not said what it acts on.
+# Domains that only report, so that a group of them doesn't show what it acts on.
 _ONLY_TELL = frozenset(
     {
         *("air_quality", "binary_sensor", "calendar", "conversation", "device_tracker", "event"),
@@ -94,7 +95,7 @@ _ONLY_TELL = frozenset(
         *("wake_word", "weather", "zone"),
     }
 )
-# Domains whose effect is unknown unless the house knows what they touch.
+# Domains whose effect is unknown unless Home Assistant reports what they touch.
 UNKNOWN_EFFECTS = {
     "script": "script",
     "button": "button",
@@ -102,9 +103,9 @@ UNKNOWN_EFFECTS = {
     "automation": "automation",
     "scene": "scene",
 }
-# Rule of a thing whose effect Home Assistant has not reported, or not yet.
+# Rule for an entity whose effect Home Assistant hasn't reported (yet).
 UNREAD = "unread"
-# Domains that are at most comfort when switched, or that ignore it.
+# Domains in which switching has at most tier comfort or no effect.
 _HARMLESS = frozenset(
     {
         *("air_quality", "assist_satellite", "binary_sensor", "calendar", "camera", "climate"),
@@ -121,9 +122,9 @@ _HARMLESS = frozenset(
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
     """Return the rule that gates this action, or None.
 
-    Rules cover unlocking, opening, disarming, sirens, possible openers and alarm silencers by name,
-    and unknown effects. The members of groups, scenes and scripts are not considered (see
-    `targets.consequences`).
+    The rules cover unlocking, opening, disarming, sirens, entities whose name suggests that they
+    open a door or silence an alarm, and unknown effects. The members of groups, scenes and scripts
+    are not considered (see `targets.consequences`).
     """
     domain = entity.domain
     if domain == "lock":
@@ -141,13 +142,14 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
     if domain in UNKNOWN_EFFECTS:
         return _unknown_effect(entity, house)
     if domain in SWITCHED:
-        # A relay may release a door by a pulse in either direction.
+        # A pulse in either direction may make a relay release a door.
         return None if action in _MOVES_NOTHING else _MAY.get(opening_of(entity, house))
     return None if domain in _HARMLESS else "unknown_thing"
 
 
 def _unknown_effect(entity: Entity, house: House) -> str | None:
-    """Return the rule of a script, scene, button or automation, or None."""
+    """Return the rule for a script, scene, button or automation, or None if its effects are
+    known."""
     if is_called_to_open(entity):
         return "open"
     opening = _MAY.get(opening_of(entity, house))
@@ -159,11 +161,11 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
 
 
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
-    """Return True if the owner's rating cannot lower this rule of `gate`.
+    """Return True if the owner's rating can't lower this rule of `gate`.
 
-    This applies to entities known by their class or by a name such as "unlock": locks, alarms,
-    garage doors, sounding sirens. The owner decides about unclear covers, water valves, relays that
-    are merely named like a door, and entities that a switch was seen to open.
+    This is the case for entities recognised by their class or by a name such as "unlock": locks,
+    alarms, garage doors, sounding sirens. The owner can rate unclear covers, water valves, relays
+    that are merely named like a door, and entities that were seen to open something.
     """
     if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
@@ -171,18 +173,18 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
 
 
 def _is_known(entity_id: str, house: House) -> bool:
-    """Return True if all effects are known: its configuration was read, or it only acts on its
-    members.
+    """Return True if all the entity's effects are known.
 
-    Partial knowledge does not count.
+    Either its configuration was read, or it only acts on its members. Partial knowledge isn't
+    enough.
     """
     holds = all_members(entity_id, house)
     return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:
-    """Return True if nothing gated is involved in any direction, so that a name may be
-    corrected to it."""
+    """Return True if a name may be corrected to this entity, because nothing it switches is gated
+    in any direction."""
     return all(
         gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
         for name, _ in consequences([entity_id], Action.TOGGLE, house)
@@ -190,21 +192,21 @@ def is_safe_to_guess(entity_id: str, house: House) -> bool:
 
 
 def entity_or_guess(entity_id: str, house: House) -> Entity:
-    """Return the entity, or a placeholder for an id that the house lacks at the moment."""
+    """Return the entity, or a placeholder if the house doesn't currently have this id."""
     return house.entities.get(entity_id) or Entity(entity_id, entity_id, "unknown")
 
 
 def is_harmless(domain: str) -> bool:
-    """Return True if nothing of this domain is gated by class or state.
+    """Return True if no entity of this domain is gated by its class or state.
 
-    Relays may still be gated by their name or by what was seen.
+    A relay can still be gated by its name or because it was seen to open something.
     """
     return domain in _HARMLESS - _GATED - {"group"}
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the action moves towards open. Stopping opens nothing and may save
-    somebody."""
+    """Return True if the action moves towards open. Stopping never counts, because it may prevent
+    an injury."""
     if action is not Action.POSITION:
         return action in _OPENING
     wanted, now = arguments.get("position"), entity.attributes.get("current_position")
@@ -216,8 +218,11 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 def directions(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> frozenset[Literal["open", "close"]]:
-    """Return the directions in which this may move a lock, cover, valve or alarm; empty for
-    others."""
+    """Return the directions in which this action may move a lock, cover, valve, alarm or possible
+    opener.
+
+    The set is empty for all other entities.
+    """
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
         # Switching a relay or script does not tell its direction.
@@ -237,13 +242,13 @@ def directions(
 
 
 SECURE_RULES = frozenset({"unlock", "open", "disarm", "siren", "may_open", "may_silence"})
-SENTENCE = "sentence"  # rule of a sentence with an unknown effect
+SENTENCE = "sentence"  # rule for a sentence whose effect is unknown
 _TIERS = tuple(Tier)
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Risk of an action."""
+    """The risk of an action."""
 
     tier: Tier
     rule: str  # reason for the tier: "unlock", "runs-on", "comfort"
@@ -251,7 +256,7 @@ class Risk:
 
 
 def height(tier: Tier) -> int:
-    """Return the rank of a tier; 0 is READ."""
+    """Return the rank of a tier, from 0 (READ)."""
     return _TIERS.index(tier)
 
 
@@ -264,13 +269,14 @@ def weigh(
     *,
     follows: bool = False,
 ) -> Risk:
-    """Return the risk of one entity itself, without consequences.
+    """Return the risk of switching this entity, without its consequences.
 
-    `follows` says that it is a consequence, for example of a group or scene.
+    `follows` is True if the entity is itself a consequence, for example of a group or scene.
 
-    The owner's rating decides about unclear entities (`is_settled`) and about entities that must
-    run only by their name; otherwise it can only raise the risk. It does not lower the risk while
-    Home Assistant has yet to report the effects, which may include an opener.
+    The owner's rating replaces the risk of unclear entities (see `is_settled`) and of entities that
+    only their name marks as having to run; elsewhere it can only raise the risk. While Home
+    Assistant has yet to report an entity's effects, which may include an opener, a rating can't
+    lower the risk.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -294,7 +300,7 @@ def weigh(
 
 
 def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:
-    """Return True if the owner's rating decides about this rule."""
+    """Return True if the owner's rating takes precedence over this rule."""
     return entity.entity_id not in house.unread and not is_settled(entity, rule, house)
 
 
@@ -305,7 +311,7 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping the entity, unless its owner rated it as comfort."""
+    """Return the rule against stopping the entity, or None if its owner rated it as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

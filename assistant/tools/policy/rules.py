@@ -1,4 +1,4 @@
-"""Rulings on one entity or call: by the owner's first matching rule, else by its risk. Pure."""
+"""Rulings on one entity or call, from the owner's first matching rule or its risk. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Verdicts on calls, and the settings for each tier.
 class Ruling(StrEnum):
-    """Requirement in the settings for a call to run."""
+    """What the settings require before a call runs."""
 
     ALLOW = "allow"
     CONFIRM = "confirm"  # a spoken or typed yes
@@ -42,18 +42,17 @@ _STRICTNESS = (Ruling.ALLOW, Ruling.CONFIRM, Ruling.PHONE, Ruling.PIN, Ruling.DE
 
 
 def strictness(ruling: Ruling) -> int:
-    """Return the rank of a ruling; 0 allows everything."""
+    """Return the rank of a ruling, from 0 (ALLOW) to 4 (DENY)."""
     return _STRICTNESS.index(ruling)
 
 
 def stricter(one: Ruling, other: Ruling) -> Ruling:
-    """Return the stricter of two rulings."""
     return max(one, other, key=strictness)
 
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """Settings for the gated tiers, and the owner's rules."""
+    """The settings for costly and secure calls, and the owner's rules."""
 
     costly: str = "confirm"  # `policy.costly`, a Ruling
     secure: str = "confirm"  # `policy.secure`, a Ruling
@@ -61,7 +60,7 @@ class Rulings:
     has_pin: bool = False
 
     def of(self, tier: Tier, mode: Mode = Mode.NORMAL) -> Ruling:
-        """Return the requirement for a call of this tier if no rule of the owner's matches."""
+        """Return the requirement for a call of this tier when none of the owner's rules match."""
         if tier is Tier.READ:
             return Ruling.ALLOW
         if mode is Mode.GUEST:
@@ -79,30 +78,29 @@ STRICT = Rulings()
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """Verdict on one call."""
+    """The verdict on one call."""
 
     decision: Decision
     tier: Tier
     rule: str
     arguments: Mapping[str, Any]  # to send, possibly corrected and narrowed
-    entities: tuple[str, ...] = ()  # things that the call itself would touch
+    entities: tuple[str, ...] = ()  # entities that the call itself would touch
     effects: tuple[str, ...] = ()  # consequences: members of groups and scenes
     narrowed: bool = False
-    key: str = ""  # key of the sentence in the catalogue; empty if allowed
+    key: str = ""  # key of the sentence in the catalogue; "" if the call is allowed
     values: Mapping[str, str] = field(default_factory=dict)  # values for the sentence
     mended: tuple[MendedArgument, ...] = ()  # corrected arguments
     options: tuple[str, ...] = ()  # possible meanings, if unclear
     # CONFIRM, PIN or PHONE if the decision is NEEDS_CONFIRMATION, with `ask` and `left`.
     ruling: Ruling = Ruling.ALLOW
     ask: str = ""  # catalogue key of the question, with `values`
-    left: str = ""  # catalogue key of the sentence if it is not done: "I left {names} locked."
-    unread: tuple[str, ...] = ()  # ids of things whose effects Home Assistant has yet to report
-    unknown: bool = False  # something has an unknown effect
+    left: str = ""  # catalogue key of the answer to a "no": "I left {names} locked."
+    unread: tuple[str, ...] = ()  # ids of entities whose effects are yet to be reported
+    unknown: bool = False  # some effect is unknown
     moves: tuple[Move, ...] = ()  # changes that a built-in tool would make itself
-    # Calls to send one after another in place of `arguments`, if no single call reaches exactly
-    # this.
+    # Calls to send one after another if no single call reaches exactly these entities.
     parts: tuple[Mapping[str, Any], ...] = ()
-    # Names of things that a wide call leaves on because they must run.
+    # Names of entities that the call leaves on because they must run.
     left_on: tuple[str, ...] = ()
 
 
@@ -111,7 +109,8 @@ Direction = Literal["open", "close"]
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """One `[[policy.rules]]` table. All its fields must match (`*`, `?`, any case)."""
+    """One `[[policy.rules]]` table. All fields that are set must match, ignoring case (`*`,
+    `?`)."""
 
     decide: Ruling
     entity: str = ""
@@ -122,17 +121,17 @@ class OwnerRule:
     server: str = ""
     direction: Direction | None = None
     begins: time | None = None  # time of day; the span may wrap around midnight
-    ends: time | None = None  # exclusive; the same as `begins` means the whole day
+    ends: time | None = None  # exclusive; equal to `begins`: the whole day
     satellite: str = ""
 
     @property
     def names_tools(self) -> bool:
-        """True if the rule is about tools, regardless of the entities they touch."""
+        """True if the rule is about tools, whichever entities they touch."""
         return bool(self.tool or self.server)
 
     @property
     def names_things(self) -> bool:
-        """True if the rule is about entities of the house."""
+        """True if the rule is about entities in the house."""
         return bool(
             self.entity or self.area or self.label or self.domain or self.direction is not None
         )
@@ -140,20 +139,20 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Subject of a rule: one entity that a call touches, or the call itself."""
+    """What a rule is matched against: one entity that a call touches, or the call itself."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str
     reads: bool = False  # changes nothing, so only rules that name tools apply
     entity: Entity | None = None
     area: Area | None = None  # area of the entity
-    directions: frozenset[Direction] = frozenset()  # both if it may go either way
+    directions: frozenset[Direction] = frozenset()  # both if the direction is unknown
 
 
 def first_match(
     rules: Sequence[OwnerRule], subject: Subject, moment: PolicyContext
 ) -> tuple[int, OwnerRule] | None:
-    """Return the first matching rule and its number from 0, or None."""
+    """Return the index of the first matching rule and the rule itself, or None."""
     for number, rule in enumerate(rules):
         if _matches(rule, subject, moment):
             return number, rule
@@ -161,17 +160,17 @@ def first_match(
 
 
 def names_program(rule: OwnerRule, program: Program) -> bool:
-    """Return True if the rule names this program, by `satellite`."""
+    """Return True if the rule's `satellite` matches this program."""
     return bool(rule.satellite) and _any_like(rule.satellite, (program.name,))
 
 
 def names_one(rule: OwnerRule) -> bool:
-    """Return True if the rule is about one entity or one tool, not a whole kind."""
+    """Return True if the rule names a single entity or tool, without wildcards."""
     return any(name and not set("*?") & set(name) for name in (rule.entity, rule.tool))
 
 
 def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int | None:
-    """Return the number of the first rule that names one of these tools or their server."""
+    """Return the index of the first rule that names one of these tools or their server, or None."""
     for number, rule in enumerate(rules):
         if rule.names_tools and _is_about(rule, tools, server):
             return number
@@ -179,7 +178,7 @@ def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int
 
 
 def called(number: int) -> str:
-    """Return a rule's name in a verdict: `policy.rules[0]`."""
+    """Return a rule's name as verdicts show it: `policy.rules[0]`."""
     return f"policy.rules[{number}]"
 
 
@@ -216,7 +215,7 @@ def _is_thing(rule: OwnerRule, subject: Subject) -> bool:
         return False
     if rule.direction is None:
         return True
-    # A rule that allows only closing does not free a thing that may go either way.
+    # A rule that allows only closing does not free an entity that may move either way.
     frees = rule.decide is Ruling.ALLOW and rule.direction == "close"
     return rule.direction in subject.directions and not (frees and "open" in subject.directions)
 
@@ -235,18 +234,18 @@ def _any_like(pattern: str, names: Iterable[str]) -> bool:
     return any(fnmatchcase(name.strip().casefold(), wanted) for name in names)
 
 
-CALLER = "caller"  # rule against a call that exceeds a program's rights
-IN_TALK = "in_talk"  # rule against a call in answer to a program's words
+CALLER = "caller"  # rule against calls that exceed a program's rights
+IN_TALK = "in_talk"  # rule against calls that answer a program's sentence
 UNKNOWN = frozenset({*UNKNOWN_EFFECTS.values(), SENTENCE, UNREAD})  # rules of unknown effects
-# Rules of effects about which nothing is known, not even in part.
+# Rules for effects about which nothing is known, not even in part.
 _UNANSWERED = frozenset({SENTENCE, UNREAD})
-_ALL = frozenset({"conversation.process", "conversation.trigger"})  # tools for many sentences
+_ALL = frozenset({"conversation.process", "conversation.trigger"})  # cover all sentences
 PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are closed to guests
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Caller of a tool: the tool's names, its server, the settings and the present state."""
+    """The called tool, its server, and the settings and house state for the call."""
 
     tools: tuple[str, ...]
     server: str
@@ -256,7 +255,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A risk, and the requirement before it may be taken."""
+    """A risk, and what is required before a call may take it."""
 
     stake: Risk
     ruling: Ruling
@@ -264,7 +263,7 @@ class Ruled:
 
     @property
     def weight(self) -> tuple[int, int, bool]:
-        """Sort key: strictness, then tier, then rules of the owner."""
+        """Sort key: strictness, then tier, then whether the ruling comes from an owner's rule."""
         owners = self.rule.startswith("policy.rules")
         return strictness(self.ruling), height(self.stake.tier), owners
 
@@ -278,7 +277,7 @@ def rule_thing(
     *,
     follows: bool = False,
 ) -> Ruled:
-    """Return the ruling on switching this entity. `follows` is as in `weigh`."""
+    """Return the ruling on performing this action on an entity. See `weigh` for `follows`."""
     entity = entity_or_guess(entity_id, house)
     ratings = caller.moment.ratings
     stake = weigh(entity_id, action, arguments, house, ratings, follows=follows)
@@ -295,14 +294,13 @@ def rule_thing(
 
 
 def rule_call(stake: Risk, caller: Caller) -> Ruled:
-    """Return the ruling on a call that touches no known entity of the house."""
+    """Return the ruling on a call that touches no known entity."""
     subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
     return _rule(stake, subject, caller)
 
 
 def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
-    """Return the ruling of the owner's first matching rule, else of the tier. No rule loosens guest
-    mode."""
+    """Apply the owner's first matching rule, else the tier. No rule can loosen guest mode."""
     moment, rulings = caller.moment, caller.rulings
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
@@ -315,11 +313,12 @@ def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
 
 
 def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
-    """Require a confirmation for an effect that is unknown, even in part.
+    """Require a confirmation if the effect is fully or partly unknown.
 
-    It may unlock a door, so neither `policy.costly` nor a mode frees it unless unlocking is free.
-    The owner can free it by a rating or a rule. In a tainted turn, or if nothing at all is known
-    about the effect, only a rule that names this very entity frees it.
+    Such an effect might unlock a door, so `policy.costly` and the mode can't waive the confirmation
+    unless unlocking needs none either. The owner can waive it with a rating or a rule. In a tainted
+    turn, or if nothing is known about the effect, only a rule that names this very entity waives
+    it.
     """
     stake, moment = ruled.stake, caller.moment
     if stake.rule not in UNKNOWN:
@@ -337,8 +336,8 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
     """Return True if the rule names this very entity or tool.
 
-    With `every_sentence` a rule for all sentence triggers counts too, which the owner may free for
-    people only.
+    With `every_sentence`, rules that cover all sentence triggers count too; they apply to people
+    only.
     """
     if rule is None or not names_one(rule):
         return False
@@ -346,12 +345,12 @@ def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
 
 
 def barred(program: Program) -> str:
-    """Return the rule by which a tool is closed to a program."""
+    """Return the name of the rule that closes a tool to this program."""
     return IN_TALK if program.rights.asks else CALLER
 
 
 def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) -> Ruled:
-    """Limit a ruling to a program's rights; permissions for people do not apply to it."""
+    """Limit a ruling to a program's rights. What people may do freely isn't free for programs."""
     if program is None:
         return ruled
     tier, rights = height(ruled.stake.tier), program.rights
@@ -369,7 +368,7 @@ def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) 
 def menu_json(
     servers: "Iterable[ServerState]", entries: Iterable[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> dict[str, Any]:
-    """Return all servers and tools. `rules` are the owner's."""
+    """Return all servers and tools as JSON. `rules` are the owner's."""
     return {
         "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
         "tools": [tool_json(entry, rules) for entry in entries],
@@ -377,7 +376,7 @@ def menu_json(
 
 
 def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, Any]:
-    """Return one tool, with the losses of its declaration."""
+    """Return one tool as JSON, including what its declaration loses from the server's schema."""
     return {
         "name": entry.declaration.name,
         "server": entry.server,
@@ -395,6 +394,7 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return the reason for the tier; the owner's rule that names the tool comes first."""
+    """Return the reason for the tool's tier: an owner's rule that names the tool, else the entry's
+    own."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

@@ -1,10 +1,11 @@
-"""Scope: the part of a call's targets that the person's own words mean.
+"""Scope: reducing a call's targets to those that the person meant.
 
-A call without a place is limited to the place that the words mean. A call by place reaches
-everything there: if the words name a kind of entity ("the lights") or an entity, only that is kept;
-if they name none ("turn off the kitchen"), the entities that people mean by a room: lamps, players,
-fans and the like. Entities that must run stay on unless they were named. A call that names its
-entity, or without known words, is never limited.
+A call without a place is limited to the place that the person mentioned. A call by place reaches
+everything there, so it is reduced to the kind of entity ("the lights") or the entity that the
+person named. If they named neither ("turn off the kitchen"), it is reduced to what people mean by a
+room: lamps, players, fans and the like. Entities that must run stay on unless the person named
+them. Calls that name an entity, and calls for which Hearth doesn't know what was said, are never
+limited.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,8 +38,8 @@ from assistant.tools.policy.words import (
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Area, Entity, House
 
-# Kinds of which a house has few, so that one in another room may be meant. Lamps are not among
-# them: "turn on the light" in a hall without one does not mean the attic's.
+# A house has few of these, so one in another room may be meant. Lamps are not among them: in a
+# hall without lamps, "turn on the light" does not mean the light in the attic.
 _FEW = frozenset(
     {"climate", "fan", "humidifier", "lawn_mower", "lock", "vacuum", "valve", "water_heater"}
 )
@@ -48,21 +49,21 @@ _TOGETHER = timedelta(seconds=5)  # players paused by one sentence
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
-    """A call, limited to what the words mean."""
+    """A call that has been limited to the place that the person meant."""
 
     arguments: Mapping[str, Any]
     seen: Reach
     narrowed: bool = False
     several: bool = False  # in more places than the arguments can express
-    denial: str = ""  # rule against it
-    place: tuple[str, ...] = ()  # names of a place without any matching thing
-    offered: tuple[str, ...] = ()  # names of things elsewhere
+    denial: str = ""  # rule against the call; "" if there is none
+    place: tuple[str, ...] = ()  # names of a place that has no matching entity
+    offered: tuple[str, ...] = ()  # names of matching entities elsewhere
 
 
 def bounded(
     case: Case, arguments: Mapping[str, Any], seen: Reach, heard: HeardWords, own: Area | None
 ) -> Scoped:
-    """Limit a call without a place to the entities in the person's words."""
+    """Limit a call without a place to the places that the person mentioned."""
     words, house = heard.wanted, case.house
     judged = (*seen.touched, *seen.candidates)
     if words.lacking and case.live:
@@ -86,9 +87,9 @@ def bounded(
 
 
 def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapping[str, Any]:
-    """Remove the room or floor of a call if the words say "all" and no place.
+    """Remove the call's room or floor if the person said "all" and mentioned no place.
 
-    A model would otherwise report one room's lights as all of them.
+    Otherwise a model would switch one room's lights and report that all lights are off.
     """
     rest = {key: value for key, value in arguments.items() if key not in ("area", "floor")}
     kind = arguments.get("domain") or arguments.get("device_class")
@@ -104,9 +105,9 @@ def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapp
 def resumed(
     house: House, arguments: Mapping[str, Any], heard: HeardWords | None, own: Area | None
 ) -> list[str]:
-    """Return the players that were paused last, preferring this room.
+    """Return the ids of the players that were paused last, preferably in this room.
 
-    Empty if the call or the words name a place, or if nothing is paused.
+    The list is empty if the call or the person names a place, or if nothing is paused.
     """
     words = heard.wanted if heard is not None else Words("")
     if arguments.get("name") or arguments.get("floor") or words.places or words.everywhere:
@@ -125,7 +126,7 @@ def resumed(
 
 
 def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope) -> Scoped:
-    """Limit a call to these places."""
+    """Limit a call to the places in `where`."""
     house, places = case.house, where.places
     if not places:
         return Scoped(arguments, seen)
@@ -147,7 +148,7 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
-    """Return True if the clause that names this kind says "all" and no place."""
+    """Return True if the clause that names this kind of entity says "all" and mentions no place."""
     things = [case.house.entities[name] for name in judged]
     for part in clauses(case.house, case.heard or ""):
         kinds = kinds_in(part.text)
@@ -157,7 +158,8 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """Return the entities elsewhere, if they are few enough that one of them may be meant."""
+    """Return the names of entities in other rooms, if a house has so few of them that one may be
+    meant."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -165,7 +167,8 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Return True if the entity is named after one of the rooms, as lamps without an area are."""
+    """Return True if the entity is named after one of these rooms, as lamps without an area often
+    are."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -187,15 +190,14 @@ def _kept(seen: Reach, names: Sequence[str]) -> Reach:
 
 
 def _when(entity: Entity) -> datetime:
-    """Return the time of the last change of state, or a time long ago if it is unknown."""
+    """Return the time of the last state change, or 1970 if it is unknown."""
     try:
         return datetime.fromisoformat(entity.last_changed)
     except ValueError:
         return datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
-# Domains that go off with a room. Covers do not close, and things that run by themselves do not
-# stop.
+# Domains that "turn off the kitchen" includes. Covers stay open and unattended machines run on.
 _GO_OFF = frozenset({"climate", "fan", "humidifier", "light", "media_player", "remote", "switch"})
 _GO_ON = frozenset({"fan", "media_player", "switch"})  # in a room without lamps
 _SWITCHING = frozenset({Action.ON, Action.OFF, Action.TOGGLE})
@@ -204,13 +206,13 @@ _TOLD_OFF = frozenset({"off", "unavailable", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The targets that the person meant, out of all targets of a call."""
+    """The targets that the person meant, out of all the targets of a call."""
 
     things: tuple[Entity, ...]
     left_on: tuple[Entity, ...] = ()  # left out only because they must run
-    lacking: bool = False  # a kind was named, but nothing of it is there
-    unclear: bool = False  # something is to be left out, but it is unclear what
-    options: tuple[str, ...] = ()  # names of things of the kind, besides those reached
+    lacking: bool = False  # a kind was named, but the place has none of it
+    unclear: bool = False  # something is excluded, but it is unclear what
+    options: tuple[str, ...] = ()  # names of entities of the named kind that the call misses
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ class Cut:
 def meant(
     case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: HeardWords
 ) -> Meant:
-    """Return the part of the targets that the words mean."""
+    """Return the targets that the person meant."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
     kinds = kinds_in(text)
@@ -267,11 +269,10 @@ def cut_to(
     *,
     forced: bool = False,
 ) -> Cut | None:
-    """Return a call that reaches exactly these of its targets, or None if no arguments express
-    that.
+    """Return a call that reaches only `things`, or None if no arguments can express that.
 
-    `forced` says that the unchanged call would do something unintended, so that it must be limited
-    even if its tool takes no domain.
+    `forced` is True if sending the call unchanged would do something unintended. The call is then
+    limited even if its tool has no `domain` argument.
     """
     if not forced and not (case.intent.selective and takes(case.schema, "domain")):
         return None
@@ -294,9 +295,10 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """Return the meaning of words without a kind: only entities that need no confirmation.
+    """Return the targets meant by words that name no kind, leaving out entities that need a
+    confirmation.
 
-    If the call has no kind either, only the entities that people mean by a room are kept.
+    If the call names no kind either, only the entities that people mean by a room are kept.
     """
     if wants_open(text):
         return things
@@ -320,7 +322,8 @@ def _plain(
 
 
 def _is_thing(entity: Entity) -> bool:
-    """Return True if a helper stands for a device ("Desk light"), not for a mode of the house."""
+    """Return True if a helper stands for a device ("Desk light") rather than a mode of the
+    house."""
     return entity.domain == "input_boolean" and any(kind.holds(entity) for kind in _SWITCHED)
 
 
@@ -328,7 +331,7 @@ _SWITCHED = tuple(kind for kind in KINDS if kind.topic in ("fans", "lights", "pl
 
 
 def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
-    """Return True if the entity or a member of it must keep running."""
+    """Return True if the entity or one of its members must keep running."""
     ratings = case.caller.moment.ratings
     return any(
         weigh(name, way, arguments, case.house, ratings, follows=name != entity.entity_id).rule
@@ -338,7 +341,7 @@ def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
 
 
 def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
-    """Return True if the words exclude the entity or a member of it."""
+    """Return True if the person excluded the entity or one of its members."""
     if heard.left is None:
         return False
     return any(
@@ -348,7 +351,8 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return True if the words name entities that must keep running: "the fridge", "heating"."""
+    """Return True if the text names something that must keep running, such as "the fridge" or
+    "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -359,7 +363,7 @@ def _has_kind(arguments: Mapping[str, Any]) -> bool:
 
 
 def _tells(heard: HeardWords) -> bool:
-    """Return True unless the words exclude something without naming it."""
+    """Return False if the person excludes something that can't be identified."""
     left = heard.left
     if left is None or left.places or left.lacking:
         return True
@@ -367,9 +371,10 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return entities of the named kinds, if the call itself has another kind.
+    """Return the names of entities of the kinds that the person named, if the call has a different
+    kind.
 
-    Without a place the whole house is searched.
+    If the call has no place, the whole house is searched.
     """
     place = {key: value for key, value in arguments.items() if key not in _OWN_KIND}
     if any(place.get(key) for key in ("area", "floor")):

@@ -1,4 +1,4 @@
-"""Decisions about calls that select entities of the house."""
+"""Verdicts on calls that select entities in the house."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -36,11 +36,12 @@ from integrations.home_assistant.house import Entity, House
 _BLINDS = frozenset({"blind", "shade", "shutter"})  # classes that "blinds" names
 
 
-# Scripts behind tools of Home Assistant, and the things named in their fields.
+# Scripts behind Home Assistant tools, and the entities named in their fields.
 def script_behind(entry: MenuEntry, house: House) -> str | None:
-    """Return the id of the tool's script, "" if it has none, or None if it is not a script.
+    """Return the id of the script that the tool runs, or None if the tool runs no script.
 
-    Up to Home Assistant 2026.7 the tool has the script's bare name.
+    Returns "" for an `intent_script`, which has no entity. Up to Home Assistant 2026.7 the tool has
+    the same name as the script.
     """
     if not entry.of_home:
         return None  # another server's tool may have any name
@@ -52,10 +53,10 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
 
 
 def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """Return the entities named in a script's fields, on which it may act.
+    """Return the entities named in a script's fields, which the script may act on.
 
-    They may be given by id, also several in one text, as Home Assistant accepts them
-    (`config_validation.comp_entity_ids`), by device, area, floor or label, or as "all".
+    A field may name them by id (several ids may share one string, as
+    `config_validation.comp_entity_ids` accepts), by device, area, floor or label, or as "all".
     """
     found: list[str] = []
     level = list(arguments.values())
@@ -82,7 +83,7 @@ _WHOLE_HOUSE = frozenset({"light", "cover", "media_player", "climate", "fan", "s
 
 
 def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
-    """Judge a call that selects entities of the house."""
+    """Judge a call that selects entities in the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
     heard = read(house, case.heard) if case.heard is not None else None
@@ -136,7 +137,7 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """Return the verdict on the part of a call by place that the words mean."""
+    """Return the verdict on those targets of a call by place that the person meant."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)
@@ -159,7 +160,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
         return denied(Tier.COMFORT, "which_thing", arguments, {}, seen.touched)
     if cut is None:
         return whole
-    # Everything was judged before, so this verdict is no stricter.
+    # `whole` covers all these targets, so this verdict can't be stricter.
     verdict = decide(case, cut.saying.arguments, cut.touched, cut.judged)
     return replace(
         verdict, narrowed=True, parts=cut.saying.parts, left_on=left_on, unread=whole.unread
@@ -167,7 +168,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 
 
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
-    """Return the verdict if the person meant none of the call's targets."""
+    """Return the verdict for when the person meant none of the call's targets."""
     if choice.left_on:
         names = spoken_things(one.names for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
@@ -178,7 +179,8 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
-    """Return a denial for an unclear place or one without such an entity; it offers others."""
+    """Return a denial because the place is unclear or has no such entity. It may offer entities
+    elsewhere."""
     values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
@@ -195,7 +197,8 @@ def _reaches_many(seen: Reach, live: bool) -> bool:
 def nothing_there(
     selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
 ) -> PolicyDecision:
-    """Return a denial: the entity or room is unknown, or nothing of the kind is in the room."""
+    """Return a denial because the entity or place is unknown, or because the place has nothing of
+    the kind."""
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
@@ -204,13 +207,13 @@ def nothing_there(
 
 
 def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecision:
-    """Return the denial for a known room that has nothing of the kind."""
+    """Return the denial for a known place that has nothing of the kind."""
     values = {"names": spoken_place(place)}
     return _of_kind(denied(Tier.COMFORT, "none_here", arguments, values))
 
 
 def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
-    """Return the same denial with the kind named: "There are no fans in the kitchen"."""
+    """Make the denial name the kind of entity, as in "There are no fans in the kitchen"."""
     domains = listed(verdict.arguments.get("domain"))
     classes = listed(verdict.arguments.get("device_class"))
     if verdict.key != "policy.none_here" or not _BLINDS.issuperset(classes):
@@ -220,7 +223,7 @@ def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
 
 
 def _about_whole_house(verdict: PolicyDecision) -> str:
-    """Return the question about one kind of entity, or about all kinds."""
+    """Return the key of the question about the whole house, for one kind of entity or for all."""
     domains = {domain_of(name) for name in verdict.entities}
     kind = domains.pop() if len(domains) == 1 else ""
     return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"
@@ -229,8 +232,8 @@ def _about_whole_house(verdict: PolicyDecision) -> str:
 def _which_one(
     verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
 ) -> PolicyDecision:
-    """Return a denial that asks which one is meant; Home Assistant would reject the
-    ambiguous call."""
+    """Return a denial that asks which entity is meant. Home Assistant would reject the ambiguous
+    call."""
     places = [
         area.name
         for name in seen.candidates
@@ -246,9 +249,9 @@ def _which_one(
 
 
 def without_what_changes(house: House) -> House:
-    """Return an old state of the house without anything that may have changed since.
+    """Return an outdated house without anything that may have changed since.
 
-    Left out are positions, and the effects of scripts and scenes.
+    Positions and the effects of scripts and scenes are removed.
     """
     entities = {
         name: replace(entity, attributes=_lasting(entity))
@@ -264,9 +267,9 @@ def _lasting(entity: Entity) -> dict[str, Any]:
 
 
 def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
-    """Return True if the call could open something that Hearth does not see.
+    """Return True if the call could open something that isn't in Hearth's copy of the house.
 
-    If nothing at all is visible, even a switch may be the relay of a door.
+    If none of the targets are known, even a switch may be a door relay.
     """
     domains = listed(selector.get("domain")) or list(intent.domains or ())
     relays = frozenset() if judged else RELAYS
@@ -274,14 +277,15 @@ def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[s
 
 
 def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments that select entities; a room to clean is not one of them."""
+    """Return the arguments that select entities. For intents such as room cleaning, the room isn't
+    one."""
     if intent.places:
         return arguments
     return {key: value for key, value in arguments.items() if key not in ("area", "floor")}
 
 
 def is_boundless(arguments: Mapping[str, Any]) -> bool:
-    """Return True if neither an entity nor a place is named, so that the call reaches the whole
+    """Return True if the call names neither an entity nor a place, so that it reaches the whole
     house."""
     return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
 
@@ -294,8 +298,8 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
     """Return True if the call only locks doors.
 
-    This means all doors, even for "lock up" in the kitchen, and needs no permission. Locking one
-    room's doors alone would leave the house open unnoticed.
+    Such a call isn't limited to a room, not even for "lock up" in the kitchen, and needs no
+    confirmation. If only one room's doors were locked, the house would stay open unnoticed.
     """
     locks = all(domain_of(name) == "lock" for name in judged)
     return intent.action is Action.ON and bool(judged) and locks

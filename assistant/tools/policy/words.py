@@ -1,4 +1,4 @@
-"""Meaning of the person's own words: kinds of entities, rooms, "all", and exceptions. Pure."""
+"""What the person's words refer to: kinds of entities, rooms, "all", and exceptions. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -10,23 +10,22 @@ from assistant.tools.policy.openers import is_opener
 from assistant.tools.vocabulary import entries, find, fold, mentions, mentions_one_of
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
-# Topics of appliances with a lamp of their own, which "the lights" does not mean.
+# Topics of appliances that have a lamp, which "the lights" doesn't include.
 _APPLIANCES = ("cooking", "keeps_running")
-_PLAIN = frozenset({"input_boolean", "switch"})  # the name tells what they switch
+_PLAIN = frozenset({"input_boolean", "switch"})  # only the name shows what they switch
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Entities that people call by the same words, those of a topic of the vocabulary."""
+    """Entities that people call by the same words, taken from one topic of the vocabulary."""
 
     topic: str
     domains: frozenset[str]
-    # Domains in which only things with a matching name, alias or device class belong to it.
+    # Domains in which only entities with a matching name, alias or device class count.
     named: frozenset[str] = frozenset()
-    opener: bool | None = None  # for covers: only openers, or only the others
+    opener: bool | None = None  # for covers: True for openers only, False for all others
 
     def holds(self, entity: Entity) -> bool:
-        """Return True if the entity is of this kind."""
         if entity.domain in self.named and self._is_called(entity):
             return True
         if entity.domain not in self.domains:
@@ -49,7 +48,7 @@ def _kind(
 
 
 LIGHTS = _kind("lights", "light", named=_PLAIN)
-# Heating and hot water are meant by their own words, even if they must run.
+# These can be named explicitly even if they must run.
 HEATING = _kind("heating", "climate", named=_PLAIN)
 BOILERS = _kind("boilers", "water_heater", named=(*_PLAIN, "climate"))
 KINDS = (
@@ -83,12 +82,12 @@ KINDS = (
 
 @lru_cache(64)
 def kinds_in(heard: str) -> tuple[Kind, ...]:
-    """Return the kinds that the words name."""
+    """Return the kinds mentioned in the text."""
     return tuple(kind for kind in KINDS if mentions(kind.topic, heard))
 
 
 def wants_open(heard: str) -> bool:
-    """Return True if the words ask to open, unlock or disarm something."""
+    """Return True if the text asks to open, unlock or disarm something."""
     return mentions_one_of(("opening", "unlocks", "asks_to_open"), heard)
 
 
@@ -99,20 +98,20 @@ _ROOMS = (
     *("room_outbuilding", "room_stairs", "room_terrace", "room_toilet", "room_work"),
 )
 _FLOORS = ("floor_down", "floor_up")
-_TAKEN = "qq"  # replaces words that are already used; in no table
+_TAKEN = "qq"  # replaces words that were used already; not in any vocabulary
 _VIETNAMESE = re.compile("[đăơư\u1ea0-\u1ef9]")
-_SHORTEST = 3  # letters of a room's name that may begin a compound: "Badlicht"
+_SHORTEST = 3  # fewest letters of a room name at the start of a compound: "Badlicht"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A room or floor that was named."""
+    """A room or floor that the person mentioned."""
 
     kind: Literal["area", "floor"]
     found: Area | Floor
 
     def holds(self, entity: Entity, house: House) -> bool:
-        """Return True if the entity is there."""
+        """Return True if the entity is in this room or on this floor."""
         if isinstance(self.found, Area):
             return entity.area_id == self.found.area_id
         area = house.areas.get(entity.area_id or "")
@@ -121,7 +120,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a person, or the part of them that names exceptions."""
+    """What a person said, or the part of it that lists exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -140,15 +139,15 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """The words for the wanted entities and the words for the exceptions."""
+    """What a person said, split into what they want and what they exclude."""
 
     wanted: Words
-    left: Words | None = None  # None: no exceptions
-    left_things: frozenset[str] = frozenset()  # ids of things excluded by name
+    left: Words | None = None  # None: nothing is excluded
+    left_things: frozenset[str] = frozenset()  # ids of entities excluded by name
     in_part: bool = False  # "not all the lights": unclear which
 
     def leaves(self, entity: Entity, house: House) -> bool:
-        """Return True if the entity is excluded."""
+        """Return True if the person excluded the entity."""
         if self.left is None:
             return False
         if entity.entity_id in self.left_things:
@@ -161,7 +160,7 @@ class HeardWords:
 
 
 def read(house: House, heard: str) -> HeardWords:
-    """Split words into wanted and excluded entities."""
+    """Split what was heard into the wanted and the excluded part."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
@@ -173,7 +172,7 @@ def read(house: House, heard: str) -> HeardWords:
 
 
 def clauses(house: House, heard: str) -> list[Words]:
-    """Return the clauses that are joined by "and"."""
+    """Split what was heard into clauses at "and"."""
     words = fold(heard, marks=True).split()
     joins = {fold(word, marks=True) for code in _JOINED for word in entries("and", code)}
     parts: list[list[str]] = [[]]
@@ -195,7 +194,7 @@ def is_called(text: str, entity: Entity) -> bool:
 
 
 def _words(house: House, words: list[str]) -> Words:
-    """Return the places in some words, and the remaining text."""
+    """Find the places mentioned in these words and keep the remaining text."""
     rest, places = _without_places(house, words)
     text = " ".join(rest)
     lacking = []
@@ -217,7 +216,8 @@ def _words(house: House, words: list[str]) -> Words:
 
 
 def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
-    """Find rooms and floors by their names in the house, the longest name first."""
+    """Find rooms and floors by their names, longest first. Return the remaining words and the
+    places."""
     plain = [fold(word) for word in words]
     rest, found = list(words), []
     for name, place in _names(house):
@@ -233,9 +233,9 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 
 
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
-    """Find entities by their names, the longest first, and return the remaining words and the ids.
+    """Find entities by their names, longest first. Return the remaining words and the entity ids.
 
-    A name that is also a room's or a kind's ("Lights") means that.
+    A name that is also a room or a kind ("Lights") isn't treated as an entity.
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
@@ -261,10 +261,10 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
 
 
 def _is_other(words: list[str], place: NamedPlace) -> bool:
-    """Return True if the words are already used, or are Vietnamese and match only without their
-    marks.
+    """Return True if these words can't mean the place.
 
-    "đèn" is a light, not a den.
+    They may be used already, or be Vietnamese and match only without diacritics: "đèn" is a light,
+    not a den.
     """
     if _TAKEN in words:
         return True
@@ -288,7 +288,8 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Return True if a word is a compound of a room's name and a kind of entity: "Küchenlicht"."""
+    """Return True if the word is a compound of the room's name and a kind of entity:
+    "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 
@@ -298,12 +299,12 @@ def _is_room(topic: str, names: tuple[str, ...]) -> bool:
 
 
 def _called(places: Iterable[Area | Floor], topic: str) -> list[Area | Floor]:
-    """Return the places with a name in the topic, in any language."""
+    """Return the places whose name belongs to the topic, in any language."""
     return [place for place in places if _is_room(topic, (place.name, *place.aliases))]
 
 
 def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
-    """Return each place once, without a floor if one of its rooms was named."""
+    """Remove duplicates, and floors of which a room was mentioned too."""
     once = list(dict.fromkeys(places))
     within = {one.found.floor_id for one in once if isinstance(one.found, Area)}
     return tuple(
@@ -313,13 +314,14 @@ def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Places that a call without a place means by the words, or the whole house."""
+    """The places to which a call that names none is limited."""
 
     places: tuple[NamedPlace, ...] = ()  # empty: everywhere
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
-    """Return the places that the words mean, or None if unclear. `own` is the present room."""
+    """Return the places that the person means, or None if that is unclear. `own` is the current
+    room."""
     if words.lacking:
         return None
     if words.places:
