@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Verdicts on calls, and the settings for each tier.
 class Ruling(StrEnum):
-    """What the settings require before a call runs."""
+    """Requirement of the settings before a call runs."""
 
     ALLOW = "allow"
     CONFIRM = "confirm"  # a spoken or typed yes
@@ -139,7 +139,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a rule is matched against: one entity that a call touches, or the call itself."""
+    """Subject of a rule: one entity that a call touches, or the call itself."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str

@@ -1,4 +1,4 @@
-"""What the person's words refer to: kinds of entities, rooms, "all", and exceptions. Pure."""
+"""Meaning of the person's words: kinds of entities, rooms, "all", and exceptions. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -120,7 +120,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a person said, or the part of it that lists exceptions."""
+    """A person's words, or the part of them that lists exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -139,7 +139,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """What a person said, split into what they want and what they exclude."""
+    """A person's words, split into the wanted and the excluded part."""
 
     wanted: Words
     left: Words | None = None  # None: nothing is excluded
