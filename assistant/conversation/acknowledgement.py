@@ -1,4 +1,4 @@
-"""Acknowledge a completed command with a short tone when words would add nothing."""
+"""Acknowledge a completed command with a short tone when a spoken reply would add nothing."""
 
 import asyncio
 import re
@@ -29,7 +29,7 @@ _UNSETTLED = UNDER_WAY | {"unavailable", "unknown", "started", "pressed"}
 
 @dataclass(frozen=True, slots=True)
 class Acknowledging:
-    """The acknowledgement setting (`voice.acknowledge`) and the area of this device."""
+    """The acknowledgement setting (`voice.acknowledge`) and this device's area."""
 
     habit: Habit = "words"
     area: str = ""  # name, alias or id of this device's area; "" if unknown
@@ -38,7 +38,7 @@ class Acknowledging:
     def suits(self, outcomes: Sequence[ToolOutcome]) -> bool:
         """Return True if a tone is enough to report these outcomes.
 
-        `outcomes` must hold every call of the turn, all of them finished.
+        `outcomes` must contain every call of the turn, and all calls must have finished.
         """
         if self.habit == "words" or not outcomes or not all(map(is_seen, outcomes)):
             return False
@@ -49,8 +49,8 @@ IN_WORDS = Acknowledging()
 
 
 def is_seen(outcome: ToolOutcome) -> bool:
-    """Return True for a comfort-tier change that needed no confirmation and was verified in Home
-    Assistant."""
+    """Return True for a comfort-tier change that needed no confirmation and that Home Assistant's
+    state confirms."""
     return (
         outcome.decision is Decision.ALLOWED
         and outcome.tier is Tier.COMFORT
@@ -63,7 +63,7 @@ def is_seen(outcome: ToolOutcome) -> bool:
 
 
 def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
-    """Return True if every entity that the calls touched or changed is in `area`."""
+    """Return True if every entity that the calls targeted or changed is in `area`."""
     own = find_area(house, area) if area else None
     if own is None:
         return False
@@ -74,11 +74,11 @@ def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
 
 
 def tells_more(answer: str, heard: str | None, calls: int = 1) -> bool:
-    """Return True if the answer carries more than "done", or replies to a question.
+    """Return True if the answer says more than "done", or if the request or the answer is a
+    question.
 
-    A request phrased as a question ("Can you turn on the light?") counts as a question too, so a
-    person who asks always hears words. `calls` is the number of calls in the turn; each one allows
-    another short sentence.
+    A request phrased as a question ("Can you turn on the light?") always gets a spoken reply.
+    `calls` is the number of calls in the turn; each one allows another short sentence.
     """
     if any(mark in f"{answer}{heard or ''}" for mark in _QUESTION_MARKS):
         return True
@@ -108,7 +108,7 @@ class _Stage(Enum):
 
 
 class Toning:
-    """Decide between a tone and words for one turn, as its calls and words come in."""
+    """Choose between a tone and a spoken reply for one turn as its calls and text arrive."""
 
     def __init__(self, rule: Acknowledging, turn: "Turn") -> None:
         self._rule = rule
@@ -118,9 +118,9 @@ class Toning:
         self._due: asyncio.TimerHandle | None = None
 
     def call_begins(self) -> None:
-        """Hold back the words that follow, because a tool call has begun.
+        """Hold back the text that follows, because a tool call has begun.
 
-        If part of the answer is already on its way to the speaker, the turn is answered in words.
+        If part of the answer has already been sent to the loudspeaker, the whole reply is spoken.
         """
         self._stay()
         self._calls += 1
@@ -133,7 +133,7 @@ class Toning:
         self._reply.hold()
 
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
-        """Decide between tone and words after a call has returned.
+        """Choose between a tone and a spoken reply after a call has returned.
 
         `outcomes` holds every finished call of the turn; `under_way` is the number still running.
         """
@@ -146,12 +146,12 @@ class Toning:
             self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound_or_speak)
 
     def words_come(self, answer: str) -> None:
-        """Switch to words if the answer so far carries more than a tone can."""
+        """Switch to a spoken reply if the answer so far says more than a tone can."""
         if self._holds and (self._tells_more(answer) or self._reply.held_ms > HELD_MS):
             self.give_way()
 
     def words_end(self, answer: str, outcomes: Sequence[ToolOutcome]) -> None:
-        """Decide once the answer is complete and no call is running."""
+        """Make the choice once the answer is complete and no call is running."""
         if not self._holds:
             return
         if self._tells_more(answer) or not self._rule.suits(outcomes):
@@ -162,14 +162,14 @@ class Toning:
         self._stage = _Stage.OVER  # the words held back are never spoken
 
     def give_way(self) -> None:
-        """Answer in words: release what was held back and let the rest through."""
+        """Choose the spoken reply: release the text held back and let the rest through."""
         self._stay()
         if self._holds:
             self._reply.release()
         self._stage = _Stage.OVER
 
     def close(self) -> None:
-        """Stop deciding, because the turn is over."""
+        """Stop choosing, because the turn is over."""
         self._stay()
         self._stage = _Stage.OVER
 

@@ -1,10 +1,10 @@
 """Audio front end: turn each frame into events for the turn machine, on one worker thread.
 
 The wake-word engine hears every frame that is not silent (see `GatedWake`). Voice activity is
-detected only while someone is expected to speak, so that an idle device does not pay for it. The
-loop's thread may change that at any time; the worker applies the change with its next frame, so the
-ring buffer and the detector are only touched by one thread. While the worker is idle, any thread
-may call `pass_by`.
+detected only while someone is expected to speak, which saves power on an idle device. The event
+loop's thread can switch detection on or off at any time. The worker applies the change with its
+next frame, so only one thread ever touches the ring buffer and the detector. While the worker is
+idle, any thread can call `pass_by`.
 """
 
 import math
@@ -64,7 +64,7 @@ class AudioFrontEnd:
         endpointer: Endpointer,
         endings: Endings | None = None,
     ) -> None:
-        """`endings` decides how long each pause may last; None uses the endpointer's own
+        """`endings` decides how long each pause may last; None uses the endpointer's fixed
         hang-over."""
         self._wake = GatedWake(wake)
         self._voice = voice
@@ -89,9 +89,9 @@ class AudioFrontEnd:
         self.ring = Ring()
 
     def pass_by(self, frame: Frame) -> bool:
-        """Store the next frame without processing it, if that is possible.
+        """Store the next frame without processing it, if possible.
 
-        Takes microseconds. Returns False, having done nothing, if the frame has to go through
+        Takes microseconds. Returns False, without storing the frame, if it has to go through
         `hear`: someone is expected to speak, a change is pending or the wake engine needs the frame
         (see `GatedWake.pass_by`).
         """
@@ -117,25 +117,25 @@ class AudioFrontEnd:
     def watch(self, from_ms: float, after_ms: float) -> None:
         """Detect speech, starting with the audio in the ring buffer since `from_ms`.
 
-        Only speech after `after_ms` counts; earlier audio lets the detector adapt. If `from_ms` is
-        the mark of a wake word, speech before the wake word is known to come from other people.
+        Only speech after `after_ms` counts; the detector uses earlier audio to adapt. If `from_ms`
+        is the start of a wake word, speech before it is attributed to other people.
         """
         self._wish.append((from_ms, after_ms))
 
     def unwatch(self) -> None:
-        """Stop detecting speech; only the wake word counts from now on."""
+        """Stop detecting speech and listen only for the wake word."""
         self._wish.append(None)
 
     def forget(self) -> None:
-        """Discard all audio heard so far, including a partly heard wake word."""
+        """Discard all audio heard so far, including a partially heard wake word."""
         self.ring = Ring()
         # The worker restarts the engine with its next frame and drops the frame it is pushing now.
         self._forgetting = True
 
     def use(self, wake: WakeEngine) -> None:
-        """Switch to this wake engine with the next frame, and own it from now on.
+        """Switch to this wake engine with the next frame and take ownership of it.
 
-        The engine must already have heard silence (`restart`).
+        Call the engine's `restart` first, so that it has already heard silence.
         """
         with suppress(IndexError):
             self._successor.popleft().close()  # it never heard a frame
@@ -145,25 +145,25 @@ class AudioFrontEnd:
         """Start or end a distraction.
 
         While the assistant speaks or media plays, a wake word needs a higher score; a ringing timer
-        does not raise it. Speech heard while the assistant itself makes sound is not counted as
-        other people talking.
+        does not raise the threshold. Speech heard while the assistant plays audio is not attributed
+        to other people.
         """
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call. Call it only while the worker is idle."""
+        """Return the near misses since the previous call. Call it only while the worker is idle."""
         return self._wake.near_misses()
 
     @property
     def last_voiced_ms(self) -> float | None:
-        """Time of the last voiced sample of the current speech, None if nobody is speaking."""
+        """Time of the last voiced sample of the current speech; None if nobody is speaking."""
         if self._wish and self._wish[0] is not None:
             return None  # the endpointer still reports the speech before
         last = self._endpointer.last_voiced
         return None if last is None else last / SAMPLES_PER_MS
 
     def restart(self) -> None:
-        """Start over with a new source whose time begins at 0."""
+        """Start over with a new source whose clock begins at 0."""
         self._wish.clear()
         self._begin_anew()
 
@@ -187,10 +187,10 @@ class AudioFrontEnd:
         self._wake.restart()
 
     def _exchange(self, wake: WakeEngine) -> list[EarEvent]:
-        """Replace the wake engine, replaying recent audio to the new one.
+        """Replace the wake engine and replay recent audio to the new engine.
 
-        A word that was half spoken before this frame still counts for the new engine, and so does a
-        whole word at which the old engine would have fired just now.
+        The new engine can therefore detect a wake word that was half spoken before this frame, or a
+        complete wake word that the old engine was about to detect.
         """
         ring = self.ring
         start = max(ring.start, ring.end - REFRACTORY)
@@ -254,7 +254,7 @@ class AudioFrontEnd:
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Let the endpointer hear the audio before the mark that cannot be Hearth's own voice."""
+        """Pass the endpointer the audio before the mark, except where Hearth itself was audible."""
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
         for pcm, end in _past(ring, first, mark):
@@ -283,8 +283,10 @@ class AudioFrontEnd:
 
 
 def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """Yield each frame of the ring between `start` and `end` with its end sample; both must be
-    frame boundaries."""
+    """Yield each frame of the ring between `start` and `end` together with its end sample.
+
+    Both positions must be frame boundaries.
+    """
     past = ring.since(start)
     for at in range(0, end - start, FRAME_SAMPLES):
         yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
@@ -300,10 +302,10 @@ GAP_MS = 200.0
 
 
 class SpeechDuration:
-    """Follow one stretch of speech until it has lasted long enough or falls silent."""
+    """Track a stretch of speech until it has lasted long enough or stops."""
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
-        """`chunk_samples` is the detector's chunk size; the bar is accurate to half a chunk."""
+        """`chunk_samples` is the detector's chunk size; `bar_ms` is accurate to half a chunk."""
         self._chunk = chunk_samples
         self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
         self._gap = GAP_MS * SAMPLES_PER_MS
@@ -316,15 +318,14 @@ class SpeechDuration:
         self._last = 0  # end of the last voiced chunk, in samples
 
     def begin(self, at: int, end: int) -> None:
-        """Follow speech that began at sample `at`, as reported by the endpointer at sample
-        `end`."""
+        """Track speech that began at sample `at`, as reported by the endpointer at sample `end`."""
         self._following = True
         self._began, self._voiced, self._last = at, end - at, end
 
     def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
-        """Process the next chunk, and return SpeechHeld or SpeechPassed once that is decided.
+        """Process the next chunk. Returns SpeechHeld or SpeechPassed once decided, otherwise None.
 
-        Speech that goes on after SpeechPassed is measured from the start again.
+        Speech that continues after SpeechPassed is measured from zero again.
         """
         if not self._following:
             return None

@@ -1,4 +1,4 @@
-"""One confirmation question, from its wording to the verdict. The model has no influence on it."""
+"""A confirmation question, from its wording to the verdict. The model cannot influence it."""
 
 import asyncio
 from collections.abc import Callable
@@ -33,12 +33,12 @@ class AskingServices:
 
 
 class ConfirmationDialog:
-    """A question that is asked once. `settlement` resolves when it is answered or given up."""
+    """A question that is asked once. `settlement` resolves when it is answered or abandoned."""
 
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
     ) -> None:
-        """`typed`: the turn came from a keyboard, so the answer does too."""
+        """`typed` is True if the turn was typed; the answer is then typed too."""
         self.question = question
         self.call = call
         self.heard: str | None = None
@@ -51,7 +51,7 @@ class ConfirmationDialog:
 
     @property
     def by(self) -> AnswersBy:
-        """Channel of the answer: "ear", "keys" or "phone"."""
+        """Channel through which the person answers: "ear", "keys" or "phone"."""
         if self.question.how == "phone":
             return "phone"
         if self._typed or (self.question.how == "pin" and not self._hears_digits):
@@ -60,7 +60,8 @@ class ConfirmationDialog:
 
     @property
     def line(self) -> str:
-        """Catalogue key of the sentence that asks. Its fields are `question` and `phone`."""
+        """Catalogue key of the spoken or printed question. Its fields are `question` and
+        `phone`."""
         match self.question.how:
             case "pin" if self._typed:
                 return "asking.typed_pin"
@@ -73,26 +74,27 @@ class ConfirmationDialog:
 
     @property
     def phone_name(self) -> str:
-        """Name of the phone that is asked, "" if there is none."""
+        """Name of the phone that receives the question; "" if there is none."""
         return self._means.phone.name if self._means.phone is not None else ""
 
     @property
     def private(self) -> bool:
-        """True if the answer (a PIN) is recognised on this device only and never stored."""
+        """True if the answer is a PIN, which is recognised on this device only and never stored."""
         return self.question.how == "pin"
 
     @property
     def settled(self) -> bool:
-        """True once the question is answered or given up."""
+        """True once the question has been answered or abandoned."""
         return self.settlement.done()
 
     async def enter_pin(self, typed: str, by: str) -> Settlement:
-        """Return the verdict on a PIN entered elsewhere, without settling the question."""
+        """Return the verdict on a PIN entered through another channel, without settling the
+        question."""
         witness = self._means.witness
         return await witness.enter(witness.typed_digits(typed), by)
 
     def record(self) -> ConfirmationRecord:
-        """Return the record of the question and its result."""
+        """Return the journal record of the question and its result."""
         done = self.settlement.done() and not self.settlement.cancelled()
         verdict = self.settlement.result().verdict if done else "silence"
         heard = STARS if self.private and self.heard is not None else self.heard
@@ -104,7 +106,7 @@ class ConfirmationDialog:
             self.settlement.set_result(settlement)
 
     def no_answer(self, *, waited: bool) -> None:
-        """Settle the question as unanswered. `waited` is False if nobody could have answered."""
+        """Settle the question as unanswered. `waited` is False if nobody could have answered it."""
         self.nobody = not waited
         self.settle(_NOBODY)
 
@@ -136,7 +138,7 @@ class ConfirmationDialog:
         self.settle(Settlement(tapped, f"phone {phone.name}" if tapped == "yes" else ""))
 
     async def by_ear(self, audio: TurnAudio, held: SpeculativeTurn | None) -> None:
-        """Judge a spoken answer once it is complete.
+        """Judge a spoken answer once its audio is complete.
 
         `held` is the brain's speculative turn on the same audio.
         """
@@ -164,9 +166,9 @@ class ConfirmationDialog:
         return self._means.witness.hears_secrets(self.question.language)
 
     async def _words(self, pcm: bytes) -> tuple[str | None, str | None]:
-        """Return a service's transcript and what this device recognised.
+        """Return a service's transcript and the text that this device recognised.
 
-        A secure call needs both; otherwise the device's recogniser is only used if there is no
+        A secure call needs both. Otherwise the device's recogniser runs only if there is no
         transcript.
         """
         own = partial(self._means.witness.recognise, pcm, self.question.language)

@@ -1,6 +1,6 @@
-"""Confirmation within a turn: ask, hear the answer, settle the call and report the result.
+"""Confirmation within a turn: ask, listen to the answer, settle the call and report the result.
 
-The brain says nothing while this goes on.
+The brain stays silent until the question is settled.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ _SWITCHES = (HOME_ASSISTANT, HEARTH)
 
 
 def gives_data(outcome: ToolOutcome) -> bool:
-    """Return True if the call was made for its data: a reading, or another server's answer."""
+    """Return True if the call was made to get data: a reading or another server's answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
 
@@ -70,7 +70,7 @@ class Before:
 
 
 class Confirming:
-    """One question of one turn. The turn owns it; its tasks run in the turn's task group."""
+    """One question in a turn. The turn owns it; its tasks run in the turn's task group."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Confirming:
         self._dispatch(ConfirmationAsked(self._number, self.exchange.by))
 
     def give_up(self) -> None:
-        """Settle the call as unanswered if it is still open when the turn ends, so that it never
+        """Settle a call that is still open when the turn ends as unanswered, so that it never
         runs."""
         if not self._settled:
             self._spawn(self._settle(_NO_ONE))
@@ -146,10 +146,10 @@ class Confirming:
                 self.exchange.no_answer(waited=waited)
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
-        """Begin to hear a spoken answer.
+        """Start listening to a spoken answer.
 
-        `turn_id` is used for the new turn if the answer turns out to be a new command. A PIN is
-        given to no brain.
+        `turn_id` is for the new turn if the answer turns out to be a new command. A PIN is never
+        passed to a brain.
         """
         if self.exchange.private:
             self._turn.hear_answer(audio)
@@ -204,13 +204,16 @@ class Confirming:
         )
 
     async def _ask(self) -> bool:
-        """Ask, and return True if the question was played to the end."""
+        """Ask the question. Returns True if it was played to the end."""
         if self._before is None:
             return await self._turn.ask_aloud(self._line())
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
 
     async def _following(self, settlement: Settlement | None) -> Question | None:
-        """Return the question about the next call, recording calls that need none."""
+        """Return the question about the next call that needs one; None if there is none.
+
+        Calls that need no question are recorded.
+        """
         while True:
             following = await self._tools.next_question(self._turn.turn_id, settlement)
             if not isinstance(following, ToolOutcome):
@@ -235,7 +238,7 @@ class Confirming:
 
     async def _let_answer(self, settlement: Settlement) -> bool:
         """Let the model answer with the data that a confirmed call returned. Returns False if there
-        is none."""
+        is no data."""
         outcome = self._outcome
         if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
             return False
@@ -262,7 +265,7 @@ class Confirming:
         )
 
     async def _tell(self, settlement: Settlement) -> None:
-        """Speak the result, and drain the brain's speculative turn on the answer while doing so."""
+        """Speak the result. Meanwhile, drain the brain's speculative turn on the answer."""
         self._tell_brain(settlement)
         held = self._held
         draining = self._group.create_task(self._drain(held)) if held is not None else None
@@ -273,8 +276,7 @@ class Confirming:
             draining.cancel()
 
     async def _settle(self, settlement: Settlement | None) -> bool:
-        """Settle the call and record its outcome. Never raises: a failure is reported to the
-        person."""
+        """Settle the call and record its outcome. Never raises: the person hears about failures."""
         if self._settled:
             return True
         self._settled = True
@@ -294,13 +296,13 @@ class Confirming:
         return True
 
     def _note(self, outcome: ToolOutcome) -> None:
-        """Replace the recorded outcome of the same call."""
+        """Replace the outcome recorded for the same call."""
         outcomes = self._turn.outcomes
         outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
 
     def _broke(self, settlement: Settlement | None) -> ToolOutcome:
-        """Return the outcome of a call that failed inside Hearth. Without a yes it was never
-        started."""
+        """Return the outcome of a call that failed inside Hearth. If the person did not agree, the
+        call was never started."""
         confirmed = settlement is not None and settlement.verdict == "yes"
         return replace(
             lost(self.exchange.call),
@@ -311,7 +313,8 @@ class Confirming:
         )
 
     def _told(self, settlement: Settlement) -> str:
-        """Return the final sentence, beginning with results of the turn not reported yet."""
+        """Return the final sentence, preceded by results in this turn that have not been reported
+        yet."""
         if self.exchange.nobody:
             return ""
         language, sentences = self._turn.language, self._others()
@@ -322,7 +325,7 @@ class Confirming:
         return " ".join(dict.fromkeys(sentences))
 
     def _others(self) -> list[str]:
-        """List sentences for other calls of the turn that have not been reported yet."""
+        """Return sentences about the turn's other calls that have not been reported yet."""
         return [
             one.sentence
             for one in self._turn.outcomes
@@ -341,8 +344,8 @@ class Confirming:
         return frozenset(done)
 
     def _tell_brain(self, settlement: Settlement) -> None:
-        """Tell the model the result with its next turn, because what it said about the call may be
-        wrong."""
+        """Queue a note about the result for the model's next turn, because its own statement about
+        the call may be wrong."""
         if self.exchange.nobody:
             return
         sentence = self._outcome.sentence if self._outcome is not None else ""
@@ -354,7 +357,7 @@ class Confirming:
         )
 
     async def _drain(self, held: SpeculativeTurn) -> None:
-        """Discard what the brain says about a yes or no, and answer its tool calls."""
+        """Discard the brain's response to a yes or no, and answer its tool calls."""
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
                 if isinstance(event, Spent):
@@ -372,8 +375,8 @@ class Confirming:
         return True
 
     async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
-        """Return the confirmed call's outcome for an equal call. Any other call goes through the
-        policy."""
+        """Return the confirmed call's outcome if this call is equal to it. Any other call goes
+        through the policy."""
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
             turn, heard = self._turn, self.exchange.heard

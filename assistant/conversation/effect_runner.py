@@ -1,4 +1,4 @@
-"""Effect runner: carries out the effects of the turn machine, one turn at a time."""
+"""Effect runner: carry out the turn machine's effects, one turn at a time."""
 
 import asyncio
 import logging
@@ -80,7 +80,7 @@ class TurnMaker:
         languages: Languages,
         profiles: Mapping[str, str] | None,
     ) -> None:
-        """`profiles` maps a wake word to the name of the profile its turns use."""
+        """`profiles` maps each wake word to the profile that its turns use."""
         self.new_turn_id = new_turn_id
         self._voice = voice
         self._services = services
@@ -98,8 +98,10 @@ class TurnMaker:
         dispatch: Callable[[Event], None],
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> Turn:
-        """Create a turn. `before` is the previous turn; `spawn` starts tasks that outlive the
-        turn."""
+        """Create a turn.
+
+        `before` is the previous turn; `spawn` starts tasks that outlive the new turn.
+        """
         asked = before.open_question if opening.held and before is not None else None
         held = asked.promoted if asked is not None else None
         conversation = self._conversation
@@ -141,7 +143,7 @@ class TurnMaker:
         return turn
 
     def use_profile(self, name: str) -> None:
-        """Set the profile for turns whose wake word names none; "" for none."""
+        """Set the profile for turns whose wake word selects none; "" for no profile."""
         self.profile = name
 
     def _profile_of(self, opening: OpenTurn, before: Turn | None) -> str:
@@ -156,7 +158,7 @@ def _said(turn: Turn | None) -> Sequence[str]:
 
 
 class EffectRunner:
-    """Own the current turn. The caller enters and leaves `group`."""
+    """Run the current turn and own it. The caller enters and leaves `group`."""
 
     def __init__(
         self,
@@ -172,7 +174,7 @@ class EffectRunner:
         clock: Clock,
     ) -> None:
         """`on_turn`: see ConversationLoop. `dispatch` sends an event to the turn machine. `written`
-        is called when a turn is over and has been stored."""
+        is called after a finished turn has been stored."""
         self.turn: Turn | None = None  # the newest turn, open or just closed
         self.task: asyncio.Task[None] | None = None  # the newest turn's
         self.unfinished = 0  # turns that are open or being stored
@@ -195,7 +197,7 @@ class EffectRunner:
         self._waiting: asyncio.Task[None] | None = None  # the timer of the thinking tone
 
     def perform(self, effect: Effect) -> None:
-        """Carry out an effect, or start a task that does."""
+        """Carry out an effect, or start a task that carries it out."""
         match effect:
             case OpenTurn():
                 self._open(effect)

@@ -1,7 +1,7 @@
 """Endpointing: decide how long a pause may last before the turn is over.
 
-The rules are pure apart from the times passed in. A complete command needs only a short pause;
-after "and" or "the" the person will go on; for anything else the default applies.
+The rules are pure; times are passed in. A complete command needs only a short pause, while after
+"and" or "the" the person will continue. In all other cases the default applies.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PauseVerdict(Enum):
-    """Verdict on the words before a pause."""
+    """Verdict on the text before a pause."""
 
     COMPLETE = "complete"  # the words before it are a command of this house
     UNFINISHED = "unfinished"  # the words before it need a continuation
@@ -54,24 +54,27 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """Return the longest pause within the sentence, in ms. `said_ms` is the time from the first
-    word to the last."""
+    """Return how long a pause may last before the sentence counts as over, in ms.
+
+    `said_ms` is the time from the first word to the last.
+    """
     if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
     return PAUSE_MS[verdict]
 
 
 class Endings:
-    """Decide how long the current pause may last. This base class uses one length for every pause.
+    """Decide how long the current pause may last. This base class allows the same length for every
+    pause.
 
-    Called by a single worker thread; nothing here blocks.
+    A single worker thread calls it; the methods do not block.
     """
 
     def __init__(self, hang_over_ms: int = PAUSE_MS[PauseVerdict.UNKNOWN]) -> None:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
-        """Expect speech, which counts from sample `after` on."""
+        """Expect speech; it counts from sample `after` onwards."""
 
     def hear(self, pcm: bytes, end: int) -> None:
         """Process the turn's next frame, which ends at sample `end`."""
@@ -79,7 +82,7 @@ class Endings:
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
         """Return the allowed pause in ms for a chunk that ends at sample `now`.
 
-        `last_voiced` is the endpointer's last voiced sample.
+        `last_voiced` is the last voiced sample according to the endpointer.
         """
         return self._hang_over_ms
 
@@ -88,8 +91,8 @@ class Endings:
 
 
 class PlainEndings(Endings):
-    """Decide by the length of the speech alone, for languages that no local recogniser
-    understands."""
+    """Decide by the length of the speech alone, for languages that the local recogniser doesn't
+    know."""
 
     _speech_at: int | None = None  # end of the first chunk reported as speech
 
@@ -109,7 +112,7 @@ class PlainEndings(Endings):
 
 
 def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
-    """Return the verdict on the words that a grammar of commands recognised.
+    """Return the verdict on the words recognised with a grammar of commands.
 
     `words` is empty if the speech did not match the grammar.
     """
@@ -128,9 +131,9 @@ _Missed = Callable[[Endings], object]
 class LateEndings(Endings):
     """Use PlainEndings until better endings have been loaded.
 
-    Endings that understand words need a recogniser and the sentences of a language, a third of the
-    memory an idle process may use. They are loaded when the first wake word is heard, and then
-    replay what they missed of that sentence.
+    Endings that judge the text need a recogniser and a language's sentences: a third of the memory
+    allowed for an idle process. They are loaded when the first wake word is heard, and the part of
+    the sentence that they missed is then replayed to them.
     """
 
     def __init__(self, make: Callable[[], None]) -> None:
@@ -143,7 +146,7 @@ class LateEndings(Endings):
         self._goes = False  # a sentence is being heard
 
     def become(self, endings: Endings) -> None:
-        """Use these endings from now on. May be called from any thread."""
+        """Switch to these endings. Can be called from any thread."""
         self._next = endings
 
     def begin(self, after: int) -> None:
@@ -176,7 +179,8 @@ class LateEndings(Endings):
             self._missed.append(missed)
 
     def _take_over(self) -> None:
-        """Switch to the new endings, replaying the current sentence if all of it was kept."""
+        """Switch to the new endings, and replay the current sentence if its audio was kept in
+        full."""
         coming, self._next = self._next, None
         if coming is None:
             return
@@ -197,16 +201,16 @@ _log = logging.getLogger(__name__)
 async def open_endings(
     languages: Sequence[str], house: Callable[[], "House"], area: str = ""
 ) -> AsyncIterator[Endings]:
-    """Open the endings for an audio front end, which must be closed first.
+    """Open the endings for an audio front end. Close the front end before leaving this context.
 
-    `languages` lists the spoken languages, the usual one first. The local recogniser only knows
-    English, and a cloud transcript comes too late. With English first, pauses are judged by the
-    words, from the first sentence on, if they form all or part of a command. With another language
-    first, a person who has said little gets a longer pause. With no languages, every pause has the
-    same length.
+    `languages` lists the spoken languages, the usual one first. The local recogniser knows only
+    English, and a cloud transcript comes too late. If English is first, pauses are judged by the
+    text from the first sentence on, provided that it forms all or part of a command. If another
+    language is first, a person who has said little gets a longer pause. Without languages, every
+    pause has the same length.
 
-    `house` returns the newest snapshot and `area` is this device's area. Renamed things are noticed
-    within seconds.
+    `house` returns the newest snapshot, and `area` is this device's area. Renamed entities are
+    picked up within seconds.
     """
     if not languages:
         yield Endings(HANG_OVER_MS)
@@ -252,9 +256,9 @@ async def _know_words(
     make: Callable[[], "GrammarEndpointer"],
     house: Callable[[], "House"],
 ) -> None:
-    """Load the grammar endpointer once someone begins to speak, and keep its names current.
+    """Load the grammar endpointer once someone begins to speak, then keep its names up to date.
 
-    Does not return unless the recogniser cannot be opened.
+    Returns only if the recogniser cannot be opened.
     """
     await wanted.wait()
     try:
@@ -268,8 +272,10 @@ async def _know_words(
 
 
 def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
-    """Import the recogniser and load its model: about 0.1 s and 5 MB, and as much again for its
-    grammar."""
+    """Import the recogniser and load its model.
+
+    This takes about 0.1 s and 5 MB, and the same again for its grammar.
+    """
     from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from audio.recognize.sphinx import SphinxLive
 

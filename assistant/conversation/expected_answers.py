@@ -1,4 +1,4 @@
-"""The answers that a program expects, as hassil templates, and matching what was said against them.
+"""Match a person's reply against the answers that a program expects, given as hassil templates.
 
 No model is involved: the whole sentence must be one of the answers.
 """
@@ -51,7 +51,7 @@ class BadTemplate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """One way in which a text matches an answer."""
+    """A possible match between a text and an expected answer."""
 
     id: str
     slots: Mapping[str, Any]
@@ -60,7 +60,7 @@ class _Match:
 
 
 class Templates:
-    """The expected answers to one question, in one language."""
+    """The expected answers to a question, in one language."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Templates:
         question: str,
         names: Sequence[str] = (),
     ) -> None:
-        """`question` is the question as asked. `names` are names of the assistant, which may
-        precede an answer. Raises BadTemplate."""
+        """`question` is the question as asked. `names` are the assistant's names, which may precede
+        an answer. Raises BadTemplate."""
         self._language = language.partition("-")[0]
         self._forms = Forms((language,), names)
         self._yes: frozenset[Words] = frozenset()
@@ -86,11 +86,11 @@ class Templates:
         self._intents = {choice.id: self._intents_of(choice) for choice in _joined(choices)}
 
     def find(self, text: str) -> Fit | None:
-        """Return the only answer that matches, or None if none or several do.
+        """Return the only answer that matches; None if no answer or more than one matches.
 
-        Case, punctuation and accents are ignored, and so is a "please" or "uh" around the answer.
-        Literal words of a template outweigh its slots. A plain yes or no in this language, such as
-        "yes, do that", matches the answer that a bare yes or no would.
+        Case, punctuation, accents and a "please" or "uh" around the answer are ignored. A
+        template's literal words outweigh its slots. A plain yes or no in this language, such as
+        "yes, do that", matches the same answer as a bare yes or no.
         """
         matches = self._matches(text) or self._plainly(text)
         if len({match.id for match in matches}) != 1:
@@ -99,11 +99,11 @@ class Templates:
         return Fit(best.id, best.slots)
 
     def is_command_like(self, text: str) -> bool:
-        """Return True if the words may be a command instead of an answer."""
+        """Return True if the text may be a command rather than an answer."""
         return self._forms.is_command_like(text)
 
     def _matches(self, text: str) -> list[_Match]:
-        """Match the text with and without polite words around it. Slots take as little text as
+        """Match the text with and without the polite words around it. Slots match as little text as
         possible."""
         texts = list(self._without_asides(text))
         found = [self._read(one) for one in texts]
@@ -133,10 +133,10 @@ class Templates:
         return _Match(name, slots, result.text_chunks_matched, is_open)
 
     def _plainly(self, text: str) -> list[_Match]:
-        """Match by the forms of yes and no used for confirmations.
+        """Match the text against the forms of yes and no used for confirmations.
 
-        Other words are only allowed if they repeat the end of the question: "yes, open it" does not
-        confirm closing.
+        Additional words are allowed only if they repeat the end of the question: "yes, open it"
+        does not confirm closing.
         """
         words = words_of(text, self._marks_tell) or ()
         for forms in (self._yes, self._no):
@@ -150,7 +150,7 @@ class Templates:
         return []
 
     def _without_asides(self, text: str) -> Iterator[str]:
-        """Yield the text, then the text without polite words and fillers at its ends."""
+        """Yield the text itself, then the text without polite words and fillers at either end."""
         words = _bare(text).split()
         yield " ".join(words)
         while words and (count := self._leading(words)):
@@ -161,8 +161,8 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """Return the length of the polite word or filler at the start, or at the end, of
-        `words`."""
+        """Return how many words the polite phrase or filler at the start of `words` (or at its end)
+        has."""
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
             part = words[-size:] if at_end else words[:size]
@@ -187,8 +187,8 @@ class Templates:
         return Intents.from_dict(told), frozenset(wildcards)
 
     def _plain(self, text: str, *, template: bool = False) -> str:
-        """Normalise the text. The length is kept if the text consists of plain letters and
-        accents."""
+        """Normalise the text. Its length is unchanged if it consists of plain and accented
+        letters."""
         text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
         text = text if template else text.casefold()
         if self._marks_tell:
@@ -197,7 +197,8 @@ class Templates:
 
 
 def _checked(sentence: Sentence, place: str) -> set[str]:
-    """Return the names of the template's slots. Raises BadTemplate if it is too complex."""
+    """Return the names of the template's slots. Raises BadTemplate if the template is too
+    complex."""
     parts = list(_parts(sentence.expression))
     if any(isinstance(part, RuleReference) for part in parts):
         raise BadTemplate(f"{place} names a rule in <>, and there are none.")
@@ -214,9 +215,9 @@ def _checked(sentence: Sentence, place: str) -> set[str]:
 
 
 def _consists(words: Words, forms: frozenset[Words], aside: frozenset[Words], asked: Words) -> bool:
-    """Return True if the words are such forms from start to end, with fillers between them.
+    """Return True if the words consist of the given forms, with optional fillers between them.
 
-    The end may repeat the end of the question.
+    They may end by repeating the end of the question.
     """
     # True in a set: reached with at least one form.
     reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]
@@ -265,7 +266,7 @@ def _bare(text: str) -> str:
 
 
 def _as_said(value: Any, text: str, plain: str) -> Any:
-    """Return a slot's value as it was said, with its accents and capitals."""
+    """Return a slot's value with the accents and capitals of the original text."""
     at = plain.find(value) if isinstance(value, str) else -1
     return text[at : at + len(value)] if at >= 0 and len(text) == len(plain) else value
 
@@ -290,14 +291,14 @@ _INSTRUCTION = (
 
 
 class BadSchema(Exception):
-    """The schema cannot be filled in. The message is one sentence that says why."""
+    """A schema cannot be filled in. The message is one sentence that gives the reason."""
 
 
 class SchemaMapper:
-    """Map an answer to a JSON Schema with one request to the larger model, which gets no tools."""
+    """Map an answer to a JSON Schema with one request to the larger model, without tools."""
 
     def __init__(self, thinker: Thinker, spend: Spend, new_id: Callable[[], str]) -> None:
-        """`spend` is called with the costs under an id made by `new_id`."""
+        """`spend` receives the costs under an id created by `new_id`."""
         self._thinker = thinker
         self._spend = spend
         self._new_id = new_id
@@ -305,8 +306,10 @@ class SchemaMapper:
     async def map(
         self, question: str, sentence: str, schema: Mapping[str, Any], language: str
     ) -> dict[str, Any] | None:
-        """Return values that fit the schema, or None if no model is available or the words give
-        none."""
+        """Return values that fit the schema.
+
+        Returns None if no model is available or the sentence contains no such values.
+        """
         asked = {"question": question, "answer": sentence, "language": language, "schema": schema}
         spend: Callable[[Spent], Awaitable[None]] = partial(self._spend, self._new_id())
         thought = await self._thinker.think(
@@ -325,7 +328,7 @@ class SchemaMapper:
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raise BadSchema if the schema is not that of an object, or is too large."""
+    """Raise BadSchema if the schema does not describe an object or is too large."""
     if schema.get("type") != "object":
         raise BadSchema('The schema of an answer must be that of an object: {"type": "object", …}.')
     if len(json.dumps(schema)) > MAX_SCHEMA:
@@ -333,7 +336,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the values if they fit the schema, else None."""
+    """Return the values if they fit the schema, otherwise None."""
     if not isinstance(values, dict):
         return None
     try:
@@ -348,7 +351,7 @@ def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _object_in(text: str) -> Any:
-    """Parse the JSON object in a model's answer, which may be inside a code block."""
+    """Parse the JSON object in a model's answer, with or without a code block around it."""
     start, end = text.find("{"), text.rfind("}")
     try:
         return json.loads(text[start : end + 1]) if start >= 0 else None

@@ -1,4 +1,4 @@
-"""End of turn by grammar: a recogniser follows the sentence and knows the commands of the house."""
+"""Detect the end of a turn with a recogniser that knows the house's commands."""
 
 import logging
 from concurrent.futures import Executor
@@ -42,7 +42,7 @@ _BEHIND_MS = 2000  # of audio not decoded yet: this machine is too slow, so this
 class _Sentence:
     """The sentence of one turn, shared with the decoder's thread.
 
-    Each field is written by one thread only.
+    Each field is written by only one thread.
     """
 
     # Audio thread: the pause (its last voiced sample) and the looks at it.
@@ -56,17 +56,20 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record a look at a pause. Returns False if it was recorded before."""
+        """Record that a pause was examined. Returns False if that was already recorded."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
     def start(self, samples: int, *, enough: bool) -> None:
-        """Start with this many earlier samples. If there are too few, the decoder is not used."""
+        """Start with this many earlier samples. Without `enough` of them, the decoder is not
+        used."""
         self.started, self.sent, self.lost = True, samples, not enough
 
     def send(self, samples: int) -> bool:
-        """Count another piece. Returns False if the decoder is too far behind and is no longer
-        used."""
+        """Count another block of samples.
+
+        Returns False if the decoder is too far behind, in which case it is no longer used.
+        """
         self.sent += samples
         self.lost = self.sent - self.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS
         return not self.lost
@@ -79,10 +82,10 @@ class _Sentence:
         self.decoded += samples
 
     def judge(self, pause: int, verdict: PauseVerdict) -> None:
-        """Keep the verdict on a pause.
+        """Store the verdict on a pause.
 
-        Within one pause an unfinished command cannot become complete: the word that would complete
-        it is noise.
+        Within one pause, an unfinished command cannot become complete: a word that seems to
+        complete it is noise.
         """
         at, earlier = self.judged
         unfinished = at == pause and earlier is PauseVerdict.UNFINISHED
@@ -91,16 +94,16 @@ class _Sentence:
 
 
 class GrammarEndpointer(Endings):
-    """Decide the end of a turn by the house's grammar.
+    """Detect the end of a turn with the house's grammar.
 
-    A cloud transcript comes about 0.3 s too late for this.
+    A cloud transcript arrives about 0.3 s too late for this.
     """
 
     def __init__(
         self, recognizer: SphinxLive, worker: Executor, language: str, area: str = ""
     ) -> None:
-        """`worker` is the recogniser's single thread, `language` the language of its words and
-        `area` this device's area."""
+        """`worker` is the recogniser's single thread, `language` is the recogniser's language, and
+        `area` is this device's area."""
         self._recognizer = recognizer
         self._worker = worker
         self._language = language
@@ -115,9 +118,9 @@ class GrammarEndpointer(Endings):
         self._speech_at = -1  # end of the first chunk reported as speech
 
     def use(self, house: House) -> None:
-        """Prepare the grammar for this house's names, in the background.
+        """Prepare the grammar for this house's names in the background.
 
-        Called on the loop's thread; cheap if no name has changed.
+        Call it on the event loop's thread. It is cheap if no name has changed.
         """
         known = naming(house)
         if known != self._known:
@@ -130,7 +133,7 @@ class GrammarEndpointer(Endings):
         self._sentence = _Sentence()
 
     def hear(self, pcm: bytes, end: int) -> None:
-        """Keep the frame, or pass it to the decoder in pieces of 100 ms."""
+        """Store the frame, or pass it to the decoder in blocks of 100 ms."""
         self._kept_end = end
         sentence = self._sentence
         if sentence is None or sentence.lost:
@@ -146,7 +149,7 @@ class GrammarEndpointer(Endings):
             self._send(sentence)
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """Return the allowed pause, by the newest verdict on the pause that began at
+        """Return the allowed pause in ms, from the newest verdict on the pause that began at
         `last_voiced`."""
         sentence = self._sentence
         if sentence is None or last_voiced is None:
@@ -172,8 +175,8 @@ class GrammarEndpointer(Endings):
     # --- on the audio front end's thread ---
 
     def _follow(self, sentence: _Sentence, now: int, last_voiced: int, silence: int) -> None:
-        """Start the decoder once it can know the level of the voice, and look at each pause in
-        time."""
+        """Start the decoder once it has enough audio to know the speaker's level, and examine each
+        pause when it is due."""
         due = sum(silence >= look for look in _LOOK_MS)
         since = now - self._speech_at
         if not sentence.started and (due or since >= (_LEVEL_MS - _BEFORE_MS) * SAMPLES_PER_MS):
@@ -241,7 +244,8 @@ class GrammarEndpointer(Endings):
         sentence.judge(last_voiced, judge_path(words, self._is_command))
 
     def _said(self, last_voiced: int) -> list[str]:
-        """Return the words of the command; `last_voiced` is a sample of the decoder's audio."""
+        """Return the words of the command up to `last_voiced`, a sample position in the decoder's
+        audio."""
         words = self._recognizer.words(last_voiced - _WORD_MS * SAMPLES_PER_MS)
         if words and words[-1] in LAST_WORDS:
             early = self._recognizer.words(last_voiced - _MORE_MS * SAMPLES_PER_MS)
@@ -250,6 +254,6 @@ class GrammarEndpointer(Endings):
 
 
 def _with_more(grammar: str) -> str:
-    """Return the same grammar, in which a word that announces more may follow each sentence."""
+    """Return the grammar extended so that each sentence can be followed by a word such as "and"."""
     more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
     return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

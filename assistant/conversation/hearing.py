@@ -1,4 +1,4 @@
-"""Audio input of the loop, on a separate thread: the loop never waits for wake-word or voice
+"""The loop's audio input, on a separate thread so that the loop never waits for wake-word or speech
 detection."""
 
 import asyncio
@@ -41,12 +41,12 @@ _SET_NAME = 15  # PR_SET_NAME of prctl(2)
 
 
 def name_thread(name: str) -> None:
-    """Name the calling thread for `top -H` and the like; names longer than 15 bytes are cut."""
+    """Name the calling thread for tools such as `top -H`. Names are cut to 15 bytes."""
     ctypes.CDLL(None).prctl(_SET_NAME, name.encode()[:15], 0, 0, 0)
 
 
 class Hearing:
-    """Access to the audio front end from the loop's thread. Without a front end nothing is ever
+    """Access to the audio front end from the loop's thread. Without a front end, nothing is
     heard."""
 
     def __init__(self, ear: AudioFrontEnd | None) -> None:
@@ -88,7 +88,7 @@ class Hearing:
     def ping(self, pong: Callable[[], None]) -> None:
         """Have the audio front end's thread call `pong` when it is free.
 
-        A silent room does not use the thread, so only this shows that it is alive.
+        In a silent room the thread has no work, so this is the only sign that it is alive.
         """
         with suppress(RuntimeError):  # the thread has been shut down
             self._worker.submit(pong)
@@ -99,7 +99,7 @@ class Hearing:
             self._ear.watch(from_ms, after_ms)
 
     def unwatch(self) -> None:
-        """Stop detecting speech; only the wake word counts from now on."""
+        """Stop detecting speech and listen only for the wake word."""
         if self._ear is not None:
             self._ear.unwatch()
 
@@ -122,11 +122,11 @@ class Hearing:
 
     @property
     def last_voiced_ms(self) -> float | None:
-        """Time of the last voiced sample of the current speech, None if nobody is speaking."""
+        """Time of the last voiced sample of the current speech; None if nobody is speaking."""
         return None if self._ear is None else self._ear.last_voiced_ms
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
-        """Return the audio of a spoken turn, beginning with the ring's audio since its mark.
+        """Return a spoken turn's audio, starting with the ring buffer's contents since its mark.
 
         Returns None for turns that are not spoken.
         """
@@ -144,7 +144,7 @@ class Hearing:
         return audio
 
     def answer(self, mark_ms: float) -> TurnAudio:
-        """Return the audio of an answer to Hearth's question, from the mark on.
+        """Return the audio of an answer to Hearth's question, starting at the mark.
 
         Raises RuntimeError if there is no audio front end.
         """
@@ -160,7 +160,7 @@ class Hearing:
         return ring.since(ring.start)
 
     def close(self) -> None:
-        """Stop the thread. The caller closes the audio front end."""
+        """Stop the thread. The caller must close the audio front end."""
         self._worker.shutdown()
 
     def _needed(self) -> AudioFrontEnd:
@@ -188,7 +188,7 @@ _FRESH_S = 1.0  # older frames say nothing about the present
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Levels of the last second; all None while the microphone delivers nothing."""
+    """Audio levels of the last second; all None while the microphone delivers no audio."""
 
     rms_db: float | None = None  # dBFS
     peak_db: float | None = None  # dBFS, of the loudest sample
@@ -198,10 +198,10 @@ class Reading:
 
 
 class Level:
-    """Measure the level of every frame, in a few microseconds each, on one thread."""
+    """Measure the level of every frame on a single thread, in a few microseconds per frame."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """`now` returns seconds of a monotonic clock."""
+        """`now` returns the time of a monotonic clock, in seconds."""
         self._now = now
         self._waiting: list[bytes] = []  # frames not measured yet
         self._powers: deque[float] = deque(maxlen=_FLOOR_S * _SECOND)  # mean squares
@@ -211,7 +211,7 @@ class Level:
         self._at_s = -math.inf
 
     def take(self, frame: Frame) -> None:
-        """Measure the next frame. After a gap of more than 1 s the measurement starts over."""
+        """Measure the next frame. A gap of more than 1 s resets the measurement."""
         now = self._now()
         if now - self._at_s > _FRESH_S:
             self._waiting.clear()
@@ -255,7 +255,8 @@ def _db(amplitude: float) -> float:
 
 
 class Listening:
-    """Feed one audio source after the other to the turn machine. Each source's time starts at 0."""
+    """Feed audio sources to the turn machine, one after another. Each source's clock starts at
+    0."""
 
     def __init__(
         self,
@@ -274,11 +275,12 @@ class Listening:
         self._deaf_after: int | None = None
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> None:
-        """Hear `source` until it ends, or until `turns` turns are closed and no question is open.
+        """Listen to `source` until it ends, or until `turns` turns have closed and no question is
+        open.
 
-        With `turns`, further wake words are ignored after that many turns, so that only answers to
-        Hearth's questions count. Raises what the source raises (see FrameSource), and RuntimeError
-        if there is no audio front end.
+        After `turns` turns, further wake words are ignored, so only answers to Hearth's questions
+        count. Raises the source's errors (see FrameSource), and RuntimeError if there is no audio
+        front end.
         """
         conversation, effects = self._conversation, self._effects
         await self._hearing.restart(in_a_room=not source.pulled)
@@ -324,7 +326,8 @@ class Listening:
         return await self._hearing.hear(frame)
 
     async def _keep_pace(self) -> None:
-        """Hold back a source that can wait until its audio has been taken and more is wanted."""
+        """Hold back a source that can wait until its audio has been processed and more is
+        wanted."""
         if self._effects.turn is not None and self._effects.turn.audio is not None:
             await self._effects.turn.audio.taken()
         await self._conversation.until(lambda: self._conversation.machine.wants_sound)

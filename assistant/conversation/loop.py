@@ -63,7 +63,7 @@ _STATUS = {
 
 
 class ConversationLoop:
-    """Dispatch events, reduce them by the rules and perform the effects, one turn at a time.
+    """Dispatch events to the rules and perform the resulting effects, one turn at a time.
 
     The loop owns the turn machine and the current turn. Leaving its async context ends every task.
     `on_turn` is called with each finished turn and the reason why it closed; it must not block.
@@ -82,9 +82,9 @@ class ConversationLoop:
         profiles: Mapping[str, str] | None = None,
         hears_stop: HearsStop | None = None,
     ) -> None:
-        """`profiles` maps a wake word to the name of the profile its turns use. `hears_stop`
-        recognises stop words on this device; None disables that. Without an audio front end
-        (`ear`), only typed turns and announcements are possible."""
+        """`profiles` maps each wake word to the profile that its turns use. `hears_stop` recognises
+        stop words on this device; None disables stop words. Without an audio front end (`ear`),
+        only typed turns and announcements are possible."""
         self.hearing = Hearing(ear)  # ring, wake word and voice activity
         microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
         self.machine = Machine(rules=rules or Rules(), microphone=microphone)
@@ -155,23 +155,23 @@ class ConversationLoop:
 
     @property
     def exchange(self) -> ConfirmationDialog | None:
-        """Confirmation question about a call of the newest turn, None if there is none."""
+        """Confirmation question about a call in the newest turn; None if there is none."""
         confirming = self._effects.turn.confirming if self._effects.turn is not None else None
         return confirming.exchange if confirming is not None else None
 
     @property
     def rings(self) -> bool:
-        """True while something rings between turns. Checked with each frame."""
+        """True while a timer or alarm rings between turns. Checked with each frame."""
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
-        """Register something that rings between turns, such as a timer. `rings` returns True while
-        it rings. `silence` is called when a person speaks to Hearth or asks for silence."""
+        """Register a bell that can ring between turns, such as a timer's. `rings` returns True
+        while it rings; `silence` is called when a person speaks to Hearth or asks for silence."""
         self._bells.append(rings)
         self._effects.heard.add(silence)
 
     def follow(self, follower: TurnListener) -> None:
-        """Register a listener for every turn from now on."""
+        """Register a listener for all future turns."""
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
@@ -180,18 +180,18 @@ class ConversationLoop:
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
-        """Mute or unmute the microphone. An answer in progress is still given."""
+        """Mute or unmute the microphone. An answer in progress continues."""
         self.dispatch(Muted(on))
 
     def wake(self, word: str = "button", caller: str = "") -> bool:
-        """Listen as after a wake word, with the wake sound.
+        """Open the microphone and play the wake sound, as after a wake word.
 
-        `word` is used for the journal and for profiles. `caller` is the program that wants it, ""
-        for a person. For a program, a tone that nothing silences is played first; if it cannot be
-        played, the microphone stays closed.
+        `word` is recorded in the journal and selects the profile. `caller` is the program that
+        opens the microphone, "" for a person. For a program, an opening tone that cannot be
+        silenced is played first; if the tone fails, the microphone stays closed.
 
-        Returns False if listening is not possible: there is no microphone, it is muted, or a person
-        is being listened to already; for a program also while anything else is in progress.
+        Returns False if Hearth can't listen: there is no microphone, it is muted, or a person is
+        already being listened to. A program also gets False while anything else is in progress.
         """
         if caller:
             return self.programs.listen(word, caller)
@@ -202,33 +202,32 @@ class ConversationLoop:
         return self.machine.turn > machine.turn
 
     def stop(self) -> None:
-        """Be silent: end the answer, drop the current sentence and stop anything that rings."""
+        """Be silent: end the answer, drop the current sentence and stop any ringing."""
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Let speech interrupt Hearth's voice, for a microphone without echo. The current answer
-        keeps its rules."""
+        """Set whether speech interrupts Hearth. This needs a microphone without echo."""
         self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
-        """Set the answers after which the microphone stays open, from the next turn on."""
+        """Choose the answers after which the microphone stays open, starting with the next turn."""
         self._use(replace(self._rules, follow_up=when))
 
     def use_profile(self, name: str) -> None:
-        """Set the profile for turns whose wake word names none; "" for none."""
+        """Set the profile for turns whose wake word selects none; "" for no profile."""
         self._maker.use_profile(name)
 
     @property
     def next_profile(self) -> str:
-        """Profile of the next turn whose wake word names none."""
+        """Profile of the next turn whose wake word selects none."""
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
-        """Require a higher score of wake words while music plays in the room."""
+        """Require a higher wake-word score while music plays in the room."""
         self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
-        """Handle a change of the microphone's status. Call it on the loop's thread."""
+        """Handle a change in the microphone's status. Call it on the loop's thread."""
         self._status = change.status
         if change.sentence:
             _log.warning("%s", change.sentence)
@@ -242,9 +241,8 @@ class ConversationLoop:
         self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Say something unasked, in this manner, once the conversation rests. It can be stopped and
-        talked over like an answer. Beyond ANNOUNCEMENTS_WAITING the oldest waiting announcement is
-        dropped. Nothing is said once the context is being left."""
+        """Speak an announcement once the conversation is idle. It can be interrupted like an
+        answer. If more than ANNOUNCEMENTS_WAITING are queued, the oldest is dropped."""
         if self.ending:
             _log.info("an announcement was dropped: Hearth is shutting down")
             return
@@ -255,44 +253,43 @@ class ConversationLoop:
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Register a callback for finished announcements.
 
-        It is called with the text, and with False if some of the sound could not be played. An
-        announcement that a person stopped counts as played.
+        It receives the text, and False if part of the audio could not be played. An announcement
+        that a person stopped counts as played.
         """
         self._effects.announced.add(ended)
 
     async def ask_quietly(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
-        """Run one silent typed turn of a program once the conversation rests.
+        """Run a program's silent typed turn once the conversation is idle.
 
-        Nothing of it is spoken, nobody is asked for confirmation, and a person's wake word
-        interrupts it. `owner`: see `ProgramTurns.ask`. Raises Busy if it cannot begin within half a
+        The turn is not spoken, asks nobody for confirmation, and is interrupted by a person's wake
+        word. `owner`: see `ProgramTurns.ask`. Raises Busy if the turn can't begin within half a
         minute.
         """
         return await self.programs.ask(text, rights, caller, owner)
 
     def end_talk(self) -> None:
-        """Keep the microphone closed after the current answer, until the next wake word."""
+        """Close the microphone after the current answer, until the next wake word."""
         self.dispatch(TalkEnded(self.machine.turn))
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
-        """Hear `source` until it ends, or until `turns` turns are closed and no question is open.
-        Returns the number of closed turns, without announcements. See `Listening.listen`."""
+        """Run `Listening.listen`, and return the number of closed turns without announcements."""
         before = self._effects.closed
         await self._listening.listen(source, turns)
         await self.rest()  # the last turn closes a moment after the last audio was heard
         return self._effects.closed - before
 
     async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
-        """Hear a microphone that recovers from failures, and follow its status.
+        """Listen to a microphone that recovers from failures, and follow its status.
 
-        Ends only by cancellation: a missing or unplugged device is not an error.
+        Runs until cancelled: a missing or unplugged device is not an error.
         """
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
 
     async def ask(self, text: str) -> None:
-        """Run one typed turn, until its answer has been given."""
+        """Run a typed turn until its answer is complete."""
         if await self._stopped_by(text):
             return
         before = self._effects.closed
@@ -300,9 +297,9 @@ class ConversationLoop:
         await self.until(lambda: self._effects.closed > before and self.resting)
 
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
-        """Run one typed turn for a terminal beside the daemon: nothing is spoken, and it waits
-        until nobody else is talking. Returns the turn and those that followed from it; none if the
-        text only stopped something. Raises Busy."""
+        """Run a typed turn for a terminal beside the daemon, without speaking, once nobody else is
+        talking. Returns the turn and any follow-on turns; the list is empty if the text only
+        stopped an answer or a bell. Raises Busy."""
         if await self._stopped_by(text):
             return []
         return await self.programs.ask_at_terminal(text, terminal)
@@ -315,11 +312,11 @@ class ConversationLoop:
         return True
 
     def retire(self) -> None:
-        """Begin nothing more. What is in progress continues until `end`."""
+        """Accept no new turns. Work in progress continues until `end`."""
         self.ending = True
 
     async def end(self) -> None:
-        """Interrupt the current turn and begin nothing more. Calling it again does nothing."""
+        """Interrupt the current turn and accept no new ones. Calling it again has no effect."""
         self.retire()
         if self._ended:
             return
@@ -338,8 +335,8 @@ class ConversationLoop:
         await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
-        """Pass an event to the turn machine and carry out its effects. Call it on the event loop.
-        Events that an effect causes wait until the current event's effects are carried out."""
+        """Pass an event to the turn machine and carry out its effects, on the event loop. Events
+        caused by an effect are handled after all effects of the current event."""
         if isinstance(event, StopAsked):
             self._effects.heard.tell()
         self._pending.append(event)
@@ -362,7 +359,7 @@ class ConversationLoop:
             await self._changed.wait()
 
     def wake_waiters(self) -> None:
-        """Have `until` check its conditions again, after a change without an event."""
+        """Make `until` check its conditions again after a change that came without an event."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -379,7 +376,7 @@ class ConversationLoop:
         self._tell_standing()
 
     def _use(self, rules: Rules) -> None:
-        """Use these rules from the next turn on."""
+        """Apply these rules, starting with the next turn."""
         self._rules = rules
         if self.machine.rests and self.machine.rules is not rules:
             self.machine = replace(self.machine, rules=rules)

@@ -1,4 +1,4 @@
-"""Questions that programs ask people in the room, one at a time. People come first."""
+"""Questions that programs ask people in the room, one at a time. People take precedence."""
 
 import asyncio
 import logging
@@ -74,9 +74,9 @@ _NOTE = (
 
 
 class Inquiry:
-    """One question of a program, created again if it is asked in another turn.
+    """A program's question. It is created again for each turn that asks it.
 
-    Expected answers come first, then the schema; without either, any words are an answer.
+    Expected answers are tried first, then the schema; without either, any reply is an answer.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class Inquiry:
         map_answer: MapAnswer | None,
         is_stop: Callable[[str], bool],
     ) -> None:
-        """`again` is the wording for asking once more. `is_stop` recognises words that ask for
-        silence, which are no answer unless they are expected."""
+        """`again` is the wording used to repeat the question. `is_stop` recognises requests for
+        silence, which are not answers unless they are expected."""
         self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self.fit: Fit | None = None  # the expected answer that matched
         self.values: dict[str, Any] = {}  # from its slots or the schema
@@ -105,11 +105,11 @@ class Inquiry:
 
     @property
     def note(self) -> str:
-        """Note for a model that has heard the answer too."""
+        """Note for a model that has also heard the answer."""
         return _NOTE  # without the program's words, because the next turn is the person's alone
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
-        """Judge an answer, using the last transcript in `heard`."""
+        """Judge an answer by the last transcript in `heard`."""
         words = heard[-1]
         if self._templates is not None and (fit := self._templates.find(words)) is not None:
             self.fit, self.values = fit, dict(fit.slots)
@@ -142,7 +142,7 @@ class Inquiry:
 
 
 class ProgramQuestions:
-    """Ask questions for programs. Enter its context for as long as the process runs."""
+    """Ask questions for programs. Keep its context open while the process runs."""
 
     def __init__(
         self,
@@ -153,8 +153,8 @@ class ProgramQuestions:
         clock: Clock,
         map_answer: MapAnswer | None = None,
     ) -> None:
-        """`queue` is shared with everything else that programs begin. `map_answer` is None if no
-        model can turn free answers into values."""
+        """`queue` is shared with all other requests from programs. `map_answer` is None if no model
+        can turn free-form answers into values."""
         self._speaker = speaker
         self._queue = queue
         self._house = house
@@ -177,25 +177,24 @@ class ProgramQuestions:
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask the question and return its result. Cancel the call to withdraw the question.
 
-        "answered": `id` is that of the expected answer. If none is expected, it is "yes" or "no"
-        for a plain yes or no, else None. `slots` come from the template or the schema, and
-        `sentence` is what was said. For guests, sentence and slots are left out because they
-        contain their words.
+        "answered": `id` is the id of the expected answer. If no answers are expected, it is "yes"
+        or "no" for a plain yes or no, otherwise None. `slots` come from the template or the schema,
+        and `sentence` is the person's reply. For guests, `sentence` and `slots` are left out
+        because they quote the guest.
 
-        "no_answer": nobody spoke, someone stopped the question, or someone had something else to
-        say, twice; also if the microphone was muted after the question was asked.
+        "no_answer": nobody spoke, someone stopped the question, someone replied twice with
+        something unrelated, or the microphone was muted after the question was asked.
 
         "unclear": `sentence`, if given, did not answer the repeated question either, or was a
-        command, which is then carried out. A question answered with a command is not asked again:
-        the person heard it and chose to say something else.
+        command, which is then carried out. A question answered with a command is not asked again,
+        because the person heard it and chose to say something else.
 
         "busy": too many requests are waiting, or the question expired before it could be asked;
-        nothing was said.
+        nothing was spoken.
 
-        Raises NotPossible, before anything is asked, while the microphone is muted or missing, so
-        that a program does not mistake a room that cannot answer for one that does not want to.
-        Also raises NotPossible if nobody can have heard the question, and for an invalid template
-        or schema.
+        Raises NotPossible without asking while the microphone is muted or missing, so that the
+        program doesn't mistake a room that cannot answer for one that does not want to. Also raises
+        NotPossible if nobody can have heard the question, and for an invalid template or schema.
         """
         question_id = new_id(self._clock.now())
         language = wanted.language or self._house.language_of(wanted.question)
@@ -227,7 +226,10 @@ class ProgramQuestions:
         language: str,
         make: Callable[[], Inquiry],
     ) -> tuple[Ended, Inquiry]:
-        """Ask, once more after a person's own command, and return how it ended. Raises Busy."""
+        """Ask the question and return its result and the inquiry.
+
+        It is asked once more if a person's own command interrupted it. Raises Busy.
+        """
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds
         last: tuple[Ended, Inquiry] | None = None
@@ -277,7 +279,7 @@ class ProgramQuestions:
         return _PLAIN.get(self._forms.read(inquiry.sentence or ""))
 
     def _maker(self, wanted: QuestionRequest, language: str) -> Callable[[], Inquiry]:
-        """Return a function that creates the inquiry for each turn that asks. Raises
+        """Return a function that creates the inquiry for each turn that asks it. Raises
         NotPossible."""
         house, templates = self._house, None
         try:
@@ -308,7 +310,7 @@ class ProgramQuestions:
 
 
 def why_deaf(standing: Standing) -> str | None:
-    """Return the reason why nobody could be heard, None if somebody could."""
+    """Return the reason why Hearth cannot hear anybody; None if it can."""
     if standing.muted:
         return "The microphone is muted: unmute it first."
     if standing.microphone in _DEAF:
@@ -326,8 +328,8 @@ def manner_of(wanted: SpokenRequest) -> Manner:
 class Talks:
     """Start conversations for programs with an opening line.
 
-    Enter its context for as long as the process runs. What has not begun when it is left is not
-    said.
+    Keep its context open while the process runs. Leaving it drops conversations that have not
+    begun.
     """
 
     def __init__(
@@ -337,8 +339,8 @@ class Talks:
         language_of: Callable[[str], str],
         clock: Clock,
     ) -> None:
-        """`queue` is shared with everything else that programs begin. `language_of` returns the
-        language of a text that names none."""
+        """`queue` is shared with all other requests from programs. `language_of` determines the
+        language of a text if the request names none."""
         self._speaker = speaker
         self._queue = queue
         self._language_of = language_of
@@ -361,8 +363,8 @@ class Talks:
         """Say an opening line once nobody is talking, then listen as after one of Hearth's own
         questions.
 
-        What the person says is a turn of their own, whose model knows the opening line and the
-        instruction. Returns the id of the talk at once. Raises NotPossible while the microphone is
+        The person's reply starts an ordinary turn, whose model knows the opening line and the
+        instruction. Returns the talk's id immediately. Raises NotPossible while the microphone is
         muted or missing, and NotAnnounced if too many requests are waiting.
         """
         if (why := why_deaf(self._speaker.standing)) is not None:

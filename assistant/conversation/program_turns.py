@@ -1,6 +1,6 @@
-"""Turns started by programs: an opened microphone, an announced question, a typed sentence.
+"""Turns started by programs: an opened microphone, an announced question or a typed sentence.
 
-People come first: nothing begins before the conversation rests, and nobody is interrupted.
+People take precedence: a program's turn waits until the conversation is idle and interrupts nobody.
 """
 
 import asyncio
@@ -75,10 +75,10 @@ class ProgramTurns:
         self._opening = False  # the tone before an opening microphone is playing
 
     def listen(self, word: str, caller: str) -> bool:
-        """Play the opening tone and, if it was heard, listen as after the wake word.
+        """Play the opening tone and, if it was audible, listen as after the wake word.
 
-        Returns False if that is not possible: there is no microphone, it is muted, or something is
-        in progress.
+        Returns False if Hearth can't listen: there is no microphone, it is muted, or another turn
+        is in progress.
         """
         if not self._may_listen or self._opening:
             return False
@@ -87,9 +87,9 @@ class ProgramTurns:
         return True
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
-        """Say the text once the conversation rests, and return when it has begun.
+        """Speak the text once the conversation is idle, and return when speaking has begun.
 
-        Returns False, without saying it, if the process is ending.
+        Returns False, without speaking, if the process is ending.
         """
         await self._conversation.until(self._may_begin)
         if self._conversation.ending:
@@ -100,11 +100,11 @@ class ProgramTurns:
     async def ask(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
-        """Run one silent typed turn with these rights. Raises Busy.
+        """Run a silent typed turn with these rights. Raises Busy.
 
-        `owner` is the owner of the conversation that the turn belongs to; None means the caller's
-        own. Once begun, the turn continues even if the caller stops waiting: its calls are not left
-        half done, and its rights last until the last call has returned.
+        `owner` owns the conversation that the turn belongs to; None means the caller's own. Once
+        begun, the turn continues even if the caller stops waiting, so that its calls are not left
+        half done. Its rights last until the last call has returned.
         """
         limits = (await self._services.wait()).limits
         if limits is None:
@@ -125,10 +125,11 @@ class ProgramTurns:
         return served
 
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
-        """Run a person's typed turn, which a terminal prints, once the conversation rests.
+        """Run a person's typed turn once the conversation is idle, for a terminal that prints it.
 
-        Returns it and the turns that followed from it, because a question was answered with another
-        command. Raises Busy if it cannot begin in time. Cancel it to interrupt the turn.
+        Returns the turn and any follow-on turns, which arise when a question is answered with
+        another command. Raises Busy if the turn can't begin in time. Cancel the call to interrupt
+        the turn.
         """
         async with self._queue.place(PATIENCE_S):
             rests = self._conversation.until(self._may_begin)
@@ -144,7 +145,7 @@ class ProgramTurns:
             return finished
 
     async def _finished(self, turn: "Turn") -> FinishedTurn:
-        """Wait until a turn is over and stored. Cancel it to interrupt the turn."""
+        """Wait until a turn is over and stored. Cancel the call to interrupt the turn."""
         try:
             await turn.written.wait()
         except asyncio.CancelledError:
@@ -159,8 +160,10 @@ class ProgramTurns:
     async def _serve(
         self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event
     ) -> FinishedTurn | Busy:
-        """Wait in the queue and run the turn. A task of the loop's group, so it must not
-        raise."""
+        """Wait in the queue and run the turn.
+
+        This is a task of the loop's group, so it must not raise.
+        """
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
             async with self._queue.place(PATIENCE_S):
@@ -220,8 +223,8 @@ TRIES = 2  # asked once more, then given up
 class AskedQuestion:
     """A program's question, owned by its turn.
 
-    What the brain makes of the answer is never spoken and its calls are not run, unless the answer
-    is a command: then it becomes a turn like any other, and its calls go through the policy.
+    The brain's response to the answer is not spoken and its calls are not run, unless the answer is
+    a command. A command becomes an ordinary turn, and its calls go through the policy.
     """
 
     def __init__(
@@ -275,7 +278,8 @@ class AskedQuestion:
                 self._settle("silence" if waited else "unheard")
 
     async def run(self) -> None:
-        """Ask and handle the answer, as a task of the turn. Cancel it to leave the question."""
+        """Ask the question and handle the answer, as a task of the turn. Cancel it to abandon the
+        question."""
         how: How = "stopped"
         try:
             how = await self._ask()
@@ -316,13 +320,13 @@ class AskedQuestion:
         return "unclear"
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
-        """Begin to hear an answer. `turn_id` is used for the new turn if it is a command."""
+        """Start listening to an answer. `turn_id` is for the new turn if the answer is a
+        command."""
         brain = self._services.get().brain
         self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 
     async def _weigh(self) -> Weighed:
-        """Judge the answer by a service's transcript first; if that does not fit, by this device's
-        too."""
+        """Judge the answer by a service's transcript and, if that doesn't fit, by this device's."""
         assert self._turn.audio is not None  # the answer is complete
         pcm = await self._turn.audio.complete()
         told = [words] if (words := await transcript_of(self._held, checked=False)) else []
@@ -349,7 +353,7 @@ class AskedQuestion:
         return None if self.promoted is None else self.promoted.turn
 
     def _note(self) -> None:
-        """Tell the model about the question, because it has heard the answer without it."""
+        """Tell the model about the question, because it heard only the answer."""
         if (services := self._services.value) is not None and services.asking is not None:
             services.asking.learn(self._inquiry.note)
 

@@ -1,4 +1,4 @@
-"""Finished turns: their records, the object printed by `--json`, and the log that stores them."""
+"""Records of finished turns: their contents, the `--json` output, and the log that stores them."""
 
 import logging
 from collections import deque
@@ -54,7 +54,7 @@ def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
 
 
 def wordless(record: TurnRecord) -> TurnRecord:
-    """Return the record without anything that was said, as it is kept for guests."""
+    """Return the record without any transcript or answer text, as stored for guests."""
     error, asked = record.error, record.confirmation
     return replace(
         record,
@@ -88,7 +88,7 @@ def as_json(record: TurnRecord, outcomes: Iterable[ToolOutcome]) -> dict[str, An
 
 
 def no_wake() -> dict[str, Any]:
-    """Return the object for audio in which the wake word was not heard."""
+    """Return the `--json` object for audio without a wake word."""
     return {
         "turn_id": None,
         "brain": None,
@@ -155,7 +155,7 @@ _KEPT = 20
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """A finished turn with the outcomes of its calls."""
+    """A finished turn and the outcomes of its calls."""
 
     record: TurnRecord
     outcomes: tuple[ToolOutcome, ...]
@@ -164,8 +164,8 @@ class FinishedTurn:
 def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
     """Return the last turn, merged with the turns that led to it.
 
-    A turn that answered a confirmation with a new command is merged with the turn that asked: its
-    wake word, question, calls, words and costs are included.
+    If a confirmation was answered with a new command, that command's turn is merged with the turn
+    that asked: it includes the earlier wake word, question, calls, text and costs.
     """
     turns = list(given)
     whole = turns[-1]
@@ -207,7 +207,8 @@ class TurnLog:
         keeps_words: Callable[[], bool] = lambda: True,
         after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing,
     ) -> None:
-        """`keeps_words` is called when a turn is stored; `after_writing` is awaited afterwards."""
+        """`keeps_words` is called when a turn is stored and returns True if its text may be kept.
+        `after_writing` is awaited afterwards."""
         self._store = store
         self._keeps_words = keeps_words
         self._after_writing = after_writing
@@ -221,16 +222,16 @@ class TurnLog:
         """Register a callback for every stored turn or job, and return a function that unregisters
         it.
 
-        Words that are not kept, or were deleted on request, are not passed on. The callback must
-        not block.
+        Text that is not kept, or was deleted on request, is not passed on. The callback must not
+        block.
         """
         return self._followers.add(follower)
 
     def on_turn(self, show: Callable[[FinishedTurn], None], *, from_start: bool = False) -> None:
-        """Call `show` with each turn as it was spoken, including words that are not stored.
+        """Call `show` with each turn as spoken, including text that is not stored.
 
-        For showing turns to the person at once; `show` must not block. With `from_start` it is also
-        called for turns that are already over.
+        Use it to show turns to the person immediately; `show` must not block. With `from_start`, it
+        is also called for turns that are already over.
         """
         self._printers.append(show)
         if from_start:
@@ -253,9 +254,9 @@ class TurnLog:
         self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
-        """Store one record, without its words if words are not kept.
+        """Store a record, without its text if text is not kept.
 
-        A failing store is only logged, because the person has had the answer.
+        If the store fails, the error is only logged, because the person already has the answer.
         """
         self._followers.tell(FinishedTurn(await self._write(record), ()))
 
@@ -270,16 +271,17 @@ class TurnLog:
 
 
 class TurnListener:
-    """Callbacks for every turn, on the loop's thread. They must not block; these do nothing."""
+    """Callbacks for every turn, on the loop's thread. Overrides must not block; the defaults do
+    nothing."""
 
     def opened(self, turn: "Turn") -> None:
         """Handle the start of a turn."""
 
     def whole(self, turn: "Turn") -> None:
-        """Handle the end of the turn's sentence."""
+        """Handle the end of the person's sentence."""
 
     def understood(self, turn: "Turn") -> None:
-        """Handle the end of the brain's part, when the words it heard are known."""
+        """Handle the end of the brain's part, when the transcript is final."""
 
     def asked(self, turn: "Turn") -> None:
         """Handle a call that waits for confirmation."""
@@ -289,7 +291,7 @@ class TurnListener:
 
 
 class TurnListeners(TurnListener):
-    """Several turn listeners, called in the order in which they were added."""
+    """A group of turn listeners, called in the order in which they were added."""
 
     def __init__(self) -> None:
         self._all: list[TurnListener] = []
@@ -328,7 +330,7 @@ class TurnTelling(TurnListener):
         self._tell = bus.publish
 
     def opened(self, turn: "Turn") -> None:
-        """Publish the wake word, or that the microphone was opened without one."""
+        """Publish the wake word, or the fact that the microphone was opened without one."""
         wake = turn.opening.wake
         if wake is None:
             return
@@ -338,7 +340,7 @@ class TurnTelling(TurnListener):
             self._tell("wake", turn.turn_id, word=wake.word, score=round(wake.score, 3))
 
     def understood(self, turn: "Turn") -> None:
-        """Publish the words of a person or program, also while the answer is being spoken."""
+        """Publish the person's or program's request, even while the answer is being spoken."""
         if turn.heard and turn.asking is None:
             self._tell(
                 "heard",
@@ -366,8 +368,7 @@ class TurnTelling(TurnListener):
         )
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Publish the answer and the reply to a confirmation, with words only as far as they are
-        kept."""
+        """Publish the answer and the reply to a confirmation, with only the text that is kept."""
         record = turn.record
         if record.source in UNASKED:
             return

@@ -1,4 +1,4 @@
-"""The queue of programs that want the conversation, and waiting with a limit."""
+"""A queue for programs that want to use the conversation, and a wait with a time limit."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -14,9 +14,9 @@ _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
 class RequestQueue:
-    """Programs that want the conversation for themselves, one at a time. Used on the event loop.
+    """Give programs exclusive use of the conversation, one at a time. Use it on the event loop.
 
-    The highest priority goes first, and among equals the first to arrive.
+    Requests are served by priority, then in order of arrival.
     """
 
     def __init__(self, clock: Clock, most: int = WAITING) -> None:
@@ -30,9 +30,9 @@ class RequestQueue:
     async def place(
         self, seconds: float, priority: Literal["low", "normal", "high"] = "normal"
     ) -> AsyncIterator[None]:
-        """Wait to be called for at most this long, and keep the place until the block is left.
+        """Wait up to `seconds` for a turn in the queue, and hold it until the block is left.
 
-        Raises Busy if too many are waiting, the time runs out or the queue is closed.
+        Raises Busy if too many requests are waiting, the time runs out or the queue is closed.
         """
         if self._closed or self.full:
             raise Busy("Too much is waiting to be asked or said already.")
@@ -52,7 +52,7 @@ class RequestQueue:
 
     @property
     def full(self) -> bool:
-        """True if no more requests may wait."""
+        """True if the queue accepts no more requests."""
         return len(self._waiting) >= self._most
 
     def close(self) -> None:
@@ -70,7 +70,10 @@ class RequestQueue:
 
 
 async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
-    """Return True if the work finishes in time, else cancel it. Errors of the work are raised."""
+    """Return True if the work finishes in time; otherwise cancel it and return False.
+
+    Errors raised by the work are passed on.
+    """
     doing = asyncio.ensure_future(work)
     late = asyncio.ensure_future(clock.sleep(seconds))
     try:

@@ -1,4 +1,4 @@
-"""A brain's turn whose events are held back until it is known what was said: a yes or a new
+"""A brain's turn whose events are held back until the reply is known to be a yes, a no or a new
 command."""
 
 import asyncio
@@ -40,10 +40,10 @@ Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
 
 
 class SpeculativeTurn:
-    """A BrainTurn wrapped around one that runs at once, so that a new command loses no time."""
+    """Wrap a BrainTurn that is already running, so that a new command loses no time."""
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
-        """`spawn` starts a task that outlives the turn that asks."""
+        """`spawn` starts a task that outlives the turn that asks the question."""
         self.heard: str | None = None  # the words transcribed so far
         self.serving = ""  # name of the brain that serves it
         self._turn = turn
@@ -60,9 +60,9 @@ class SpeculativeTurn:
         self._following = spawn(self._follow())
 
     async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
-        """Yield the events held back so far, then further ones as they come.
+        """Yield the events held back so far, then later events as they arrive.
 
-        With `further`, also yield those after a failed attempt. Closing the generator ends the
+        With `further`, events after a failed attempt are included. Closing the generator ends the
         turn.
         """
         if further:
@@ -81,8 +81,10 @@ class SpeculativeTurn:
         self._following.cancel()
 
     async def close(self) -> None:
-        """End the turn, and answer calls that were not taken as not run, because a model waiting
-        for a result stays mute."""
+        """End the turn, and report its unhandled calls as not run.
+
+        A model that waits for a result would otherwise stay silent.
+        """
         self._following.cancel()
         await asyncio.wait([self._following])
         while not self._waiting.empty():
@@ -91,19 +93,20 @@ class SpeculativeTurn:
                 await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
-        """Wait until a service has all of the audio, or none will get it."""
+        """Wait until a service has received all of the audio, or no service will."""
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 
     async def words(self) -> None:
-        """Wait until something was heard, or nothing more can come."""
+        """Wait until a transcript has arrived, or none can arrive any more."""
         while not (self._done or self.heard):
             await self._changed.wait()
 
     async def quiet(self, pause_s: float) -> None:
-        """Wait until no further piece of the transcript came for `pause_s`, or none can come.
+        """Wait until the transcript has not grown for `pause_s` seconds, or cannot grow any more.
 
-        Calls or speech of the model prove nothing: they may come while pieces are on their way.
+        The model's calls or speech do not show that the transcript is complete: more of it may
+        still be on its way.
         """
         while not self._done:
             piece = self._piece
@@ -114,7 +117,7 @@ class SpeculativeTurn:
                 return
 
     async def understood(self) -> bool:
-        """Return True if the brain takes the words for a request or a question."""
+        """Return True if the brain takes the reply for a request or a question."""
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._acted or self._failed:
@@ -122,10 +125,10 @@ class SpeculativeTurn:
         return isinstance(self._ended, TurnDone) and self._ended.understood
 
     async def commanded(self) -> bool:
-        """Return True if the words are a command.
+        """Return True if the reply is a command.
 
-        Either a tool was called, or a brain on the device, which knows only commands and questions,
-        has understood the words.
+        This is so if a tool was called, or if a brain on the device understood the reply, because
+        such a brain knows only commands and questions.
         """
         while not (self._acted or self._done):
             await self._changed.wait()
@@ -197,12 +200,12 @@ class SpeculativeBrain:
         return self._brain.name
 
     def begin(self, request: TurnRequest) -> BrainTurn:
-        """Return the turn in progress the first time, then a new turn of the brain."""
+        """Return the running turn on the first call, then new turns of the wrapped brain."""
         turn, self._turn = self._turn, None
         return turn if turn is not None else self._brain.begin(request)
 
     def anticipate(self) -> None:
-        """Do nothing, because the brain is already at work."""
+        """Do nothing, because the brain is already working."""
 
 
 # Transcripts of answers.
@@ -218,10 +221,10 @@ SEND_S = 6.0  # a service that does not have all of the audio by then is not wai
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
-    """Return a service's transcript of the answer; "" if it cannot be relied on.
+    """Return a service's transcript of the answer; "" if it is unreliable.
 
-    Returns None if no service hears the answer or its words came too late. `checked`: this device
-    recognises the answer too and both must agree, so a shorter wait will do.
+    Returns None if no service hears the answer or its transcript came too late. With `checked`,
+    this device recognises the answer too and both must agree, so the wait is shorter.
     """
     if held is None:
         return None
@@ -244,7 +247,7 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
 
 @dataclass(frozen=True, slots=True)
 class FollowOnTurn:
-    """Words said instead of a yes or no, with the brain's speculative turn for them."""
+    """A command given instead of a yes or no, with the brain's speculative turn on it."""
 
     turn: SpeculativeTurn
     audio: TurnAudio
@@ -254,7 +257,7 @@ class FollowOnTurn:
     def begin(
         cls, before: "Turn", audio: TurnAudio, turn_id: str, brain: Brain, spawn: Spawn
     ) -> Self:
-        """Start a brain on the audio of an answer to that turn's question."""
+        """Start a brain on the audio of a reply to the question that `before` asked."""
         before.hear_answer(audio)
         request = TurnRequest(turn_id, before.language, "voice", None, audio, before.profile)
         return cls(SpeculativeTurn(brain.begin(request), spawn), audio, turn_id)

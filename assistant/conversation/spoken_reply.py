@@ -1,4 +1,4 @@
-"""The answer of one turn, from the brain's pieces to the speech output."""
+"""A turn's spoken reply, from the brain's text to the speech output."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """Words to be spoken."""
+    """A clause to be spoken."""
 
     text: str
     language: str | None  # None for the turn's language, as known when it is spoken
@@ -37,10 +37,10 @@ class _Clause:
 
 
 class SpokenReply:
-    """Cut the answer into clauses and hand them to the speech output in order.
+    """Cut the answer into clauses and pass them to the speech output in order.
 
-    Clauses wait here while the speech output is still ending the answer before. Only `add` and
-    `add_sound` wait for that, when they are far ahead.
+    Clauses wait here while the speech output finishes the previous answer. Only `add` and
+    `add_sound` block, when they are far ahead.
     """
 
     def __init__(self, language: TurnLanguage) -> None:
@@ -67,8 +67,8 @@ class SpokenReply:
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
         """Add a piece of text.
 
-        `voiced` is True for the local voice, False if the brain speaks it itself. `language` is
-        None if it has to be determined from the text.
+        `voiced` is True if the local voice speaks it, False if the brain supplies its own audio.
+        `language` is None if it has to be detected from the text.
         """
         self.text += delta
         self._stay()
@@ -89,25 +89,25 @@ class SpokenReply:
             self.held_ms += len(piece.pcm) / 2 / piece.rate * 1000
 
     def hold(self) -> None:
-        """Hold back everything added from here on until `release`. Without a release it is never
+        """Hold back all text added after this call until `release`. Without a release it is never
         spoken."""
         if self._held is None:
             self._held, self.held_ms = [], 0.0
 
     def release(self) -> None:
-        """Speak what was held back, and everything that follows."""
+        """Speak the text held back and everything that follows."""
         held, self._held = self._held or [], None
         for line in held:
             self._queue(line)
 
     def settle(self) -> None:
-        """Speak a sentence that the clause cutter holds back, because nothing follows for now."""
+        """Speak a sentence that the clause cutter holds back, because no text follows for now."""
         self._stay()
         for clause in self._cutter.settle():
             self._put(clause)
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add one of Hearth's own sentences. `language` is None if it has to be told from the
+        """Add one of Hearth's own sentences. If `language` is None, it is detected from the
         sentence."""
         self._flush()
         self._voiced, self._given = True, None
@@ -116,7 +116,7 @@ class SpokenReply:
         self._queue(_Clause(sentence, told, voiced=True))
 
     def tone(self, name: str) -> float:
-        """Play a tone of `audio.earcons` before what is said next. Returns its length in ms."""
+        """Play a tone from `audio.earcons` before the next clause. Returns its length in ms."""
         try:
             return self.play(*earcon(name))
         except AudioError as error:  # such as a tone name stored by an older version
@@ -124,7 +124,7 @@ class SpokenReply:
             return 0.0
 
     def play(self, pcm: bytes, rate: int) -> float:
-        """Play a clip before what is said next: mono int16 at `rate` Hz. Returns its length in
+        """Play a clip, mono int16 at `rate` Hz, before the next clause. Returns its length in
         ms."""
         self._flush()
         self._hand_on(ReplyAudio(pcm, rate))
@@ -136,7 +136,7 @@ class SpokenReply:
         self._finished.set()
 
     def withdraw(self) -> None:
-        """Discard the text so far and everything that has not begun to be spoken."""
+        """Discard the text so far and every clause whose playback has not begun."""
         self._stay()
         self.text = ""
         self._cutter = ClauseCutter()
@@ -154,7 +154,7 @@ class SpokenReply:
     ) -> bool:
         """Speak the reply to its end. Returns False if it was stopped. Raises AudioError.
 
-        `announced` is the manner of an announcement, None for an answer.
+        `announced` describes how to speak an announcement; it is None for an answer.
         """
         answer: Answer | None = None
         try:
@@ -235,8 +235,7 @@ class SpokenReply:
 
 
 class Sounded:
-    """Extent to which a turn's answer was heard. It may still grow while the turn is in
-    progress."""
+    """Audible part of a turn's answer. It can grow while the turn is in progress."""
 
     def __init__(self, turn: "Turn") -> None:
         self._turn = turn
@@ -244,9 +243,9 @@ class Sounded:
 
     @property
     def cut_at(self) -> str | None:
-        """The words that were heard of an answer that was cut off.
+        """The part of a cut-off answer that was audible.
 
-        None if it was not cut off, or nothing of it was audible.
+        None if the answer was not cut off or none of it was audible.
         """
         turn = self._turn
         if turn.opening.silent:
@@ -255,9 +254,9 @@ class Sounded:
         return turn.spoken.heard if has_words else None
 
     def take_cut(self) -> str | None:
-        """Return, once, how much of the brain's cut-off answer was heard.
+        """Return, once only, the audible part of the brain's cut-off answer.
 
-        None if it was not cut off or the voice was ours.
+        Returns None if it was not cut off, or if Hearth spoke its own sentences.
         """
         turn = self._turn
         ours = turn.voice_is_ours or turn.failed or self._only_a_tone
@@ -270,7 +269,7 @@ class Sounded:
 
     @property
     def only_toned(self) -> bool:
-        """True for a finished announcement of which only the opening tone was heard."""
+        """True for a finished announcement of which only the opening tone was audible."""
         turn, spoken = self._turn, self._turn.spoken
         heard = spoken.clauses or (turn.sound is not None and spoken.audio_ms > turn.speech.tone_ms)
         return "first_audio_out" in turn.timeline.as_dict() and not heard
@@ -284,7 +283,8 @@ class Sounded:
 
 
 class Speech:
-    """The speech of one turn: one stretch, and another after each of Hearth's questions."""
+    """A turn's speech, divided into stretches: a new one begins after each of Hearth's
+    questions."""
 
     def __init__(
         self,
@@ -294,8 +294,8 @@ class Speech:
         on_first_audio: Callable[[], None],
         announced: Manner | None = None,
     ) -> None:
-        """`on_first_audio` is called at the first sample of each stretch. `announced` is the manner
-        of an announcement, None for an answer."""
+        """`on_first_audio` is called at the first sample of each stretch. `announced` describes how
+        to speak an announcement; it is None for an answer."""
         self.reply = SpokenReply(language)
         self.problem: str | None = None  # reason why something could not be played
         self.tone_ms = 0.0  # length of the tone before an announcement
@@ -317,7 +317,7 @@ class Speech:
         return self._said + self.reply.spoken
 
     def announce(self, text: str) -> None:
-        """Speak an announcement: its tone, clip and words, if it has them."""
+        """Play an announcement's tone, clip and text, as far as it has them."""
         manner = self._announced or PLAIN
         if manner.sound and self._mouth.has_sound(manner.sound):
             self.tone_ms = self.reply.tone(manner.sound)
@@ -329,7 +329,7 @@ class Speech:
         self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
-        """Start another stretch with one of Hearth's own sentences, "" for none."""
+        """Start another stretch with one of Hearth's own sentences; "" starts it without one."""
         self._said, self._told = self.spoken, self.text
         self.reply = SpokenReply(self._language)
         if sentence:
@@ -369,8 +369,8 @@ class Speech:
         return await self.say()
 
     async def further(self, sentence: str, language: str) -> bool:
-        """Speak only this sentence after a stretch that has ended. Returns True if it was played to
-        the end."""
+        """Speak only this sentence after an ended stretch. Returns True if it was played to the
+        end."""
         self.begin(sentence, language)
         self.reply.finish()
         return await self.say()

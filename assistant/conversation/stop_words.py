@@ -1,4 +1,4 @@
-"""Utterances that need no answer: stop words and the echo of Hearth's own voice."""
+"""Recognise utterances that need no answer: stop words and the echo of Hearth's own voice."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -52,14 +52,14 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
 def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
     """Return True if the whole text asks for silence in one of these languages.
 
-    Polite words around it are ignored, and so is the end of the `wake_word` (such as "okay_nabu")
-    before it.
+    Polite words around it are ignored, as is the end of the `wake_word` (such as "okay_nabu") in
+    front of it.
     """
     return any(_is_stop(text, code, wake_word) for code in _known(languages))
 
 
 def languages_with(languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the languages that have stop words, as bare codes."""
+    """Return the bare codes of those languages that have stop words."""
     return tuple(dict.fromkeys(base for code in languages if (base := _base(code)) in _FORMS))
 
 
@@ -95,10 +95,10 @@ def _base(code: str) -> str:
 async def hears_stop(
     pcm: bytes, transcribe: Callable[[bytes], Awaitable[str]], languages: Sequence[str] = ("en",)
 ) -> bool:
-    """Return True if a recogniser's text of a short utterance is a stop word.
+    """Return True if a short utterance is recognised as a stop word.
 
-    `transcribe` may raise AudioError. `languages` are those of its text; pocketsphinx knows
-    English.
+    `transcribe` may raise AudioError. `languages` are the languages it recognises; pocketsphinx
+    knows English.
     """
     try:
         text = await transcribe(pcm)
@@ -122,10 +122,10 @@ LAST_WORDS = 50  # number of our latest words compared: about 20 s of speech
 
 
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
-    """Return True if `heard` repeats what we said last. Anything with a yes or no is a person's.
+    """Return True if `heard` repeats what Hearth last said.
 
-    `ours` holds the clauses played, in order. `languages` are those whose words for yes and no
-    count.
+    Text that contains a yes or no always counts as a person's. `ours` holds the clauses played, in
+    order. `languages` are those whose words for yes and no are checked.
     """
     words = words_of(heard)
     if words is None or len(words) < LEAST_WORDS:
@@ -151,12 +151,13 @@ def _answers(languages: tuple[str, ...]) -> frozenset[str]:
 
 
 class Judge:
-    """Judge the words of one turn, depending on how it began."""
+    """Judge a turn's transcript, depending on how the turn began."""
 
     def __init__(
         self, opening: OpenTurn, languages: Sequence[str], ours: Callable[[], Sequence[str]]
     ) -> None:
-        """`languages` are the configured ones. `ours` returns the clauses played just before."""
+        """`languages` are the configured ones. `ours` returns the clauses that Hearth has just
+        played."""
         self._languages = languages
         self._ours = ours
         self._wake_word = opening.wake.word if opening.wake is not None else ""
@@ -165,8 +166,10 @@ class Judge:
         self._may_be_stop = opening.over_ours or opening.source in ("follow_up", "barge_in")
 
     def judge(self, heard: str | None) -> AsideFor | None:
-        """Return the reason why these words need no answer, None if they do or if there are
-        none."""
+        """Return the reason why this transcript needs no answer.
+
+        Returns None if it needs one or is empty.
+        """
         if not heard:
             return None
         if self._may_be_stop and is_stop_word(heard, self._languages, self._wake_word):
@@ -176,5 +179,5 @@ class Judge:
         return None
 
     def forget(self) -> None:
-        """Release what was said before the turn, which is over."""
+        """Release the clauses spoken before the turn, which is over."""
         self._ours = tuple

@@ -1,4 +1,4 @@
-"""The brain's part of a turn: its events, up to the end."""
+"""The brain's part of a turn: handle its events until it ends."""
 
 import asyncio
 import json
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
 class Patience:
     """Time limit for a silent brain, restarted with each word.
 
-    Only time spent waiting for the brain alone counts. While there is an excuse (the person speaks,
-    a call runs, we are busy with its words), its silence is not its fault.
+    Only time spent waiting for the brain counts. The limit is paused while the person speaks, a
+    call runs or Hearth is busy with the brain's words.
     """
 
     def __init__(self, seconds: float) -> None:
-        """`seconds` is the limit, in real time without a word."""
+        """`seconds` is how long the brain may stay silent, in real time."""
         self.seconds = seconds
         self._excuses: set[str] = set()
         self._timeout: asyncio.Timeout | None = None
 
     @asynccontextmanager
     async def bound(self) -> AsyncIterator[None]:
-        """Run a block that ends with TimeoutError when the time limit is reached."""
+        """Run a block that raises TimeoutError when the time limit is reached."""
         async with asyncio.timeout(None) as self._timeout:
             self._reckon()
             try:
@@ -71,7 +71,7 @@ class Patience:
         self._reckon()
 
     def expect(self, reason: str) -> None:
-        """End that excuse, if there is one."""
+        """Resume the limit once this reason to pause it has ended. Unknown reasons are ignored."""
         self._excuses.discard(reason)
         self._reckon()
 
@@ -109,11 +109,11 @@ class TurnThinking:
         self._goes_on = False  # our question was answered, and the brain may speak again
 
     async def run(self) -> None:
-        """Run the brain's part to its end. Cancel it to leave the brain."""
+        """Run the brain's part to its end. Cancel it to abandon the brain's answer."""
         await self._think(self._request())
 
     async def go_on(self, note: str) -> None:
-        """Ask the brain once more after a confirmation; `note` tells it the result of the call."""
+        """Ask the brain again after a confirmation; `note` gives it the call's result."""
         self._goes_on = True
         asked = self._request()
         note = f"{asked.note}\n{note}".strip()
@@ -152,7 +152,7 @@ class TurnThinking:
 
     @property
     def _brain_name(self) -> str:
-        """Name of the brain that serves the turn, "none" before there is one."""
+        """Name of the brain that serves the turn; "none" until one does."""
         services = self._services.value
         return self._turn.brain or (services.brain.name if services is not None else "none")
 
@@ -171,7 +171,7 @@ class TurnThinking:
     async def _follow(
         self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
     ) -> BrainFault | NotMeant | None:
-        """Handle the brain's events to their end. Returns None if it gave its answer."""
+        """Handle the brain's events to the end. Returns None if the brain gave its answer."""
         ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
@@ -206,11 +206,11 @@ class TurnThinking:
 
     @property
     def _comes_early(self) -> bool:
-        """True while a model's call is running: the model cannot know the result yet."""
+        """True while a model's call is running, when the model can't know the result yet."""
         return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
 
     async def _catch_up(self) -> None:
-        """Speak what came too early, unless the voice is ours by now."""
+        """Speak text that came too early, unless only Hearth's own sentences are spoken by now."""
         early, self._early = self._early, []
         for event in early:
             await self._take(event)
@@ -260,7 +260,8 @@ class TurnThinking:
                 self._turn.note(event)
 
     def _expect_tone(self) -> None:
-        """Allow a tone after a call that begins, but not in the middle of the person's sentence."""
+        """Allow a tone after a call that has just begun, but not in the middle of the person's
+        sentence."""
         if "end_of_turn" in self._turn.timeline.as_dict():
             self._toning.call_begins()
         else:
@@ -268,8 +269,7 @@ class TurnThinking:
 
 
 def note_of(line: "Announced | None") -> str:
-    """Return the note that lets a model understand the answer to an opening line, "" if there is
-    none.
+    """Return the note that lets a model understand a reply to an opening line; "" without one.
 
     The line comes from a program, which may have fewer rights than the person who answers, so it is
     passed as data.
@@ -288,9 +288,9 @@ def note_of(line: "Announced | None") -> str:
 
 
 def note_of_result(outcome: ToolOutcome) -> str:
-    """Return the note that tells a model about a confirmed call and its complete result.
+    """Return the note that gives a model a confirmed call and its complete result.
 
-    It is sent in the user's role, so text from a server is quoted and cannot pass for the person's
+    It is sent in the user's role, so a server's text is quoted and can't pass for the person's
     words.
     """
     name, data = (json.dumps(one, ensure_ascii=False) for one in (outcome.name, outcome.data))

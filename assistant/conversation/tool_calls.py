@@ -1,4 +1,4 @@
-"""Tool calls of one turn: run and answered, even if the turn is cut off."""
+"""Run and answer a turn's tool calls, even if the turn is cut off."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ class _CallBroke(Exception):
 
 
 class ToolCalls:
-    """Start each call as it is requested. Calls are not tasks of the turn."""
+    """Start each call when it is requested. Calls can outlive their turn."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ToolCalls:
         self._stopped = False
 
     def begin(self, brain_turn: BrainTurn, call: ToolCall, group: asyncio.TaskGroup) -> None:
-        """Run a call. `group` waits for its end and fails if the call fails inside Hearth."""
+        """Run a call. `group` waits for it, and fails if the call fails inside Hearth."""
         self._timeline.mark("first_tool_call")
         self._patience.excuse(call_name(call.id))
         self._under_way += 1
@@ -87,11 +87,11 @@ class ToolCalls:
         return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """Keep the outcome of a confirmed call, to be returned if the brain makes an equal call."""
+        """Keep a confirmed call's outcome and return it if the brain makes an equal call."""
         self._known.append((call, outcome))
 
     async def over(self) -> None:
-        """Wait until no call is running; calls outlive their turn."""
+        """Wait until no call is running, because calls can outlive their turn."""
         while self._running:
             await asyncio.wait(set(self._running))
 
@@ -114,7 +114,7 @@ class ToolCalls:
         """Run and answer a call. Returns False if it failed inside Hearth, which ends only this
         turn.
 
-        `warned`: the brain knew of a limit when it made the call.
+        `warned` is True if the brain already knew that a limit was reached when it made the call.
         """
         moment = asyncio.get_running_loop().call_later(MOMENT_S, self._own_words.say_moment)
         try:
@@ -168,7 +168,8 @@ class ToolCalls:
         return outcome
 
     async def _stop_brain(self) -> None:
-        """Leave a brain that keeps calling tools after it was told that a limit is reached."""
+        """Stop listening to a brain that keeps calling tools after being told that a limit is
+        reached."""
         turn = self._turn
         if turn.failed:
             return
@@ -192,7 +193,7 @@ class ToolCalls:
         )
 
     async def _hears(self) -> None:
-        """Wait until words were heard, or until it is too late to wait."""
+        """Wait for a transcript, up to a time limit."""
         try:
             async with asyncio.timeout(WORDS_S):
                 await self.has_heard.wait()
@@ -201,7 +202,7 @@ class ToolCalls:
 
 
 def call_name(call_id: str) -> str:
-    """Return the name under which Patience excuses a call."""
+    """Return the reason under which Patience is paused for a call."""
     return f"the call {call_id}"
 
 
@@ -222,8 +223,10 @@ _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 class OwnWords:
-    """Speak Hearth's own sentences about calls where a model cannot be trusted. The model is silent
-    from then on."""
+    """Report calls in Hearth's own sentences where a model cannot be trusted.
+
+    Once it has spoken, the model's text is no longer spoken.
+    """
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
         self.mute_brain = False  # the rest of what the brain says is discarded
@@ -237,7 +240,7 @@ class OwnWords:
         self.mute_brain = True
 
     def say_moment(self) -> None:
-        """Ask for patience if a call takes long and nothing has been said yet."""
+        """Ask for patience if a call takes long and nothing has been spoken yet."""
         turn = self._turn
         alone = turn.under_way and turn.confirming is None and not turn.failed
         if not alone or turn.opening.source == "text":
@@ -248,21 +251,21 @@ class OwnWords:
             turn.say(line.text, line.language)
 
     def refuse(self, sentence: str) -> None:
-        """Say that a secure action was refused, whatever a model may claim."""
+        """Say that a secure action was refused, regardless of the model's answer."""
         if self._is_new(sentence):
             self._withdraw_brain()
             self._say(sentence)
 
     def say_age(self, sentence: str) -> None:
-        """Say once how old the following data is, which a model may leave out."""
+        """Say once how old the data is, because a model may leave that out."""
         if self._is_new(sentence):
             self._say(sentence)
 
     def distrust(self) -> None:
-        """Report the rest of the answer ourselves once the calls are over.
+        """Let Hearth report the results itself once the calls are over.
 
-        The result of a call is not known, and a model could claim success. Brains on this device
-        speak by our catalogue and are trusted.
+        A call's result is unknown, and a model could claim success. Brains on this device use
+        Hearth's catalogue and are trusted.
         """
         if self._turn.confirming is None and self._turn.brain not in OWN_BRAINS:
             self._owed = True
@@ -270,7 +273,7 @@ class OwnWords:
             self._withdraw_brain()
 
     def own_up(self) -> None:
-        """Say what happened to the calls if the model's own words cannot be trusted."""
+        """Report the calls' results if the model's answer cannot be trusted."""
         turn = self._turn
         if turn.opening.silent and turn.brain not in OWN_BRAINS and undone(turn.outcomes):
             self._owed = True
@@ -282,8 +285,10 @@ class OwnWords:
                     self._say(sentence)
 
     def fault_of_endless_calls(self, outcomes: Sequence[ToolOutcome]) -> BrainFault:
-        """Return the fault of a brain that keeps calling tools, saying first what was done, newest
-        last."""
+        """Return the fault of a brain that keeps calling tools.
+
+        Its spoken text first reports what was done, newest last.
+        """
         done = (one for one in outcomes if one.status is not Status.NOT_RUN)
         deeds = _newest(one for one in done if one.tier is not Tier.READ)
         line = self._catalogue.say("fault.endless", self._turn.language)
@@ -302,11 +307,11 @@ class OwnWords:
 
 
 def is_in_doubt(outcome: ToolOutcome) -> bool:
-    """Return True for a change that was not seen to happen or that failed in the house.
+    """Return True for a change that was not observed or that failed in the house.
 
-    Only the model can tell, from the data, why a tool of another server failed. Long work of
-    Hearth's own tools is announced when it ends. A tool of ours that did not schedule or undo
-    something is answered by Hearth's own sentence.
+    Failures of other servers' tools are left to the model, which alone can explain them from the
+    data. Hearth's own long-running work is announced when it ends. If one of Hearth's tools failed
+    to schedule or undo something, Hearth says so itself.
     """
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
@@ -317,9 +322,9 @@ def is_in_doubt(outcome: ToolOutcome) -> bool:
 
 
 def is_undone(outcome: ToolOutcome) -> bool:
-    """Return True for a change that did not happen or is not known to have happened.
+    """Return True for a change that did not happen or whose result is unknown.
 
-    A call of a tool that does not exist counts too, because its intent is unknown.
+    A call to a nonexistent tool counts too, because its intent is unknown.
     """
     if is_in_doubt(outcome) or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return True
@@ -335,7 +340,7 @@ def _is_left_by_us(outcome: ToolOutcome) -> bool:
 
 
 def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
-    """Return the calls that did not happen, without those that a later call has put right."""
+    """Return the calls that did not happen, except those that a later call made good."""
     return [
         one
         for place, one in enumerate(outcomes)
@@ -344,7 +349,7 @@ def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
 
 
 def told(outcomes: Sequence[ToolOutcome]) -> list[str]:
-    """Return Hearth's own sentences about the changes of a turn, each once and in order."""
+    """Return Hearth's own sentences about a turn's changes, in order and without duplicates."""
     left = {id(one) for one in undone(outcomes)}
     changes = (one for one in outcomes if id(one) in left or _is_told_as_done(one))
     return list(dict.fromkeys(filter(None, _newest(changes))))
@@ -355,7 +360,7 @@ def _is_told_as_done(outcome: ToolOutcome) -> bool:
 
 
 def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
-    """Return the sentences, keeping only the latest one about the same things."""
+    """Return the outcomes' sentences, with only the latest one for each set of entities."""
     sentences: dict[tuple[str, ...], str] = {}
     for one in outcomes:
         things = one.entities or (one.id,)
@@ -365,9 +370,9 @@ def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
 
 
 def _puts_right(later: ToolOutcome, failed: ToolOutcome) -> bool:
-    """Return True if the same call was repeated and done.
+    """Return True if `later` is a successful repetition of the failed call.
 
-    A call of a tool that does not exist is put right by any later change.
+    A call to a nonexistent tool is made good by any later change.
     """
     if later.status is not Status.DONE or later.tier is Tier.READ:
         return False
@@ -384,7 +389,7 @@ _BY_WORDS = frozenset({"offline", "home-assistant"})
 
 
 def led_by(line: "Announced | None", brain: str | None) -> str:
-    """Return the program whose words the serving brain was given, "" for none."""
+    """Return the program whose opening line the serving brain was given; "" for none."""
     if line is None or not isinstance(line.then, ForTalk) or brain in _BY_WORDS:
         return ""
     return line.then.caller

@@ -1,4 +1,4 @@
-"""One turn while it happens: the brain thinks, tools run and clauses are spoken."""
+"""A turn in progress: the brain thinks, tools run and clauses are spoken."""
 
 import asyncio
 import logging
@@ -47,7 +47,7 @@ BRAIN_SILENCE_S = 30.0
 
 
 class Turn:
-    """Run one turn and collect what is recorded about it."""
+    """Run a turn and collect the data for its record."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Turn:
 
     @cached_property
     def sounded(self) -> Sounded:
-        """Extent to which the answer was heard."""
+        """Audible part of the answer."""
         return Sounded(self)
 
     @property
@@ -125,18 +125,18 @@ class Turn:
 
     @property
     def error(self) -> tuple[str, str] | None:
-        """Failure of the turn itself, as kind and sentence."""
+        """The turn's own failure, as a kind and a sentence; None if it did not fail."""
         problem = self.speech.problem
         return self.broke or (("no_sound", problem) if problem is not None else None)
 
     @property
     def outcomes(self) -> list[ToolOutcome]:
-        """Outcomes of the turn's calls so far, in the order in which they ended."""
+        """Outcomes of the turn's finished calls, in the order in which they ended."""
         return self.calls.outcomes
 
     @property
     def answer(self) -> str:
-        """Answer of the brain so far, including Hearth's own sentences."""
+        """The brain's answer so far, including Hearth's own sentences."""
         return self.speech.text
 
     @property
@@ -145,22 +145,23 @@ class Turn:
 
     @property
     def under_way(self) -> bool:
-        """True until the last sample was played or the turn was cut off."""
+        """True until the last sample has been played or the turn is cut off."""
         return self._group is not None
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """Hearth's question that can still be answered, or None."""
+        """The question that can still be answered; None if there is none."""
         return self.confirming or self.asking
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """Record of the confirmation before a call, None if there was none."""
+        """Record of a call's confirmation; None if there was none."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
     async def run(self) -> None:
-        """Run the whole turn, until its last sample was played. Cancel it to interrupt the turn."""
+        """Run the whole turn, until its last sample has been played. Cancel it to interrupt the
+        turn."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 self._speaking = self._group.create_task(self._speak())
@@ -181,7 +182,7 @@ class Turn:
                 self.confirming.give_up()
 
     def end_listening(self, speech_end_ms: float | None, at_ms: float) -> None:
-        """End the turn's sentence. Both times are on the conversation's clock."""
+        """End the person's sentence. Both times are on the conversation's clock."""
         if speech_end_ms is not None:
             self.timeline.mark("speech_end", speech_end_ms)
         self.timeline.mark("end_of_turn", at_ms)
@@ -195,27 +196,24 @@ class Turn:
         self.speech.reply.say(sentence, language)
 
     async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
-        """Speak a question instead of the rest of the brain's answer. Returns True if it was played
-        to the end.
-
-        `language` is None for one of Hearth's own sentences.
-        """
+        """Speak a question in place of the rest of the brain's answer. Returns True if it was
+        played to the end. `language` is None for one of Hearth's own sentences."""
         self._toning.give_way()
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
-        """Begin another stretch of speech. The returned coroutine speaks it to the end."""
+        """Start another stretch of speech, and return a coroutine that speaks it to the end."""
         self.speech.begin(sentence, self._own_language)
         return self._end_speech()
 
     async def ask_further(self, sentence: str) -> bool:
-        """Speak a question that follows another one. Returns True if it was played to the end."""
+        """Speak another question after an earlier one. Returns True if it was played to the end."""
         return await self.speech.further(sentence, self._own_language)
 
     def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
-        """Let the model answer with the data of a confirmed call, after the sentence `told`.
+        """Let the model answer with a confirmed call's data, after the sentence `told`.
 
-        Returns False if the model may not speak in this turn any more.
+        Returns False if the model may no longer speak in this turn.
         """
         if self._own_words.mute_brain or self._group is None or self.failed:
             return False
@@ -228,21 +226,21 @@ class Turn:
         return True
 
     def leave_brain(self) -> None:
-        """Stop waiting for the brain's work on the request."""
+        """Stop waiting for the brain's response to the request."""
         self.tell_words()
         if self._thinking is not None:
             self._thinking.cancel()
 
     def hear_answer(self, audio: TurnAudio) -> None:
-        """Keep the audio of an answer to Hearth's question in place of the request's."""
+        """Replace the request's audio with that of an answer to Hearth's question."""
         self.audio = audio
 
     def note_answer(self, heard: str | None) -> None:
-        """Keep the words that answered a program's question."""
+        """Store the text that answered a program's question."""
         self.heard = heard
 
     async def ask(self, call: ToolCall) -> None:
-        """Ask the person about a call that needs confirmation."""
+        """Ask the person to confirm a call."""
         services = self._services.get()
         question = services.tools.question(self.turn_id, call.id)
         if question is None or self.confirming is not None:
@@ -254,7 +252,7 @@ class Turn:
         self._confirm(question, call)
 
     def ask_next(self, question: Question, before: Before) -> None:
-        """Ask about the next call of the same request that needs confirmation."""
+        """Ask about the request's next call that needs confirmation."""
         self._confirm(question, self.calls.gated[question.call_id], before)
 
     def _confirm(self, question: Question, call: ToolCall, before: Before | None = None) -> None:
@@ -288,7 +286,7 @@ class Turn:
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def end(self, ending: BrainFault | NotMeant | None) -> None:
-        """Report how the brain's part ended, unless that has been done."""
+        """Report how the brain's part ended, unless already reported."""
         self.tell_words()
         if self.confirming is not None or self.set_aside():
             return
@@ -304,11 +302,11 @@ class Turn:
 
     @property
     def voice_is_ours(self) -> bool:
-        """True if nothing that the brain says is spoken any more."""
+        """True once only Hearth's own sentences are spoken, not the brain's."""
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:
-        """Keep what a brain reports about itself: its name, costs and whether it understood."""
+        """Store a brain's report about itself: its name, its costs or whether it understood."""
         match event:
             case Serving(brain):
                 self.brain = brain
@@ -318,30 +316,31 @@ class Turn:
                 self.understood = understood
 
     def went_offline(self) -> None:
-        """Report that only this device serves from now on; the brain says so next."""
+        """Report that the cloud is unavailable and this device now serves alone; the brain says so
+        next."""
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:
-        """Keep the person's words, which are now known."""
+        """Store the transcript of the person's request."""
         self.heard = text
         self.calls.has_heard.set()
         self._language.heard(text, language)
 
     def tell_words(self) -> None:
-        """Notify listeners, once, that the words are final."""
+        """Notify listeners, once only, that the transcript is final."""
         if not self._words_known and not self.set_aside():
             self._words_known = True
             self.follower.understood(self)
 
     @property
     def may_be_echo(self) -> bool:
-        """True if the turn may be Hearth's own echo, so that its words must be known first."""
+        """True if the turn may be Hearth's own echo, so that its transcript must be awaited."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
-        """Return True if the words known so far need no answer, and end the brain's part then.
+        """Return True, and end the brain's part, if the transcript so far needs no answer.
 
-        Has no effect once something was said or done.
+        Has no effect once a word has been spoken or a call made.
         """
         if self._aside:
             return True
@@ -358,7 +357,8 @@ class Turn:
     def cut_short(self, reason: CancelReason) -> None:
         """Record why the turn is interrupted.
 
-        Its audio is abandoned, since an end would look like the end of a sentence.
+        Its audio is abandoned rather than ended, because brains take an end for the end of a
+        sentence.
         """
         self.cut = reason
         if self.audio is not None:

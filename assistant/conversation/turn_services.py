@@ -1,4 +1,4 @@
-"""Voice, services, costs and clock of a turn."""
+"""A turn's voice, services, costs and clock."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TurnVoice:
-    """Speech output of turns, available from the start of the process."""
+    """Speech output for turns, available as soon as the process starts."""
 
     mouth: SpeechOutput
     catalogue: Catalogue
@@ -27,15 +27,15 @@ class TurnVoice:
     unheard: SpeechOutput | None = None  # of turns that a terminal prints; None: `mouth`
 
     def of_turn(self, *, printed: bool) -> "TurnVoice":
-        """Return the voice of a turn. `printed`: a terminal shows it, so nothing sounds."""
+        """Return a turn's voice. A turn `printed` at a terminal gets a silent one."""
         return replace(self, mouth=self.unheard) if printed and self.unheard else self
 
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
-    """The parts that do the work of a turn.
+    """The services that a turn uses.
 
-    They take seconds to open, so turns may wait for them (`Deferred`).
+    They take seconds to open, so turns can wait for them (`Deferred`).
     """
 
     brain: Brain
@@ -53,7 +53,7 @@ class TurnServices:
 
 @dataclass(slots=True)
 class TurnCost:
-    """Costs of all brains asked in a turn, including those that failed."""
+    """Costs of all brains used in a turn, including failed ones."""
 
     usage: Usage | None = None  # None: none reported
     cost_usd: float = 0.0
@@ -103,27 +103,27 @@ class ConversationClock:
         self._stood: tuple[float, float] | None = (clock.monotonic(), 0.0)
 
     def begin(self) -> None:
-        """Start a new audio source, whose first sample is at 0."""
+        """Start a new audio source, whose first sample is at 0 on its own clock."""
         self._sound_ms = self._offset_ms = 0.0
         self._stood = None
 
     def heard(self, sound_ms: float) -> None:
-        """Advance the source to this time."""
+        """Advance the audio source to this time."""
         self._sound_ms = sound_ms
 
     def stand(self) -> None:
-        """Count in real time from here on, because the sentence is over."""
+        """Start counting in real time, because the sentence is over."""
         if self._stood is None:
             self._stood = (self._clock.monotonic(), self._sound_ms)
 
     def listen(self) -> None:
-        """Count in audio time from here on, because the microphone is wanted again."""
+        """Go back to counting in audio time, because the microphone is needed again."""
         if self._stood is not None:
             self._offset_ms = self.now_ms - self._sound_ms
             self._stood = None
 
     def at(self, sound_ms: float) -> float:
-        """Return the moment of a position in the audio."""
+        """Convert a position in the audio to the conversation's time, in ms."""
         return self._offset_ms + sound_ms
 
     @property
@@ -135,15 +135,17 @@ class ConversationClock:
 
 
 class Timeline:
-    """Moments of one turn, in milliseconds."""
+    """Timestamps of a turn's milestones, in milliseconds."""
 
     def __init__(self, clock: ConversationClock) -> None:
         self._clock = clock
         self._moments: dict[Moment, float] = {}
 
     def mark(self, moment: Moment, at_ms: float | None = None) -> None:
-        """Record a moment, now or at `at_ms`. The first time counts; for `last_tool_result` the
-        last."""
+        """Record a milestone, now or at `at_ms`.
+
+        The first time is kept, except for `last_tool_result`, which keeps the last.
+        """
         at = self._clock.now_ms if at_ms is None else at_ms
         if moment == "last_tool_result":
             self._moments[moment] = at
@@ -151,5 +153,5 @@ class Timeline:
             self._moments.setdefault(moment, at)
 
     def as_dict(self) -> dict[str, float]:
-        """Return the moments in ms, in the documented order, rounded to 0.1."""
+        """Return the timestamps in ms, in the documented order, rounded to 0.1."""
         return {m: round(self._moments[m], 1) for m in MOMENTS if m in self._moments}

@@ -1,5 +1,6 @@
 """The turn machine: everything a person notices in a conversation, as pure functions.
 
-Begin with `machine`: a state (`state`) and an event (`events`) give the next state and the effects
-to carry out (`effects`). `voice` and `microphone` hold the rules of each.
+Start reading at `machine`: a state (`state`) and an event (`events`) give the next state and the
+effects to carry out (`effects`). `voice` holds the rules for Hearth's voice, `microphone` those for
+the microphone.
 """

@@ -1,4 +1,4 @@
-"""Effects: what the turn machine asks to be carried out. Events are in `events`.
+"""Effects: the actions that the turn machine requests. Events are in `events`.
 
 Times are milliseconds of audio since the source's first sample, unless noted.
 """
@@ -20,9 +20,9 @@ from assistant.speech.sink import Manner
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """Start a new turn and its brain. Spoken turns keep all audio from the mark on.
+    """Start a new turn and its brain. Spoken turns keep all audio from the mark onwards.
 
-    An announcement asks no brain: its text is spoken as it is.
+    An announcement needs no brain: its text is spoken unchanged.
     """
 
     turn: int
@@ -46,19 +46,19 @@ class OpenTurn:
 
     @property
     def silent(self) -> bool:
-        """True for a program's typed sentence: nothing is spoken, and nobody is asked for
+        """True for a program's typed sentence, which is answered without speaking or asking for
         confirmation."""
         return self.source == "text" and self.caller != ""
 
 
 @dataclass(frozen=True, slots=True)
 class Anticipate:
-    """Let brains open a connection, because a turn may be about to begin."""
+    """Let brains connect in advance, because a turn may be about to begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchSpeech:
-    """Detect speech from `from_ms` on; only speech after `after_ms` counts."""
+    """Detect speech in the audio since `from_ms`; only speech after `after_ms` counts."""
 
     from_ms: float
     after_ms: float
@@ -73,7 +73,7 @@ class ReleaseSound:
 
 @dataclass(frozen=True, slots=True)
 class StopWatching:
-    """Stop detecting speech; only the wake word counts from now on."""
+    """Stop detecting speech and listen only for the wake word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class ForgetSound:
 
 @dataclass(frozen=True, slots=True)
 class ListenForStop:
-    """Check a short utterance, spoken while we spoke or a timer rang, for a stop word."""
+    """Check a short utterance, heard while Hearth spoke or a timer rang, for a stop word."""
 
     from_ms: float  # first voiced sample
     after: int  # the newest turn
@@ -91,14 +91,14 @@ class ListenForStop:
 
 @dataclass(frozen=True, slots=True)
 class Duck:
-    """Lower Hearth's voice, or raise it again."""
+    """Lower Hearth's speech volume, or raise it again."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Hush:
-    """Silence what rings, because somebody has heard it."""
+    """Silence ringing timers, because somebody has heard them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class EndListening:
 
 @dataclass(frozen=True, slots=True)
 class AwaitAnswer:
-    """Wait for the answer to Hearth's question, which has been asked."""
+    """Wait for the answer to a question that Hearth has just asked."""
 
     turn: int
     by: AnswersBy
@@ -120,7 +120,7 @@ class AwaitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HearAnswer:
-    """Keep the audio of an answer to Hearth's question, from the mark on."""
+    """Keep the audio of an answer to Hearth's question, starting at the mark."""
 
     turn: int
     mark_ms: float
@@ -150,8 +150,10 @@ class PlaySound:
 
 @dataclass(frozen=True, slots=True)
 class SoundOpening:
-    """Play the tone that announces an opening microphone and that nothing silences. OpeningSounded
-    follows."""
+    """Play the tone that announces an opening microphone, even if Hearth is silenced.
+
+    OpeningSounded follows.
+    """
 
     turn: int
 
@@ -182,7 +184,7 @@ class SayText:
 
 @dataclass(frozen=True, slots=True)
 class AnnounceLine:
-    """Speak a catalogue sentence once the conversation rests."""
+    """Speak a catalogue sentence once the conversation is idle."""
 
     key: str
 
@@ -199,7 +201,7 @@ CancelReason = Literal["barge_in", "stop", "source_lost", "no_speech", "muted", 
 
 @dataclass(frozen=True, slots=True)
 class CancelTurn:
-    """Stop everything that the turn is still doing, its voice first."""
+    """Stop all work on the turn, starting with its speech."""
 
     turn: int
     reason: CancelReason
@@ -207,7 +209,7 @@ class CancelTurn:
 
 @dataclass(frozen=True, slots=True)
 class CloseTurn:
-    """Store the turn, which is over."""
+    """Store the finished turn."""
 
     turn: int
     error: str | None = None  # kind of error, e.g. "no_speech"

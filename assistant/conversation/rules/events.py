@@ -36,7 +36,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Judgement of words as an answer."""
+    """Judgement on whether a reply answers the question."""
 
     fits: bool  # the words are an answer
     again: bool = True  # if not: asking again may help
@@ -87,14 +87,14 @@ class WakeHeard:
 
 @dataclass(frozen=True, slots=True)
 class WakeRising:
-    """The wake-word engine hears something like the wake word; usually it fires soon after."""
+    """The wake-word engine hears something like the wake word and usually fires soon after."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Speech has started while speech is being detected."""
+    """Somebody has begun to speak while speech is being detected."""
 
     at_ms: float  # first voiced sample
 
@@ -109,7 +109,7 @@ class SpeechEnded:
 
 @dataclass(frozen=True, slots=True)
 class SpeechHeld:
-    """Speech has lasted: it was voiced for `Rules.barge_in_ms`."""
+    """The speech has lasted long enough: it was voiced for `Rules.barge_in_ms`."""
 
     at_ms: float  # when it was decided
     began_ms: float  # first voiced sample
@@ -117,7 +117,7 @@ class SpeechHeld:
 
 @dataclass(frozen=True, slots=True)
 class SpeechPassed:
-    """Speech stopped before it had lasted: a cough, a word, a clinking plate."""
+    """The speech stopped too early: it was a cough, a single word or a clinking plate."""
 
     at_ms: float  # last voiced sample
 
@@ -131,19 +131,20 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class SourceEnded:
-    """A file has ended: no more audio follows."""
+    """An audio file has ended: no more audio follows."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLost:
-    """The microphone is gone."""
+    """The microphone has disappeared."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceBack:
-    """The microphone delivers audio again. Its time continues, or restarts with another source."""
+    """The microphone delivers audio again. Its clock continues, or restarts for a different
+    source."""
 
     at_ms: float = 0.0
 
@@ -152,23 +153,23 @@ class Prompter(Protocol):
     """Ask a person at a keyboard."""
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Return the line that the person typed, or None if they gave none in time.
+        """Return the line that the person typed, or None if nothing was typed in time.
 
-        `hidden`: do not echo it.
+        With `hidden`, the input is not echoed.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AtTerminal:
-    """A person at a terminal, whose turn is printed there and not spoken."""
+    """A person at a terminal. Their turn is printed there and not spoken."""
 
     prompter: Prompter | None = None  # None if nobody can type an answer
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A person typed a sentence, or a program sent one (then nothing of it is spoken)."""
+    """A person typed a sentence, or a program sent one (whose answer is not spoken)."""
 
     text: str
     caller: str = ""  # the program, "" for a person
@@ -178,7 +179,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """Something is to be said unasked."""
+    """An announcement is waiting to be spoken."""
 
     text: str
     language: str
@@ -188,7 +189,7 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class OpeningSounded:
-    """The tone before a program opens the microphone is over."""
+    """The tone before a program opens the microphone has ended."""
 
     turn: int
     heard: bool  # False if nobody can have heard it
@@ -196,7 +197,7 @@ class OpeningSounded:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """The program that asked or wanted to talk has gone."""
+    """The program that asked a question or started a talk has withdrawn it."""
 
     then: Then
 
@@ -210,21 +211,21 @@ class Muted:
 
 @dataclass(frozen=True, slots=True)
 class Ringing:
-    """A timer has begun to ring, or nothing rings any more."""
+    """A timer has begun to ring, or the last one has stopped."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackStarted:
-    """The first sample of the answer has gone to the player."""
+    """The first sample of the answer has been sent to the player."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class BrainFinished:
-    """The brain has given its complete answer."""
+    """The brain's answer is complete."""
 
     turn: int
     asks: bool  # the answer ends in a question
@@ -242,7 +243,7 @@ class BrainFailed:
 
 @dataclass(frozen=True, slots=True)
 class SpeechNotMeant:
-    """The brain found that the speech was not addressed to Hearth."""
+    """The brain decided that the speech was not addressed to Hearth."""
 
     turn: int
 
@@ -252,7 +253,7 @@ AsideFor = Literal["echo", "stop_word"]
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """The words of this turn need no answer."""
+    """The speech in this turn needs no answer."""
 
     turn: int
     why: AsideFor
@@ -260,47 +261,47 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class StillThinking:
-    """A person has been waiting (in real time) without hearing anything."""
+    """A person has been waiting in silence for an answer, measured in real time."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The request was verified as done, so a tone may replace words."""
+    """The requested change was verified, so a tone can replace the spoken reply."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class WentOffline:
-    """Only this device serves from now on; the sentence that says so is about to be spoken."""
+    """The cloud is unavailable and this device now serves alone. Hearth is about to say so."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackEnded:
-    """Everything to be said has been played, as measured at the player."""
+    """All of the turn's speech has been played, as measured at the player."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """A person wants silence: by a stop word, a button or the API."""
+    """A person asked for silence with a stop word, a button or the API."""
 
 
 @dataclass(frozen=True, slots=True)
 class StopHeard:
-    """This device recognised a stop word. The conversation may have moved on meanwhile."""
+    """This device recognised a stop word. The conversation may have moved on in the meantime."""
 
     after: int  # number of the newest turn when it was said
 
 
 @dataclass(frozen=True, slots=True)
 class TalkEnded:
-    """The person wants to leave: the microphone stays closed after this answer."""
+    """The person ended the conversation: the microphone stays closed after this answer."""
 
     turn: int
 

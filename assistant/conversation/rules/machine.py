@@ -1,7 +1,7 @@
 """The turn machine: every rule that a person notices, as a pure function.
 
-`reduce(machine, event)` returns the next machine and the effects to carry out. There is no loop,
-clock or audio here: time comes in with the events, and the effect runner carries out the effects.
+`reduce(machine, event)` returns the next machine and the effects to carry out. This module has no
+loop, clock or audio: times come with the events, and the effect runner carries out the effects.
 """
 
 from collections.abc import Callable
@@ -88,9 +88,9 @@ Step = tuple[Machine, list[Effect]]
 
 
 def reduce(machine: Machine, event: Event) -> Step:
-    """Return the next machine and the effects of one event.
+    """Return the next machine and the effects of an event.
 
-    Events that mean nothing in the current state change nothing.
+    Events that are irrelevant in the current state change nothing.
     """
     turn = getattr(event, "turn", None)
     if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
@@ -292,7 +292,7 @@ def _at_least_thinking(machine: Machine) -> State:
 
 
 def _stop_listening(machine: Machine) -> list[Effect]:
-    """Stop listening if the brain finishes before the person does."""
+    """Stop listening if the brain finishes before the person has stopped speaking."""
     if machine.state in _BUSY:
         return []
     return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]

@@ -1,4 +1,4 @@
-"""Rules for a microphone that is lost, comes back, is muted or is opened by a program. Pure."""
+"""Pure rules for a microphone that is lost, comes back, is muted or is opened by a program."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ Step = tuple[Machine, list[Effect]]
 
 
 def lost(machine: Machine, event: SourceLost) -> Step:
-    """Tell a person who was speaking to Hearth; an answer in progress is still given."""
+    """Tell a person who was speaking to Hearth. An answer in progress continues."""
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
         case State.WAKING | State.LISTENING:
@@ -44,7 +44,7 @@ def lost(machine: Machine, event: SourceLost) -> Step:
 
 
 def back(machine: Machine, event: SourceBack) -> Step:
-    """Resume; if the source's time restarted, discard times of the old source."""
+    """Resume. If the source's clock restarted, discard times from the old source."""
     anew = event.at_ms < machine.now_ms
     machine = replace(machine, microphone=MicrophoneState.OPEN, now_ms=event.at_ms)
     if anew:
@@ -80,7 +80,7 @@ _LOST = "microphone.lost_while_speaking"
 
 
 def wants_opening(machine: Machine) -> bool:
-    """Return True if the announcement just spoken is to open the microphone."""
+    """Return True if the microphone should open after the announcement just spoken."""
     asks = isinstance(machine.then, ForAnswer) and machine.confirming is not None
     return asks or isinstance(machine.then, ForTalk)
 
@@ -93,9 +93,9 @@ def said(machine: Machine) -> Step:
 
 
 def sounded(machine: Machine, event: OpeningSounded) -> Step:
-    """Open the microphone if the tone was heard.
+    """Open the microphone if the tone was audible.
 
-    Speech counts from now on: detectors do not take the tone for speech.
+    Speech counts from this point: detectors do not mistake the tone for speech.
     """
     if machine.state is not State.SPEAKING or not wants_opening(machine):
         return machine, []
@@ -110,7 +110,7 @@ def sounded(machine: Machine, event: OpeningSounded) -> Step:
 
 
 def withdrawn(machine: Machine, event: Withdrawn) -> Step:
-    """End what is in progress for a program that has gone."""
+    """End a question or talk whose program has withdrawn it."""
     under_way = machine.then is event.then and machine.state in _UNDER_WAY
     if not under_way:
         return machine, []
@@ -119,10 +119,10 @@ def withdrawn(machine: Machine, event: Withdrawn) -> Step:
 
 
 def begun_at(machine: Machine, speech_ms: float) -> float:
-    """Return the time from which the longest sentence is counted.
+    """Return the time from which the maximum sentence length is counted.
 
-    If a program opened the microphone, that is the opening, so that it never stays open longer;
-    otherwise the start of the speech.
+    If a program opened the microphone, this is the opening time, which limits how long the
+    microphone can stay open; otherwise it is the start of the speech.
     """
     return speech_ms if machine.then is None else machine.since_ms
 

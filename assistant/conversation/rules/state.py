@@ -1,4 +1,4 @@
-"""State of the conversation: everything the turn machine remembers between two events."""
+"""The conversation's state: everything the turn machine remembers between two events."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -33,7 +33,7 @@ class MicrophoneState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Waiting times and habits. Times are milliseconds of audio unless noted."""
+    """Time limits and preferences. Times are milliseconds of audio unless noted."""
 
     settle_ms: float = 200  # speech this soon after the detection may be the end of the wake word
     wake_sound_ms: float = 400  # the wake sound is played only after this much silence
@@ -61,7 +61,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The complete state of the conversation."""
+    """The conversation's complete state."""
 
     rules: Rules = field(default_factory=Rules)
     state: State = State.IDLE
@@ -90,14 +90,14 @@ class Machine:
 
     @property
     def then(self) -> Then | None:
-        """Reason why the microphone opens after the current announcement, None if it does not."""
+        """Reason to open the microphone after the current announcement; None if it stays closed."""
         return None if self.announcing is None else self.announcing.then
 
     def fresh(self) -> "Machine":
         """Return the state before a new turn.
 
-        An announcement that was cut off before its first sample is queued again. For a question,
-        the program that asked decides about that.
+        An announcement that was cut off before its first sample is queued again, except for a
+        question: the program that asked it decides whether to repeat it.
         """
         waiting = self.announcements
         unheard = self.state is State.THINKING and not isinstance(self.then, ForAnswer)
@@ -120,7 +120,7 @@ class Machine:
 
     @property
     def wants_sound(self) -> bool:
-        """True if audio is wanted, so that a source that can wait may go on."""
+        """True if more audio is wanted; a source that can wait then continues."""
         return self.state in _OPEN_EARS
 
     @property
@@ -130,29 +130,29 @@ class Machine:
 
     @property
     def hears_over(self) -> bool:
-        """True if speech may interrupt Hearth's voice. A confirmation question is always played to
-        the end."""
+        """True if speech may interrupt Hearth. A confirmation question is always played to the
+        end."""
         speech = self.rules.barge_in == "speech" and self.confirming is None
         return speech and self.microphone is MicrophoneState.OPEN and not self.muted
 
     @property
     def ducks(self) -> bool:
-        """True while Hearth's voice is lowered."""
+        """True while Hearth's speech volume is lowered."""
         return self.state is State.SPEAKING and self.over_ms is not None
 
     @property
     def stops_by_ear(self) -> bool:
-        """True if a stop word that this device recognised is acted on."""
+        """True if a stop word recognised on this device takes effect."""
         return self.state in _STOPS_BY_EAR or self.ringing
 
     @property
     def stops_by_text(self) -> bool:
-        """True if a typed stop word is acted on, because there is something to stop."""
+        """True if a typed stop word takes effect, because there is something to stop."""
         return self.stops_by_ear or self.state is State.THINKING
 
     @property
     def tells_time(self) -> bool:
-        """True if the passing of time alone may change the state."""
+        """True if the passage of time alone can change the state."""
         return self.state in _TIMED
 
 
@@ -167,7 +167,7 @@ _TIMED = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLO
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Visible state of a conversation."""
+    """A conversation's state as shown to people and programs."""
 
     state: State
     muted: bool

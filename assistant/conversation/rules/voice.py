@@ -1,4 +1,4 @@
-"""Rules for Hearth's own voice: tones, interruptions, announcements and questions. Pure."""
+"""Pure rules for Hearth's voice: tones, interruptions, announcements and questions."""
 
 from dataclasses import replace
 
@@ -51,17 +51,18 @@ _UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room expects a 
 
 
 def sentence_over(machine: Machine) -> list[Effect]:
-    """Return the effects at the end of the person's sentence: the end tone, then waiting."""
+    """Return the effects at the end of the person's sentence: play the end tone and start
+    waiting."""
     return [PlaySound("end"), wait(machine)]
 
 
 def wait(machine: Machine) -> Effect:
-    """Return the effect that watches for a long wait for the answer."""
+    """Return the effect that detects a long wait for the answer."""
     return WatchThinking(machine.turn, machine.rules.thinking_ms)
 
 
 def still_thinking(machine: Machine, event: StillThinking) -> Step:
-    """Play a soft tone while nothing is said, except while a confirmation is being judged."""
+    """Play a soft tone while Hearth is silent, except while a confirmation is being judged."""
     silent = machine.state is State.THINKING and not machine.acknowledged
     if not silent or machine.confirming is not None or machine.error or _is_unspoken(machine):
         return machine, []
@@ -70,19 +71,19 @@ def still_thinking(machine: Machine, event: StillThinking) -> Step:
 
 
 def acknowledged(machine: Machine, event: Acknowledged) -> Step:
-    """Play one tone instead of words."""
+    """Play a single tone instead of a spoken reply."""
     if not _may_sound(machine):
         return machine, []
     return replace(machine, acknowledged=True), [PlaySound("done")]
 
 
 def went_offline(machine: Machine, event: WentOffline) -> Step:
-    """Play a tone before the sentence that says why."""
+    """Play a tone before Hearth says that it is offline."""
     return machine, [PlaySound("offline")] if _may_sound(machine) else []
 
 
 def _may_sound(machine: Machine) -> bool:
-    """Return True if nothing is being said and no confirmation is open."""
+    """Return True if Hearth is silent and no confirmation is open."""
     thinking = machine.state is State.THINKING and machine.confirming is None
     return thinking and not machine.error and not _is_unspoken(machine)
 
@@ -110,7 +111,7 @@ def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
 
 
 def voice_begins(machine: Machine) -> Step:
-    """Start SPEAKING with the first sample of the answer; from here on it can be interrupted."""
+    """Enter SPEAKING at the first sample of the answer, which can now be interrupted."""
     speaking = replace(machine, state=State.SPEAKING)
     if not machine.hears_over:
         return speaking, []
@@ -118,13 +119,14 @@ def voice_begins(machine: Machine) -> Step:
 
 
 def begun(machine: Machine, event: SpeechStarted) -> Step:
-    """Lower Hearth's voice while somebody speaks over it, until it is clear whom they mean."""
+    """Lower Hearth's voice while somebody talks over it, until it is clear whom they are
+    addressing."""
     over = machine.ringing if machine.rests else machine.hears_over
     return (replace(machine, over_ms=event.at_ms) if over else machine), []
 
 
 def held(machine: Machine, event: SpeechHeld) -> Step:
-    """Let the person take over after speaking long enough. The sentence is kept from its
+    """Let a person who has spoken long enough take over. Their sentence is kept from its
     beginning."""
     speaking = machine.state is State.SPEAKING
     ended_meanwhile = machine.state is State.FOLLOW_UP and machine.over_ms is not None
@@ -150,14 +152,14 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
 def begins_with(machine: Machine, event: WakeHeard) -> bool:
     """Return True if the speech that interrupted Hearth began with this wake word.
 
-    It is then a turn like any other, with that word's profile.
+    The speech is then an ordinary turn with that wake word's profile.
     """
     barged = machine.state is State.LISTENING and machine.source == "barge_in"
     return barged and event.mark_ms - machine.since_ms <= machine.rules.wake_first_ms
 
 
 def passed(machine: Machine, event: SpeechPassed) -> Step:
-    """Handle speech over Hearth's voice that stopped early: nothing, or one short word."""
+    """Handle speech over Hearth's voice that stopped early: noise or one short word."""
     if machine.over_ms is None:
         return machine, []
     match machine.state:
@@ -170,7 +172,7 @@ def passed(machine: Machine, event: SpeechPassed) -> Step:
 
 
 def ended(machine: Machine, event: SpeechEnded) -> Step:
-    """Handle the end of speech during a ringing timer or over Hearth's voice."""
+    """Handle the end of speech while a timer rings or Hearth is speaking."""
     if machine.over_ms is None:
         return machine, []
     if machine.state is State.FOLLOW_UP:
@@ -179,13 +181,13 @@ def ended(machine: Machine, event: SpeechEnded) -> Step:
 
 
 def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effect]:
-    """Listen for a stop word, unless the speech was too long for one."""
+    """Return the effect that checks speech for a stop word, unless the speech was too long."""
     short = ended_ms - began_ms <= machine.rules.stop_word_ms
     return [ListenForStop(began_ms, machine.turn)] if short else []
 
 
 def ended_over(machine: Machine) -> Step:
-    """Go on as if nobody had spoken over the end of Hearth's voice."""
+    """Continue as if nobody had talked over the end of Hearth's answer."""
     quiet = replace(machine, over_ms=None)
     if follows_up(quiet):
         return quiet, []  # the microphone is already open
@@ -193,7 +195,8 @@ def ended_over(machine: Machine) -> Step:
 
 
 def voice_ended(machine: Machine, close: CloseTurn) -> Step:
-    """End the turn: open or close the microphone, or leave it to somebody speaking over it."""
+    """End the turn and open or close the microphone, or leave the microphone to somebody who is
+    talking over the answer."""
     if machine.over_ms is not None and machine.hears_over:
         return replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms), [close]
     watched: list[Effect] = [StopWatching()] if machine.hears_over else []
@@ -221,18 +224,18 @@ def follows_up(machine: Machine) -> bool:
 
 
 def rest(machine: Machine) -> State:
-    """Return the state in which nothing is in progress."""
+    """Return the idle state."""
     return State.FAULT if machine.microphone is MicrophoneState.LOST else State.IDLE
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
-    """Record that something rings or has stopped, because a short word between turns may be meant
-    for it."""
+    """Record that a timer rings or has stopped, because a short word between turns may be meant for
+    it."""
     return replace(machine, ringing=event.on), []
 
 
 def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
-    """Add the effects that follow from the new state, however it was reached."""
+    """Add the effects of entering the new state, independent of the event that led to it."""
     if after.over_ms is not None and (after.muted or after.microphone is not MicrophoneState.OPEN):
         after = replace(after, over_ms=None)
     if before.ducks is not after.ducks:
@@ -247,13 +250,13 @@ def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
 
 
 def stop_heard(machine: Machine, event: StopHeard) -> Step:
-    """Stop, unless the answer or question that the stop word was meant for is already over."""
+    """Stop, unless the answer or question at which the stop word was aimed is already over."""
     same = machine.turn == event.after and machine.stops_by_text
     return stopped(machine) if same else (machine, [])
 
 
 def stopped(machine: Machine) -> Step:
-    """Be silent at once; nothing more is answered."""
+    """Fall silent immediately and answer nothing more."""
     silenced: list[Effect] = [Hush()] if machine.ringing else []
     if machine.state is State.SPEAKING:
         machine = replace(machine, silent_since_ms=machine.now_ms)
@@ -274,14 +277,14 @@ _IN_TURN = frozenset(
 
 
 def waits(machine: Machine, event: Announced) -> Step:
-    """Queue an announcement until the conversation rests, dropping the oldest if there are too
-    many."""
+    """Queue an announcement until the conversation is idle, dropping the oldest if the queue is
+    full."""
     waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
     return replace(machine, announcements=waiting), []
 
 
 def next_said(machine: Machine, effects: list[Effect]) -> Step:
-    """Say the next waiting announcement once the conversation rests."""
+    """Speak the next queued announcement once the conversation is idle."""
     if not machine.rests or not machine.announcements:
         return machine, effects
     first, *others = machine.announcements
@@ -311,7 +314,8 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Wait for an answer after Hearth's question has been heard; speech counts from now on."""
+    """Wait for an answer now that Hearth's question has been played; speech counts from this
+    point."""
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
@@ -327,19 +331,19 @@ def answered(machine: Machine) -> Step:
 
 
 def unanswered(machine: Machine, *, waited: bool) -> Step:
-    """Give up waiting for an answer. `waited` is True after the full waiting time."""
+    """Stop waiting for an answer. `waited` is True if the full waiting time has passed."""
     silent = replace(machine, state=State.THINKING)
     return silent, [StopWatching(), NoAnswer(machine.turn, waited)]
 
 
 def near_own_speech(machine: Machine, at_ms: float) -> bool:
-    """Return True if speech that began then may be Hearth's own voice or its echo."""
+    """Return True if speech that began at `at_ms` may be Hearth's own voice or its echo."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
 
 
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
-    """Return True if the time for an answer by voice is over. Keyboard and phone have their own
+    """Return True if the time for a spoken answer is over. Keyboard and phone have separate
     limits."""
     silent = machine.confirming == "ear" and not machine.answering
     asked = machine.then  # a program sets its own time limit
@@ -348,7 +352,7 @@ def is_unanswered(machine: Machine, waited_ms: float) -> bool:
 
 
 def settled(machine: Machine, event: ConfirmationSettled) -> Step:
-    """Go on after a confirmation: speak the result, or open a turn for the new command."""
+    """Continue after a confirmation: speak the result, or open a turn for the new command."""
     told = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
         # The question may have been answered elsewhere while the person was being listened to.
