@@ -1,7 +1,8 @@
-"""The composition root: the parts of one process and their lifetimes.
+"""Composition root: builds the parts of one process and manages their lifetimes.
 
-Begin with `build` (everything that a conversation needs, in order) and `daemon` (`hearth run`).
-`home` opens the store and Home Assistant, `brains` the brains, `tools` background work and the
-built-in tools, `services` what only the daemon has, and `interfaces` the interfaces for programs.
-`process` watches the process itself.
+Start reading at `build` (everything that a conversation needs, in order) and `daemon`, which is
+`hearth run`. `home` opens the store and Home Assistant, `brains` opens the brains, and `tools` sets
+up background work and the built-in tools. `services` contains what only the daemon runs, and
+`interfaces` opens HTTP, MQTT and the other interfaces for programs. `process` holds the data
+folder's lock and monitors the event loop and the clock.
 """

@@ -1,4 +1,4 @@
-"""The brains of one process, chosen by the settings, and notices about those that are missing."""
+"""Create the brains chosen in the settings, and explain which of them are unavailable."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -38,19 +38,19 @@ NO_CONSENT = (
 
 @dataclass(frozen=True, slots=True)
 class BrainSet:
-    """The brains of one process and what they share."""
+    """The brains of one process and the objects they share."""
 
     chain: FallbackBrain
     briefer: Briefer
     budget: Budget
     thinker: "GeminiOnceBrain | None"  # for long questions, if Gemini may be used
-    ear: Callable[[], Awaitable[Listener]]  # the recogniser, created when first needed
+    ear: Callable[[], Awaitable[Listener]]  # returns the recogniser, created on first use
     learn: Callable[[str], None]  # adds a note to the model's next turn
-    # Tells a brain how much of its cut-off answer was heard: brain name, turn id, words.
+    # Tells a brain how much of its interrupted answer was heard: brain name, turn id, text.
     tell_heard: Callable[[str, str, str], None]
-    forgetting: tuple[Callable[[], None], ...]  # each lets a brain forget its conversation
-    notices: tuple[str, ...]  # sentences for the person about configured brains that are missing
-    openings: Callable[[], int]  # number of sessions opened with Gemini Live
+    forgetting: tuple[Callable[[], None], ...]  # each makes a brain forget its conversation
+    notices: tuple[str, ...]  # sentences for the user about unavailable brains
+    openings: Callable[[], int]  # returns how many Gemini Live sessions were opened
 
     def forget(self) -> None:
         for forget in self.forgetting:
@@ -66,10 +66,11 @@ async def open_brains(
     resident: bool,
     next_profile: Callable[[], str] = str,
 ) -> AsyncIterator[BrainSet]:
-    """Open the brains of `brain.order` that are available. Raises ConfigError if there are none.
+    """Open every available brain listed in `brain.order`. Raises ConfigError if none is available.
 
-    `resident`: a daemon says aloud, once, why it works without Gemini; a short command leaves that
-    to the notices. `next_profile` returns the profile of a turn begun now.
+    With `resident` (the daemon), a cloud brain that is unavailable gets a stand-in, so that Hearth
+    says once aloud why it works without Gemini. Otherwise only `BrainSet.notices` explains it.
+    `next_profile` returns the profile that a turn starting now would use.
     """
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(OwnedTasks())
@@ -120,13 +121,13 @@ async def open_brains(
 
 
 def may_use_cloud(settings: Settings) -> bool:
-    """Return True if Gemini is allowed and has a key."""
+    """Return True if `privacy.accept_cloud` is on and there is a Gemini API key."""
     key = settings.gemini.api_key.get_secret_value().strip()
     return settings.privacy.accept_cloud and bool(key)
 
 
 class _BrainFactory:
-    """Create one brain after the other, and collect notices about brains that are not available."""
+    """Creates brains by name and collects a notice for each one that is unavailable."""
 
     def __init__(
         self,
@@ -149,8 +150,7 @@ class _BrainFactory:
         self._own_brain: OfflineBrain | None = None
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
-        """Return the brain of that name, or None if it is not available. It is closed with the
-        stack."""
+        """Return the named brain, or None if it is unavailable. The exit stack closes the brain."""
         if name == "offline":
             return await self._offline()
         if name == "home-assistant":
@@ -210,8 +210,8 @@ class _BrainFactory:
         return row
 
     async def _prefer_local(self, brain: Brain) -> Brain:
-        """Wrap a model's brain so that the house's own sentences come first, if the settings want
-        that."""
+        """Wrap a cloud brain so that Home Assistant's sentences are tried first, if the settings
+        ask for it."""
         mode = self._settings.brain.prefer_local
         if mode == "never" or not await self._engine_there("brain.prefer_local"):
             return brain
@@ -237,7 +237,10 @@ class _BrainFactory:
         return HomeAssistantBrain(ear, self._dry_run(), home.catalogue, last=last)
 
     async def _engine_there(self, what: str) -> bool:
-        """Return True if Home Assistant can try sentences, or is unreachable and may come back."""
+        """Return False, and add a notice, if Home Assistant has no conversation engine.
+
+        An unreachable Home Assistant counts as having one, because it may come back.
+        """
         if await self._home.conversation.offered() is not False:
             return True
         house, mend = "Home Assistant", ": add `conversation:` to its configuration.yaml"
@@ -261,16 +264,16 @@ class _BrainFactory:
             self._live_brain.forget()
 
     def openings(self) -> int:
-        """Return the number of sessions opened or resumed with Gemini Live."""
+        """Return how many Gemini Live sessions were opened or resumed."""
         return 0 if self._live_brain is None else self._live_brain.openings
 
     def learn(self, text: str) -> None:
-        """Add a note for the model's next turn, if a model keeps a conversation."""
+        """Pass a note to Gemini Live for its next turn; other brains keep no conversation."""
         if self._live_brain is not None:
             self._live_brain.learn(text)
 
     def tell_heard(self, brain: str, turn_id: str, heard: str) -> None:
-        """Tell a model that keeps a conversation how much of its answer was heard."""
+        """Tell Gemini Live how much of its interrupted answer the user heard."""
         if self._live_brain is not None and self._live_brain.name == brain:
             self._live_brain.cut_off(turn_id, heard)
 
@@ -278,7 +281,7 @@ class _BrainFactory:
         if self._own_brain is not None:
             return self._own_brain
         settings, home = self._settings, self._home
-        # Models are loaded here, in a thread, because the loop may be serving the embedded house.
+        # Load the models in a thread, because the event loop may be serving the simulated house.
         recognizer = await asyncio.to_thread(
             make_recognizer, settings.offline.recognizer, settings.assistant.languages
         )
@@ -299,9 +302,10 @@ class _BrainFactory:
 
 
 def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]:
-    """Return a function that tells which configured language a text is in, None if none.
+    """Return a function that finds the language of a text among the configured `codes`.
 
-    It takes the text and the language code that the brain gave, if any.
+    The function takes the text and the language code that the brain reported, if any. It returns
+    None if neither points to a configured language.
     """
     languages = Languages(tuple(codes))
     return lambda text, code: languages.configured(code) or identify(text, languages.codes)

@@ -1,7 +1,8 @@
 """Wire the parts of one process together according to the settings.
 
-Read `open_around` from top to bottom: each part is built from those above it. The parts that hear
-and speak are opened before (`assistant.app.conversation`), so that listening begins at once.
+Read `open_around` from top to bottom: each part is built from the parts above it.
+`assistant.app.conversation` opens the parts that listen and speak before that, so that Hearth
+listens as early as possible.
 """
 
 import logging
@@ -37,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """One assembled process of Hearth."""
+    """A fully assembled Hearth process."""
 
     settings: Settings
     home: HomeContext
@@ -59,12 +60,13 @@ async def open_app(
     paced: bool = False,
     prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
-    """Build and connect all parts, and close them at the end.
+    """Build and connect all parts, and close them on exit.
 
-    `player` plays the answers; None means that nothing is synthesised, as for typed turns. `hears`:
-    audio will be listened to. `resident`: the process keeps running, so slow work may continue in
-    the background. `paced`: audio arrives in real time, as it always does for a daemon. `prompter`
-    asks a person at a keyboard, if there is one.
+    `player` plays the answers; with None nothing is synthesised, as for typed turns. `hears` is
+    True if Hearth will listen to audio. `resident` is True if the process keeps running, so that
+    slow work can continue in the background. `paced` is True if audio arrives in real time, which
+    is always the case in the daemon. `prompter` asks questions at the keyboard, if a person is
+    there.
 
     Raises ConfigError, AudioError and StoreError. An unreachable Home Assistant is not an error.
     """
@@ -85,7 +87,10 @@ async def open_around(
     resident: bool,
     prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
-    """Open everything else around a conversation that may have begun already. See `open_app`."""
+    """Open the house, the brains and all other parts around an open conversation.
+
+    The conversation may already be listening. See `open_app` for the parameters.
+    """
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     mouth, controls, log = conversation.mouth, conversation.controls, conversation.log
     async with AsyncExitStack() as stack:
@@ -128,7 +133,7 @@ async def open_around(
                 say=say,
             )
         )
-        # Runs first on exit, because a turn needs everything around it.
+        # Ends the current turn first on exit, because it needs everything opened above.
         stack.push_async_callback(runner.end)
         daemon, notices = None, list(brains.notices)
         if announcements is not None:
@@ -149,7 +154,7 @@ def _turn_services(
     *,
     ahead: bool,
 ) -> TurnServices:
-    """Return the services of turns. `ahead`: voices may synthesise common phrases in advance."""
+    """Assemble what a turn needs. With `ahead`, voices synthesise common phrases in advance."""
     settings, controls = conversation.settings, conversation.controls
     voices = partial(voices_of, speed=controls.pace, ahead=ahead)
     return TurnServices(
@@ -163,7 +168,7 @@ def _turn_services(
 
 
 async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
-    """Load the voices. The recogniser's models are loaded while the first person speaks."""
+    """Load the voices. (The recogniser's models are loaded while the first user speaks.)"""
     try:
         await mouth.warm(languages)
     except AudioError as error:
@@ -191,7 +196,10 @@ def asking_services(
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
-    """Return the languages that the recogniser handles; one on another machine gets no secrets."""
+    """Return which languages the recogniser understands, and in which it may hear secrets.
+
+    A recogniser on another machine never hears secrets.
+    """
     recognizer = settings.offline.recognizer
     if not recognizer:
         return Hears(("en",), ("en",))

@@ -1,7 +1,7 @@
-"""The parts that hear and speak, opened before the house, its tools and the brains.
+"""Open the parts that listen and speak, before the house, its tools and the brains.
 
-This module imports none of the packages that are slow to import, so that wake words count one
-second after the start. A turn that begins before `services` is set waits for them.
+This module imports no package that is slow to load, so the wake word works about one second after
+the start. A turn that starts before `BoxConversation.services` is set waits for it.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BoxConversation:
-    """The conversation of one process and the parts opened with it.
+    """The conversation of one process, and the parts opened with it.
 
-    `assistant.app.build.open_around` sets what it needs from the house and the brains.
+    `home`, `brains` and `services` are set later, by `assistant.app.build.open_around`.
     """
 
     settings: Settings
@@ -70,9 +70,10 @@ async def open_conversation(
     resident: bool,
     paced: bool = False,
 ) -> AsyncIterator[BoxConversation]:
-    """Open the conversation, with the mute state loaded. See `assistant.app.build.open_app`.
+    """Open the conversation and restore the mute state.
 
-    Raises ConfigError, AudioError and StoreError.
+    See `assistant.app.build.open_app` for the parameters. Raises ConfigError, AudioError and
+    StoreError.
     """
     clock = SystemClock()
     home: Deferred[HomeContext] = Deferred()
@@ -156,9 +157,9 @@ def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowl
 
 
 def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsStop | None:
-    """Return the recogniser of stop words, or None.
+    """Return a function that recognises stop words, or None with a configured recogniser.
 
-    Only the device's own recogniser is known to understand English.
+    Only Hearth's default recogniser is sure to understand English.
     """
 
     async def transcribe(pcm: bytes) -> str:
@@ -172,7 +173,7 @@ def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsSto
 async def _open_ear(
     stack: AsyncExitStack, settings: Settings, home: "Deferred[HomeContext]", *, paced: bool
 ) -> AudioFrontEnd:
-    # A file read at full speed is ahead of any recogniser.
+    # A file that is read at full speed is over before any recogniser has a result.
     languages = settings.assistant.languages if paced else ()
     endings = await stack.enter_async_context(
         open_endings(languages, partial(_house, home), settings.assistant.area)

@@ -1,11 +1,11 @@
-"""Serve one set of settings: listen, open everything else, and close it on request.
+"""Run the daemon with one set of settings until it is asked to stop or reload.
 
-`serve` may be called again with other settings; the process and its lock on the data folder belong
-to the caller. To reload, the caller uses `Requests.reload`, and if the new settings cannot be
-opened it serves the old ones again.
+The caller owns the process and its lock on the data folder, and can call `serve` again with other
+settings. To reload, it calls `Requests.reload`; if the new settings can't be opened, it calls
+`serve` with the old ones again.
 
-The microphone and the wake word come first. Parts that are slow to import or to answer (tool
-servers, the house, models, interfaces) are opened while frames are already being processed.
+The microphone and the wake word start first. Parts that are slow to import or to respond (tool
+servers, the house, models, interfaces) are opened while audio is already being processed.
 """
 
 import asyncio
@@ -40,47 +40,52 @@ if TYPE_CHECKING:
 
 NOTHING = "null"  # a value of audio.input
 _LOOK_S = 0.1  # seconds between checks for a reload
-_FIRST_FRAME_S = 2.0  # seconds after which the rest is opened without waiting for a frame
+_FIRST_FRAME_S = 2.0  # seconds to wait for the first frame before opening the slow parts
 _log = logging.getLogger(__name__)
 
 
 class Ended(StrEnum):
-    """Reason why these settings are no longer served."""
+    """The reason why `serve` returned."""
 
-    STOP = "stop"  # the process is asked to end
-    RELOAD = "reload"  # the caller has other settings; the conversation was at rest
-    HEARD = "heard"  # the input file is over, and so is its last turn
+    STOP = "stop"  # the process was asked to end
+    RELOAD = "reload"  # the caller has new settings, and the conversation was idle
+    HEARD = "heard"  # the input file and its last turn have ended
 
 
 class Requests:
-    """Requests to a running `serve`, made on one event loop. `stop` outweighs `reload`."""
+    """Stop and reload requests to a running `serve`, all made on its event loop.
+
+    A stop takes precedence over a reload.
+    """
 
     def __init__(self) -> None:
         self._wanted: Ended | None = None
         self._changed = asyncio.Event()  # set and replaced with each request
 
     def stop(self) -> None:
-        """End at once; the turn in progress is interrupted and stored."""
+        """Ask `serve` to end immediately. The current turn is interrupted and stored."""
         self._want(Ended.STOP)
 
     def reload(self) -> None:
-        """End as soon as the conversation rests, so that other settings can be served."""
+        """Ask `serve` to end when the conversation is idle, so that new settings can be loaded."""
         if self._wanted is None:
             self._want(Ended.RELOAD)
 
     def renew(self) -> None:
-        """Clear a reload that has been handled. A stop remains."""
+        """Clear a reload request that has been handled. A stop request stays."""
         if self._wanted is Ended.RELOAD:
             self._wanted = None
 
     @property
     def wanted(self) -> Ended | None:
-        """Current request, None to go on."""
+        """The current request, or None to keep running."""
         return self._wanted
 
     async def wait(self, rests: Callable[[], bool]) -> Ended:
-        """Wait until it is time to end. `rests` returns True if a reload would interrupt
-        nothing."""
+        """Wait for a stop request, or for a reload request and `rests`.
+
+        `rests` returns True while a reload would interrupt nothing.
+        """
         while True:
             reloads = self._wanted is Ended.RELOAD
             if self._wanted is Ended.STOP:
@@ -98,36 +103,36 @@ class Requests:
 
 
 def _nothing_heard(runner: ConversationLoop, microphone: SteadyMicrophone | None) -> None:
-    """Do nothing."""
+    """The default `on_listening`: do nothing."""
 
 
 def _nothing_stands(app: "App", microphone: SteadyMicrophone | None, sound: "SoundState") -> None:
-    """Do nothing."""
+    """The default `on_ready`: do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Callbacks and requests of the caller. None of the functions may block."""
+    """The caller's callbacks and requests. The callbacks must not block."""
 
     requests: Requests = field(default_factory=Requests)
-    # Called when frames are being processed, or when a missing or muted device is being watched
-    # for. Slow parts (the house, tool servers, models, interfaces) may still be opening; a turn
-    # waits for them.
+    # Called when audio is being processed, or when Hearth is waiting for a missing or muted
+    # microphone. Slow parts (the house, tool servers, models, interfaces) may still be opening; a
+    # turn waits for them.
     on_listening: Callable[[ConversationLoop, SteadyMicrophone | None], None] = _nothing_heard
-    # Called when everything is open. `microphone` is None if a file or nothing is listened to.
+    # Called when everything is open. `microphone` is None if the input is a file or "null".
     on_ready: Callable[["App", SteadyMicrophone | None, "SoundState"], None] = _nothing_stands
-    # Further problems, by name: each function returns a sentence, "" while all is well.
+    # Further problems by name: each function returns a sentence, or "" if there is no problem.
     troubles: Mapping[str, Callable[[], str]] = field(default_factory=dict)
-    stuck: Callable[[], str] = str  # returns why only a restart helps, "" while all is well
+    stuck: Callable[[], str] = str  # returns why Hearth must be restarted, or ""
     startup: Startup = field(default_factory=Startup)  # notified of each stage
 
 
 async def serve(settings: Settings, hooks: Hooks) -> Ended:
-    """Serve until the source ends or an end is requested.
+    """Run until the input file ends or a stop or reload is requested.
 
-    Raises ConfigError, AudioError, StoreError and IntegrationError, alone or in an ExceptionGroup,
-    if these settings cannot be opened; then nothing is left open. Cancel it to end at once, as with
-    `stop`.
+    If these settings can't be opened, raises ConfigError, AudioError, StoreError or
+    IntegrationError, alone or in an ExceptionGroup, and leaves nothing open. Cancelling it ends it
+    immediately, like `Requests.stop`.
     """
     echo = await plan_echo(settings)
     if echo.complaint:
@@ -156,7 +161,7 @@ async def serve(settings: Settings, hooks: Hooks) -> Ended:
 
 
 class _Service:
-    """A running conversation and everything around it."""
+    """A running conversation and the parts opened around it."""
 
     def __init__(
         self,
@@ -175,7 +180,6 @@ class _Service:
         self._unsaid: Callable[[], bool] = lambda: False  # True while an announcement is waiting
 
     async def run(self) -> Ended:
-        """Run until the source is over or an end is requested."""
         asked = asyncio.ensure_future(self._asked())
         listening = asyncio.ensure_future(self._listen())
         around = asyncio.ensure_future(self._open_around())
@@ -187,19 +191,20 @@ class _Service:
                     one.result()  # raises the error that ended it
             return asked.result() if asked.done() else Ended.HEARD
         finally:
-            for one in every:  # stop listening before the parts that serve it are closed
+            for one in every:  # stop listening before closing the parts it uses
                 one.cancel()
                 await asyncio.wait([one])
 
     async def _asked(self) -> Ended:
-        """Wait for a request to end, and begin nothing after it that would be interrupted."""
+        """Wait for a stop or reload request, and then accept no more turns."""
         runner = self._conversation.runner
         wanted = await self._hooks.requests.wait(lambda: runner.resting and not self._unsaid())
         runner.retire()
         return wanted
 
     async def _listen(self) -> None:
-        """Listen to the configured source: a file once, a microphone or nothing forever."""
+        """Listen to the configured input: a file once, or a microphone (or nothing) until
+        cancelled."""
         name, runner = self._conversation.settings.audio.input, self._conversation.runner
         if name == NOTHING:
             await asyncio.get_running_loop().create_future()
@@ -254,7 +259,7 @@ class _Service:
                         await asyncio.get_running_loop().create_future()
 
     async def _measure_echo(self, app: "App") -> None:
-        """Measure the echo in a quiet moment, and reload if the result calls for a canceller."""
+        """Measure the echo when the room is quiet, and reload if echo cancellation is needed."""
         from assistant.sound.echo_measurement import EchoMeasurement, is_quiet
 
         microphone, speaker, runner = self._microphone, self._outputs, app.runner
@@ -273,9 +278,9 @@ class _Service:
 
 
 def _import() -> None:
-    """Import what the rest needs, which takes a second or two, in a thread."""
-    # Skip httpx's command line, which imports rich, click and pygments (4 MB) and is not needed.
+    """Import the remaining modules. Takes a second or two, so it runs in a thread."""
+    # Skip httpx's command line: it isn't needed and imports rich, click and pygments (4 MB).
     sys.modules.setdefault("httpx._main", cast(ModuleType, None))
     import assistant.app.build
     import assistant.app.interfaces
-    import assistant.sound.devices  # noqa: F401  (imported for those who open the rest)
+    import assistant.sound.devices  # noqa: F401  (loads the modules for later imports)

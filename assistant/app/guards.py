@@ -1,4 +1,4 @@
-"""The guards of tool calls, assembled from the settings."""
+"""Build the guards of tool calls from the settings."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -26,9 +26,6 @@ from assistant.tools.undo.stack import UndoStack
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.services import Services, Snapshots
 
-# The settings and the context of each call, as the policy takes them.
-
-
 LOOK_S = 5.0  # seconds between checks for changes by other processes
 
 _log = logging.getLogger(__name__)
@@ -44,11 +41,11 @@ def rulings_of(policy: Policy) -> Rulings:
 
 
 class PolicyContexts:
-    """Provide the policy context of each call: mode, time of day, this device and the owner's
+    """Provides the policy context of each call: mode, time of day, this device and the owner's
     ratings."""
 
     def __init__(self, kept: SmallValues, clock: Clock, settings: Settings) -> None:
-        """`kept` is the store that holds mode and ratings."""
+        """`kept` is the store that contains the mode and the ratings."""
         self.modes = ModeKeeper(kept, clock, Mode(settings.policy.mode))
         self.ratings = Ratings(kept)
         self._clock = clock
@@ -61,10 +58,10 @@ class PolicyContexts:
         await self.ratings.load()
 
     async def follow(self) -> None:
-        """Reload mode and ratings regularly, until cancelled.
+        """Reload the mode and the ratings every few seconds, until cancelled.
 
-        Other processes with this data folder may change them: `hearth tools rate`, or `hearth ask`
-        for the mode.
+        Other processes that use this data folder can change them: `hearth tools rate` changes
+        ratings, and `hearth ask` can change the mode.
         """
         while True:
             await self._clock.sleep(LOOK_S)
@@ -75,7 +72,6 @@ class PolicyContexts:
                     _log.warning("mode and ratings cannot be read: %s", error)
 
     def __call__(self) -> PolicyContext:
-        """Return the current policy context."""
         now = self._clock.now().time()
         return PolicyContext(self.modes.current, now, self._satellite, self.ratings.tiers)
 
@@ -98,11 +94,11 @@ def _rule(rule: PolicyRule) -> OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Governed:
-    """The guards of calls, and the undo stack."""
+    """The guards of tool calls, and the undo stack."""
 
     governance: CallGuards
     undo: UndoStack
-    keeps_words: Callable[[], bool]  # False if words are not stored, for guests
+    keeps_words: Callable[[], bool]  # returns False if transcripts are not stored (guest mode)
 
 
 @asynccontextmanager
@@ -115,9 +111,9 @@ async def open_governance(
     *,
     resident: bool,
 ) -> AsyncIterator[Governed]:
-    """Open the guards. Leaving the context discards what could be undone and cleans up.
+    """Open the guards. On exit, everything that could still be undone is discarded.
 
-    `resident`: this process is the daemon.
+    `resident` is True in the daemon.
     """
     services = Services(home)
     alone = resident or not is_held(settings.data_folder)

@@ -1,4 +1,4 @@
-"""The house as one process sees it: connected, with its tools and the store."""
+"""Open the house for one process: the connection to Home Assistant, the tools and the store."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from integrations.demo_home.rest import DemoHome
 
 DEMO = "demo"  # a value of home_assistant.url
-LEARN_S = 300.0  # seconds between reads of what is exposed, if no turn reads it
+LEARN_S = 300.0  # seconds between reads of the exposed entities, if no turn reads them
 _LEARN_WITHIN_S = 2.0  # seconds to wait for the first read
 
 _log = logging.getLogger(__name__)
@@ -70,14 +70,14 @@ class HomeContext:
     catalogue: Catalogue
     cameras: Cameras
     bus: EventBus  # for automations and displays
-    demo: "DemoHome | None"  # the simulated house, if
+    demo: "DemoHome | None"  # the simulated house, if `home_assistant.url` is "demo"
 
     def keeps_words(self) -> bool:
-        """Return False in guest mode, in which words are not stored."""
+        """Return False in guest mode, in which transcripts are not stored."""
         return self.policy_contexts.modes.current is not Mode.GUEST
 
     def own_device(self) -> str:
-        """Return the id of Hearth's device in Home Assistant, "" if there is none."""
+        """Return the id of Hearth's device in Home Assistant, or "" if it isn't registered."""
         return self.device.device_id
 
 
@@ -90,10 +90,10 @@ async def open_home(
     store: Store | None = None,
     catalogue: Catalogue | None = None,
 ) -> AsyncIterator[HomeContext]:
-    """Open the house, its tool servers and the store. Raises ConfigError and StoreError.
+    """Open the store, Home Assistant and the tool servers. Raises ConfigError and StoreError.
 
-    `resident`: this process is the daemon and holds the lock of the data folder. `store` is an open
-    store that stays the caller's; `catalogue` is one that is already loaded.
+    `resident` is True in the daemon, which holds the data folder's lock. A `store` that is passed
+    in stays open on exit. `catalogue` is used instead of loading one.
     """
     async with AsyncExitStack() as stack:
         demo = await _demo(settings, stack)
@@ -106,7 +106,7 @@ async def open_home(
         device = HouseDevice(settings, clock)
         home = HomeAssistant(url, token, *tls)
         hub = await stack.enter_async_context(_hub(settings, url, token, device, home))
-        # Started first, so that both waits pass at the same time if the house is unreachable.
+        # Start this first: if the house is unreachable, both timeouts then run at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())
         if settings.mcp.servers:
             tasks.start(_list(hub), "the tool servers, begun early")
@@ -147,7 +147,8 @@ async def open_home(
 async def _demo(settings: Settings, stack: AsyncExitStack) -> "DemoHome | None":
     if settings.home_assistant.url != DEMO:
         return None
-    # Imported late: mcp's server part takes as long to import as the rest of a short command.
+    # Import this only if needed: the MCP server package takes as long to import as everything
+    # else that a short command needs.
     from integrations.demo_home.rest import DemoHome
 
     return await stack.enter_async_context(DemoHome())
@@ -232,7 +233,6 @@ def _hub(
 
 
 def _servers(settings: Settings, url: str, token: str) -> list[ServerSpec]:
-    """Return the tool servers, Home Assistant's own first."""
     verify_tls, ca_file = _tls(settings)
     home = home_assistant_server(url, token, verify_tls=verify_tls, ca_file=ca_file)
     return [home, *_other_servers(settings)]
@@ -247,7 +247,7 @@ def _house(home: HomeAssistant) -> House:
 
 
 async def _lately(store: Store) -> str:
-    """Return the words a person said last, "" if there are none. Raises StoreError."""
+    """Return the last user's transcript, or "" if there is none. Raises StoreError."""
     turns = await store.turns_of_people(1)
     return (turns[0].heard if turns else None) or ""
 
@@ -262,8 +262,10 @@ def _here(home: HomeAssistant) -> bool:
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:
-    """Learn from Home Assistant's own server what is exposed, because the registries are
-    incomplete."""
+    """Read from Home Assistant's MCP server which entities are exposed to assistants.
+
+    The entity registry doesn't say this for every entity.
+    """
     try:
         home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
     except IntegrationError as error:
@@ -271,8 +273,7 @@ async def _learn(hub: McpHub, home: HomeAssistant) -> None:
 
 
 async def _list(hub: McpHub) -> None:
-    """List the tools early, because server programs take time to start; the first turn then has
-    them."""
+    """Start the tool servers early, so that the first turn doesn't wait for them."""
     await hub.tools()
 
 

@@ -1,5 +1,4 @@
-"""Interfaces of the daemon: HTTP and MCP, the device in Home Assistant, MQTT, Wyoming and
-metrics."""
+"""Open the daemon's interfaces: HTTP and MCP, device, MQTT, Wyoming and metrics."""
 
 import asyncio
 import time
@@ -44,15 +43,13 @@ if TYPE_CHECKING:
     from assistant.sound.devices import SoundState
 
 
-# Renders the Prometheus page of one process.
-
-
+# Renders the Prometheus page of this process.
 Page = Callable[[], Awaitable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """State of the connection to the MQTT broker."""
+    """The MQTT connection, as the metrics read it."""
 
     openings: Callable[[], int]
     connected: Callable[[], bool]
@@ -60,7 +57,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Sources of the metrics."""
+    """Everything that the metrics are read from."""
 
     app: App
     stay: DaemonServices
@@ -72,7 +69,8 @@ class Watched:
 
 @asynccontextmanager
 async def watching(watched: Watched) -> AsyncIterator[Page]:
-    """Collect metrics while the context is open, and yield the function that renders the page."""
+    """Collect metrics while the context is open, and yield the function that renders the metrics
+    page."""
     measures, app = Measures(), watched.app
     async with AsyncExitStack() as stack:
         lag = await stack.enter_async_context(LoopLag())
@@ -156,7 +154,7 @@ def _report(watched: Watched) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Interfaces:
-    """The open interfaces."""
+    """Handles to the open interfaces."""
 
     box: Box
     port: int  # port of the HTTP interface
@@ -171,16 +169,18 @@ async def open_interfaces(
     more_troubles: Mapping[str, Callable[[], str]] | None = None,
     stuck: Callable[[], str] = str,
 ) -> AsyncIterator[Interfaces]:
-    """Open all interfaces that the settings want, for as long as the context is open.
+    """Open all configured interfaces, and close them on exit. Only the daemon's `app` has them.
 
-    `app` is that of the daemon. `sound` is None if no sound devices are to be reported.
-    `more_troubles` maps further problems to functions that return a sentence, "" for none. `stuck`
-    returns why only a restart helps, "" if nothing is stuck. Raises ConfigError and Misconfigured.
+    `sound` is the state of the sound devices; with None they are not reported. `more_troubles` maps
+    the name of a part to a function that describes its problem, or returns "" if there is none.
+    `stuck` explains why Hearth has to be restarted, or returns "" if it doesn't.
+
+    Raises ConfigError and Misconfigured.
     """
     stay, clock = app.daemon, clock or SystemClock()
     assert stay is not None
     async with AsyncExitStack() as stack:
-        looks = dict(more_troubles or {})  # including problems of the interfaces themselves
+        looks = dict(more_troubles or {})  # problems of the interfaces are added below
         looks["clock"] = ClockWatch(clock, synchronised).problem
         troubles = HealthMonitor(partial(_troubles, app, sound, looks), app.home.bus, clock)
         await stack.enter_async_context(troubles)
@@ -251,7 +251,7 @@ def _box(
 def _troubles(
     app: App, sound: "SoundState | None", looks: Mapping[str, Callable[[], str]]
 ) -> dict[str, str]:
-    """Return the current problems as a sentence for each part concerned."""
+    """Return the current problems: a sentence for each part that has one."""
     found = {} if sound is None else dict(sound.troubles)
     found |= {what: problem for what, look in looks.items() if (problem := look())}
     client = app.home.client
@@ -300,7 +300,7 @@ def _wyoming(app: App, stay: DaemonServices) -> "WyomingInterface":
 
 
 async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page) -> int:
-    """Serve HTTP, with MCP and the metrics page among its paths, and return the port."""
+    """Serve HTTP, including MCP and the metrics page, and return the port."""
     guard = await open_guard(settings)
     callbacks = [f"{settings.home_assistant.url}{CALLBACK}", *settings.http.mcp_callbacks]
     mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns, callbacks=callbacks)

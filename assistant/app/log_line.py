@@ -1,7 +1,7 @@
-"""Log one line for each turn: figures and names as key=value, without anything people said.
+"""Log one line per turn: figures and names as key=value, but nothing that was said.
 
-docs/journal.md lists the keys. A value with a blank or a quotation mark is quoted as in JSON, so
-that programs can parse the line.
+docs/journal.md lists the keys. Values that contain a space, a quotation mark or an equals sign are
+JSON strings, so that programs can parse the line.
 """
 
 import json
@@ -19,10 +19,8 @@ _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 def log_turns(turns: TurnLog) -> Callable[[], None]:
-    """Log each turn from now on, at INFO, whatever the level of other loggers.
-
-    Returns a function that ends it.
-    """
+    """Log each turn at INFO, whatever the level of other loggers. Return a function that stops
+    this."""
     _log.setLevel(logging.INFO)
     return turns.follow(_say)
 
@@ -33,7 +31,7 @@ def log_line(record: TurnRecord, outcomes: Sequence[ToolOutcome] = ()) -> str:
 
 
 def _say(finished: FinishedTurn) -> None:
-    if finished.record.source != "job":  # a job is stored again with each piece of its cost
+    if finished.record.source != "job":  # a job is stored again whenever its cost grows
         _log.info("%s", log_line(finished.record, finished.outcomes))
 
 

@@ -1,4 +1,4 @@
-"""The process itself: its lock, its memory, its event loop, its clock and its start."""
+"""Manage the process: its lock, memory, event loop, clock and start-up time."""
 
 import asyncio
 import ctypes
@@ -19,17 +19,16 @@ from assistant.config.errors import ConfigError
 from assistant.domain.clock import Clock
 from integrations.owner import OwnedTasks
 
-# Lock that allows one daemon per data folder.
-
-
-_NAME = "lock"
-_TRIES, _AGAIN_S = 5, 0.02  # another process may hold it for an instant to check it (`is_held`)
+_NAME = "lock"  # of the file that allows only one daemon per data folder
+_TRIES, _AGAIN_S = 5, 0.02  # `is_held` in another process takes the lock for an instant
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock. It is released with the process, however that ends. Raises
-    ConfigError."""
+    """Hold the folder's lock. Raises ConfigError if the folder is unusable or already locked.
+
+    The kernel releases the lock when the process ends, even after a crash.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = _open(folder / _NAME)
@@ -49,9 +48,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _open(file: Path) -> int:
-    """Open a handle for locking. A read-only one will do on a disk that is read-only or full.
+    """Open the lock file, or the folder itself if the file can't be created. Raises OSError.
 
-    Raises OSError.
+    On a disk that is full or read-only, the handle is read-only, which is enough for a lock.
     """
     try:
         return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -60,12 +59,12 @@ def _open(file: Path) -> int:
             raise
     try:
         return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:  # nothing can be written here, so no other daemon can use it
+    except FileNotFoundError:  # the disk is not writable, so lock the folder instead
         return os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def is_held(folder: Path) -> bool:
-    """Return True if a `hearth run` uses this folder now, this process included."""
+    """Return True if any `hearth run`, including this process, is using the folder."""
     try:
         handle = os.open(folder / _NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -96,22 +95,18 @@ _M_ARENA_MAX = -8  # malloc.h
 def share_heap() -> None:
     """Make all threads allocate from one heap. Does nothing without glibc.
 
-    glibc gives each thread a heap, and memory freed by one thread is of no use to the others: after
-    a few turns 13 of 209 MB lay idle. Nearly all of Hearth's threads wait for the interpreter
-    anyway, so they rarely wait for the heap.
+    By default glibc gives each thread its own heap, and threads can't use memory that others have
+    freed: after a few turns 13 of 209 MB were unused. Sharing costs little, because nearly all of
+    Hearth's threads wait for the interpreter lock anyway and so rarely for the heap.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
-#
-# Exempts objects that live as long as the process from the search for cycles.
-#
-# Python's full search for cycles visits every object while nothing else runs and no frame is
-# processed: 0.15 s in a small house and 0.3 s in one of 5,000 things (docs/reports/scale.md),
-# mostly in the middle of a turn, when many objects are created. Nearly all of these objects are
-# code and names that stay.
-
+# Python's full garbage collection visits every object, and meanwhile nothing else runs and no audio
+# is processed. That takes 0.15 s in a small house and 0.3 s in one with 5,000 entities
+# (docs/reports/scale.md), usually in the middle of a turn, when many objects are created. Nearly
+# all of the objects live as long as the process, so `long_lived` excludes them.
 
 # Registers a callback for finished turns and returns a function that unregisters it.
 Follow = Callable[[Callable[[Any], None]], Callable[[], None]]
@@ -119,16 +114,16 @@ Follow = Callable[[Callable[[Any], None]], Callable[[], None]]
 
 @contextmanager
 def long_lived(follow: Follow) -> Iterator[None]:
-    """Freeze the objects that exist now, so that garbage collection skips them.
+    """Freeze all existing objects, so that the garbage collector skips them until exit.
 
-    Enter it when everything is open. The objects of the first turn are frozen too, because its
-    brain and recogniser are only imported and loaded then. Later objects are collected as usual,
-    and all of them again once it is left.
+    Enter the context when everything is open. The objects of the first turn are frozen as well,
+    because its brain and recogniser are only then imported and loaded. Objects created later are
+    collected as usual.
     """
     following = ExitStack()
 
     def turned(turn: object) -> None:
-        following.close()  # only the first turn matters
+        following.close()  # follow only the first turn
         gc.freeze()
 
     gc.freeze()
@@ -140,21 +135,18 @@ def long_lived(follow: Follow) -> Iterator[None]:
         gc.unfreeze()
 
 
-# Lag of the event loop, as a program on it notices when something blocks it.
-
-
-EVERY_S = 0.5
+EVERY_S = 0.5  # between two measurements of the event loop's lag
 _KEPT = 120  # measurements of the last minute
 
 
 class LoopLag:
-    """Measure how late the event loop is, by sleeping repeatedly. Enter it on the loop.
+    """Measures how late the event loop runs, by sleeping repeatedly. Enter it on that loop.
 
-    `beat_age_s` may be read on any thread; it grows while the loop is blocked.
+    `beat_age_s` can be read from any thread; it grows while the loop is blocked.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic, every_s: float = EVERY_S) -> None:
-        """`now` returns seconds of a monotonic clock."""
+        """`now` returns the time of a monotonic clock, in seconds."""
         self._now = now
         self._every_s = every_s
         self._lags: deque[float] = deque(maxlen=_KEPT)
@@ -178,12 +170,12 @@ class LoopLag:
 
     @property
     def worst_s(self) -> float:
-        """Longest delay of the last minute, in seconds."""
+        """The longest delay in the last minute, in seconds."""
         return max(self._lags, default=0.0)
 
     @property
     def beat_age_s(self) -> float:
-        """Seconds since the loop was last seen running."""
+        """Seconds since the loop last ran."""
         return self._now() - self._beat
 
     async def _look(self) -> None:
@@ -196,27 +188,27 @@ class LoopLag:
             self.on_lag(lag_s)
 
 
-# Detects that the machine's clock was set, and reports it while it may be wrong.
-
-
 LEAP_S = 60.0  # smaller jumps are normal corrections
 _log = logging.getLogger(__name__)
 
 
 class ClockWatch:
-    """Compare the wall clock with the elapsed time. Call `problem` often."""
+    """Detects changes of the system clock by comparing it with the time since boot.
+
+    It notices a change only when `problem` is called, so call `problem` often.
+    """
 
     def __init__(self, clock: Clock, synchronised: Callable[[], bool]) -> None:
-        """`synchronised` returns True if the machine's clock is known to be right."""
+        """`synchronised` returns True if the system clock is known to be right."""
         self._clock = clock
         self._synchronised = synchronised
         self._offset_s = self._offset()
-        self._behind_s = 0.0  # total time it was set back, at least 0
+        self._behind_s = 0.0  # how far the clock was set back in total, at least 0
 
     def problem(self) -> str:
-        """Return a sentence while the clock is set back and not synchronised, else "".
+        """Return a warning if the clock was set back and isn't synchronised, otherwise "".
 
-        Each jump is logged once.
+        Logs each jump once.
         """
         before_s, self._offset_s = self._offset_s, self._offset()
         moved_s = self._offset_s - before_s
@@ -233,36 +225,32 @@ class ClockWatch:
         )
 
     def _offset(self) -> float:
-        """Return the wall clock minus the time since boot, in seconds."""
         return self._clock.now().timestamp() - self._clock.since_boot()
 
 
 def _length(seconds: float) -> str:
-    """Return the duration in the largest unit that gives at least two."""
+    """Format a duration in days, hours or minutes: the largest unit that yields at least two."""
     for unit, size in (("days", 86_400), ("hours", 3_600)):
         if seconds >= 2 * size - LEAP_S:
             return f"{round(seconds / size)} {unit}"
     return f"{max(1, round(seconds / 60))} minutes"
 
 
-# Duration of the start, by stage.
-
-
 class Startup:
-    """Stages of the start, in the order in which they were reached."""
+    """The start-up stages in the order in which they were reached, with their times."""
 
     def __init__(self, began_s: float | None = None) -> None:
-        """`began_s` is in seconds of the monotonic clock; None means now."""
+        """`began_s` is the start in seconds of the monotonic clock; None means now."""
         self._began_s = time.monotonic() if began_s is None else began_s
-        self.stages: dict[str, float] = {}  # stage -> ms since the beginning
+        self.stages: dict[str, float] = {}  # stage -> ms since the start
 
     @classmethod
     def of_process(cls) -> Self:
-        """Count from the moment at which the kernel started this process, accurate to 10 ms."""
+        """Measure from the time when the kernel started this process, accurate to 10 ms."""
         return cls(time.monotonic() - _age_s())
 
     def reach(self, stage: str) -> None:
-        """Record the time of a stage. Only the first time counts."""
+        """Record when a stage was reached. Repeated calls for a stage change nothing."""
         if stage not in self.stages:
             self.stages[stage] = (time.monotonic() - self._began_s) * 1000
             _log.debug("start: %s after %.0f ms", stage, self.stages[stage])
@@ -272,8 +260,8 @@ class Startup:
 
 
 def _age_s() -> float:
-    # The fields after the name, which may contain anything: state is field 3, the start time field
-    # 22, in ticks.
+    # The fields after the process name, which can contain spaces and parentheses: field 3 is the
+    # state, field 22 the start time in ticks (proc_pid_stat(5)).
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     started_s = int(fields[22 - 3]) / os.sysconf("SC_CLK_TCK")
     return time.clock_gettime(time.CLOCK_BOOTTIME) - started_s

@@ -1,4 +1,4 @@
-"""Services of the daemon: timers, watches, announcements, questions, media and recordings."""
+"""Open the daemon's services: timers, watches, announcements, questions, media and recordings."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -42,7 +42,7 @@ from integrations.web.requests import LiveRequest
 
 @dataclass(frozen=True, slots=True)
 class DaemonServices:
-    """The services that only the daemon has, used mainly by programs."""
+    """Services that only the daemon has, used mainly by its interfaces."""
 
     mute: Mute
     announcements: Announcements
@@ -52,11 +52,11 @@ class DaemonServices:
     timers: ProgramTimers
     live: LiveSettings
     figures: TurnStats
-    language_of: Callable[[str], str]  # language of a text, among the configured ones
+    language_of: Callable[[str], str]  # returns the configured language that a text is in
 
 
 def make_announcements(conversation: BoxConversation, home: HomeContext) -> Announcements:
-    """Return the queue of all announcements. It speaks once entered."""
+    """Create the announcement queue. It starts speaking when its context is entered."""
     settings = conversation.settings
     return Announcements(
         home.store,
@@ -77,7 +77,7 @@ async def open_daemon_services(
     work: BackgroundWork,
     live: LiveSettings,
 ) -> AsyncIterator[DaemonServices]:
-    """Run the services until the context is left."""
+    """Start the daemon's services, and stop them on exit."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     mute, sound, log = conversation.mute, conversation.mouth.sound, conversation.log
     assert mute is not None  # always present in the daemon
@@ -117,7 +117,7 @@ def _language_of(settings: Settings, text: str) -> str:
 def _tell_of_missing_voices(
     mouth: SpeechOutput, home: HomeContext, announcements: Announcements
 ) -> None:
-    """Announce, once per language, that its voice is missing or broken."""
+    """Announce, once per language, that the language's voice is missing or broken."""
 
     def tell(language: str) -> None:
         line = home.catalogue.line("voice.fallback", language)
@@ -127,8 +127,6 @@ def _tell_of_missing_voices(
 
 
 def _sound_files(settings: Settings, home: HomeContext) -> SoundFiles:
-    """Return the source of announced sound files. `home_assistant.url` may name the simulated
-    house."""
     house = settings.home_assistant
     url = home.demo.url if home.demo is not None and house.url == DEMO else house.url
     sounds = HomeSounds(home.client, url, house.verify_tls, house.ca_file)
@@ -161,7 +159,7 @@ async def _open_questions(
     home: HomeContext,
     work: BackgroundWork,
 ) -> tuple[ProgramQuestions, Talks]:
-    """Let programs ask people questions and begin conversations, one at a time."""
+    """Let programs ask users questions and start conversations, one request at a time."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     language_of, queue = partial(_language_of, settings), RequestQueue(clock)
     house = QuestionHouse(

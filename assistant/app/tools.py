@@ -1,4 +1,4 @@
-"""Hearth's own tools for work that outlasts a turn: jobs, thinking and timers."""
+"""Hearth's own tools for work that outlasts a turn, such as jobs, long thinking and timers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -39,18 +39,18 @@ from integrations.home_assistant.phones import Phones
 from integrations.web.box import Busy
 from integrations.web.fetch import Fetcher
 
-_THINKING = "medium"  # thinking level of a hard question, unless settings or profile set one
-_WORKS_KEPT = 32  # works whose cost is being added up; only a few run at once
+_THINKING = "medium"  # thinking level of hard questions, unless the settings or the profile set one
+_WORKS_KEPT = 32  # jobs whose costs are being added up; only a few run at once
 
-Say = Callable[[str, str], None]  # speaks a text in a language soon; must not block
+Say = Callable[[str, str], None]  # queues a text to be spoken in a language; must not block
 
 
 def _say_nothing(text: str, language: str) -> None:
-    """Do nothing, in a process without a voice."""
+    """Do nothing, because this process has no voice."""
 
 
 class CloudThinking:
-    """Ask the larger model for work that outlasts its turn, and count its cost."""
+    """Asks the larger Gemini model on behalf of background work, and records the cost."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class CloudThinking:
         brains: BrainSet | None,
         conversation: BoxConversation | None,
     ) -> None:
-        """`brains` and `conversation` are None if tools are only listed."""
+        """`brains` and `conversation` are None if the tools are only listed."""
         self.enabled = "gemini-once" in settings.brain.order and may_use_cloud(settings)
         self._clock = clock
         self._brains = brains
         self._conversation = conversation
-        self._costs: dict[str, TurnRecord] = {}  # costs of the newest works, by id
+        self._costs: dict[str, TurnRecord] = {}  # costs of the newest jobs, by id
 
     async def think(
         self,
@@ -78,7 +78,11 @@ class CloudThinking:
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Pass a question to `gemini.once_model`, unless today's budget is spent."""
+        """Ask `gemini.once_model`.
+
+        Without such a brain, or if today's budget is spent, return a Thought that contains only a
+        fault.
+        """
         if self._brains is None or self._brains.thinker is None:
             return _no_thought("There is nobody to think about it.")
         if await self._brains.budget.reached():
@@ -95,7 +99,10 @@ class CloudThinking:
         )
 
     async def guide(self, recalls: bool) -> Guidance:
-        """Return the model's instruction, as for a turn. `recalls` is True for a person."""
+        """Return the system instruction and thinking level for background work, as for a turn.
+
+        `recalls` is True if the work belongs to the users' conversation, False for a program's.
+        """
         assert self._brains is not None
         profile = self._conversation.runner.profile if self._conversation is not None else ""
         owner = PEOPLE if recalls else ConversationOwner("program", recalls=False)
@@ -103,7 +110,7 @@ class CloudThinking:
         return Guidance(briefing.instruction, briefing.thinking or _THINKING)
 
     async def spent(self, work_id: str, spent: Spent) -> None:
-        """Count a cost at once, and keep the total of the work across restarts."""
+        """Count a cost towards today's budget, and store the total cost of the work so far."""
         if self._brains is not None:
             self._brains.budget.spend(work_id, spent.cost_usd)
         record = self._costs.pop(work_id, None) or TurnRecord(
@@ -124,9 +131,9 @@ def _no_thought(message: str) -> Thought:
 
 
 class Timekeeping:
-    """Wire timers, alarms, reminders and scheduled commands.
+    """Wires timers, alarms, reminders and scheduled commands together.
 
-    Every process has them; `keeper` and `desk` are for the daemon.
+    Every process offers the tools; only the daemon uses `keeper` and `desk`.
     """
 
     def __init__(
@@ -138,7 +145,7 @@ class Timekeeping:
         catalogue: Catalogue,
         clock: Clock,
     ) -> None:
-        """`rings` returns True if a process is running that will ring."""
+        """`rings` returns True if a daemon is running that will ring."""
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
@@ -150,7 +157,6 @@ class Timekeeping:
         self._telling = TimerTelling(rings, catalogue, clock, self._almanac.zone)
 
     def tools(self) -> tuple[BuiltIn, ...]:
-        """Return the tools for timers, alarms and scheduled commands."""
         return (
             *TimerTools(self._book, self._telling).tools(),
             AlarmTool(self._book, self._telling).tool(),
@@ -160,11 +166,13 @@ class Timekeeping:
     def keeper(
         self, runner: ConversationLoop, mouth: SpeechOutput, say: Callable[[str, str], None]
     ) -> TimerService:
-        """Return the service that rings and carries out what is due. `say` speaks a text in a
-        language."""
+        """Return the service that rings timers and runs scheduled commands when they are due.
+
+        `say` speaks a text in a language.
+        """
 
         async def ask(text: str, language: str, caller: str) -> str:
-            # A person's request continues the people's conversation; a program's does not.
+            # A user's request continues the users' conversation; a program's request does not.
             rights = READ_ONLY if caller else replace(READ_ONLY, recalls=True)
             owner = None if caller else PEOPLE
             try:
@@ -190,17 +198,17 @@ class Timekeeping:
         )
 
     def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> ProgramTimers:
-        """Return the timers for programs. `language_of` tells the language of words without one."""
+        """Return the timer interface for programs. `language_of` identifies a text's language."""
         return ProgramTimers(self._book, keeper, self._almanac, self._clock, language_of)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundWork:
-    """Work that outlasts its turn."""
+    """Everything that handles work which outlasts its turn."""
 
     thinking: CloudThinking
     timers: Timekeeping
-    calls: Patient  # the path of every turn's calls; in the daemon long ones become jobs
+    calls: Patient  # runs every turn's calls; in the daemon, long calls become jobs
 
 
 @asynccontextmanager
@@ -214,10 +222,10 @@ async def open_background_work(
     conversation: BoxConversation | None = None,
     say: Say = _say_nothing,
 ) -> AsyncIterator[BackgroundWork]:
-    """Offer the tools, and carry out the work they begin until the context is left.
+    """Offer the tools for background work, and run that work until exit.
 
-    `resident`: this process is the daemon, in which timers ring. `brains` and `conversation` are
-    None if tools are only listed. `say` announces the end of a job.
+    `resident` is True in the daemon, where timers ring. `brains` and `conversation` are None if the
+    tools are only listed. `say` announces that a job has finished.
     """
     tools, catalogue, client = home.tools, home.catalogue, home.client
     area, own_voice = settings.assistant.area, settings.voice.engine != "gemini"
