@@ -1,4 +1,6 @@
-"""Long work that continues while people speak: thinking, cameras and slow tool servers.
+"""Background work that continues while people talk: long thinking, camera pictures and slow tool
+servers.
 
-Begin with `jobs` (running work and its end). `thinking` is work for a larger model.
+Start reading at `jobs`, which owns running calls and announces their results. `thinking` contains
+the work that is done by a larger model.
 """

@@ -1,4 +1,4 @@
-"""Work that may outlast its turn, and the tools to list and end it."""
+"""Calls that outlast their turn and continue in the background; tools that list and cancel them."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ Announce = Callable[[str, str], None]  # text and language
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One call that may become a job."""
+    """A tool call that continues in the background if it takes too long."""
 
     turn_id: str
     call: ToolCall
@@ -61,7 +61,7 @@ Tell = Callable[[Job, ToolOutcome], Awaitable[Line]]
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """A running call."""
+    """A running call and its task."""
 
     job: Job
     task: asyncio.Task[ToolOutcome | Exception]
@@ -69,23 +69,25 @@ class Work:
     left: bool = False  # abandoned, so nothing is announced
 
     def keep(self) -> bool:
-        """Turn the call into a job. Returns True if it was not one yet."""
+        """Turn the call into a job. Return False if it already was one."""
         before, self.kept = self.kept, True
         return not before
 
     def abandon(self, *, cancel: bool) -> None:
-        """Announce nothing about the work, and cancel it if `cancel` is true."""
+        """Suppress the announcement of the result, and cancel the call if `cancel` is True."""
         self.left = True
         if cancel:
             self.task.cancel()
 
 
 class Jobs(Opened):
-    """Owns every call while it runs. Use it as an async context manager.
+    """Owner of all running calls. Use it as an async context manager.
 
-    A call starts as plain work that its turn waits for. `keep` makes it a job: its end is then
-    announced with the text that `tell` makes of the outcome. Leaving the context silently cancels
-    everything.
+    A turn waits for its calls. If it stops waiting for one, `keep` turns the call into a job, and
+    Jobs announces the result when the call ends. A job is cancelled after `limit_s` seconds.
+    Leaving the context cancels all calls without an announcement.
+
+    `announce` speaks a text, and `tell` words the announcement of a job's outcome.
     """
 
     def __init__(
@@ -96,7 +98,6 @@ class Jobs(Opened):
         tell: Tell,
         limit_s: float = JOB_LIMIT_S,
     ) -> None:
-        """`announce` speaks a text, `tell` words an outcome, `limit_s` is a job's longest time."""
         self._catalogue = catalogue
         self._clock = clock
         self._announce = announce
@@ -111,11 +112,12 @@ class Jobs(Opened):
 
     @property
     def full(self) -> bool:
-        """True while no further job should be started."""
+        """True while MAX_JOBS jobs are running."""
         return sum(work.kept for work in self._works.values()) >= MAX_JOBS
 
     def begin(self, job: Job, call: Callable[[], Awaitable[ToolOutcome]]) -> Work:
-        """Run `call`, or join the same call of the same turn if it is already running."""
+        """Run `call` in a task. If the turn is already running the same call, return that work
+        instead."""
         for work in self._works.values():
             if (work.job.turn_id, work.job.call) == (job.turn_id, job.call):
                 return work
@@ -125,27 +127,27 @@ class Jobs(Opened):
         return self._works[task]
 
     def keep(self, work: Work) -> None:
-        """Make work a job, because its turn no longer waits for it."""
+        """Turn the work into a job, because its turn no longer waits for it."""
         if work.keep() and not work.left:
             self._tasks.start(self._follow(work), f"job-{work.job.call.name}")
 
     def leave(self, turn_id: str) -> None:
-        """Abandon the work of a turn that the person interrupted while it waited.
+        """Abandon the calls of a turn that was interrupted.
 
-        Hearth's own work is cancelled. Calls to a server run to their end, unannounced. Jobs
-        continue.
+        Hearth's own work is cancelled. Calls to a tool server continue, but their results aren't
+        announced. Jobs are not affected.
         """
         for work in list(self._works.values()):
             if work.job.turn_id == turn_id and not work.kept:
                 work.abandon(cancel=work.job.own)
 
     def under_way(self, other_than: str = "") -> tuple[Job, ...]:
-        """Return the jobs of all turns except the one named, oldest first."""
+        """Return the jobs and running calls of all turns except `other_than`, oldest first."""
         jobs = (work.job for work in (*self._telling, *self._works.values()))
         return tuple(job for job in jobs if job.turn_id != other_than)
 
     def drop(self, jobs: Collection[Job]) -> None:
-        """Cancel these jobs; nothing is announced."""
+        """Cancel these jobs without an announcement."""
         for work in (*self._telling, *self._works.values()):
             if work.job in jobs:
                 work.abandon(cancel=True)
@@ -158,7 +160,6 @@ class Jobs(Opened):
             return error
 
     async def _follow(self, work: Work) -> None:
-        """Wait for a job's end and announce it."""
         job = work.job
         if await ends_within(self._clock, self._limit_s, work.task):
             if not work.task.cancelled():
@@ -178,7 +179,7 @@ class Jobs(Opened):
             self._say(line)
 
     async def _told(self, job: Job, outcome: ToolOutcome | Exception) -> Line:
-        """Return a sentence or two about the end. Never raises."""
+        """Return the announcement of a job's result. Never raises."""
         if not isinstance(outcome, Exception):
             try:
                 return await self._tell(job, outcome)
@@ -195,7 +196,7 @@ class Jobs(Opened):
 async def ends_within(
     clock: Clock, seconds: float, task: asyncio.Task[ToolOutcome | Exception]
 ) -> bool:
-    """Return True if the task ends within this number of seconds. The task is not cancelled."""
+    """Wait up to `seconds` for the task, without cancelling it. Return True if it has ended."""
     async with asyncio.TaskGroup() as group:
         patience = group.create_task(clock.sleep(seconds))
         await asyncio.wait({task, patience}, return_when=asyncio.FIRST_COMPLETED)
@@ -212,10 +213,12 @@ MAX_LABEL = 80  # characters
 
 @dataclass(eq=False)
 class Patient:
-    """Runs calls through the toolbox; a slow one is answered once, as `running`.
+    """A toolbox wrapper that moves slow calls to the background.
 
-    `Jobs` then announces its end. A repeated call gets the same answer as the first. `after_s` is
-    the time to wait for a call; None waits to its end, for short processes.
+    If a call takes longer than `after_s` seconds, its outcome says that the call is still running,
+    and `Jobs` announces the result later. Repeating the call while it runs returns the same
+    outcome. If `after_s` is None, every call is awaited to its end, which suits short-lived
+    processes.
     """
 
     tools: "Toolbox"
@@ -232,8 +235,11 @@ class Patient:
         language: str,
         situation: CallContext = CALM,
     ) -> ToolOutcome:
-        """Return the outcome, or one that says the call is still running. Raises what the toolbox
-        raises."""
+        """Return the call's outcome, or one with `running` set if the call continues in the
+        background.
+
+        Raises the exceptions of `Toolbox.call`.
+        """
         run = partial(self.tools.call, call, turn_id, heard, language, situation)
         if self.after_s is None:
             return await run()
@@ -256,21 +262,18 @@ class Patient:
         return result
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return the pending question of the toolbox."""
         return self.tools.question(turn_id, call_id)
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Settle a question in the toolbox, without waiting longer than a server may take."""
         return await self.tools.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the next question of the toolbox, or the outcome."""
         return await self.tools.next_question(turn_id, settlement)
 
     def leave(self, turn_id: str) -> None:
-        """Abandon an interrupted turn: its thinking is cancelled, calls to a server go on."""
+        """Abandon the calls of an interrupted turn, as `Jobs.leave` does."""
         self.jobs.leave(turn_id)
 
     def _job(self, call: ToolCall, turn_id: str, heard: str | None, language: str) -> Job:
@@ -286,7 +289,7 @@ class Patient:
         return Job(turn_id, call, label[:MAX_LABEL], heard, language, self.clock.now(), own)
 
     def _unfinished(self, work: Work, key: str, *, running: bool) -> ToolOutcome:
-        """Return an outcome for a call whose end its caller does not see."""
+        """Return an outcome for a call whose result isn't known to the caller."""
         job = work.job
         entry = self.tools.current_menu.find(job.call.name)
         return ToolOutcome(
@@ -314,7 +317,7 @@ LONG_WORD = 4  # letters
 
 @dataclass(frozen=True, slots=True)
 class LongWork:
-    """The two tools for background work. They ignore the work of their own turn."""
+    """Tools that list and cancel background work. They ignore work started by the calling turn."""
 
     works: "Jobs"
     catalogue: Catalogue
@@ -378,7 +381,8 @@ class LongWork:
 
 
 def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Return the jobs whose label contains the words, else those that share most long words."""
+    """Return the jobs whose label contains `which`, or else those that share the most long words
+    with it."""
     said = _plain(which)
     whole = [job for job in jobs if said and said in _plain(job.label)]
     if whole:
@@ -389,12 +393,12 @@ def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
 
 
 def _long_words(plain: str) -> frozenset[str]:
-    """Return the meaningful words; articles and the like are shorter."""
+    """Return the words of at least LONG_WORD letters. Articles and the like are shorter."""
     return frozenset(word for word in plain.split() if len(word) >= LONG_WORD)
 
 
 def _plain(text: str) -> str:
-    """Return lower-case words without accents and punctuation."""
+    """Return the text in lower case, without accents or punctuation."""
     letters = unicodedata.normalize("NFD", text.casefold())
     kept = (c if c.isalnum() else " " for c in letters if not unicodedata.combining(c))
     return " ".join("".join(kept).split())

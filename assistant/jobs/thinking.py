@@ -1,4 +1,4 @@
-"""Work for a larger model: hard questions, camera pictures, and wording results."""
+"""Tasks for a larger model: hard questions, camera pictures and the wording of job results."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -41,7 +41,7 @@ Spend = Callable[[str, Spent], Awaitable[None]]
 
 
 class Thinker(Protocol):
-    """A model that may call tools over several rounds."""
+    """A model that answers one question, calling tools if it needs them."""
 
     async def think(
         self,
@@ -55,17 +55,18 @@ class Thinker(Protocol):
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Answer the question in at most `rounds` rounds, about `picture` if there is one.
+        """Answer a question, using tools in at most `rounds` rounds.
 
-        `spend` receives the cost of each round. Never raises for errors of the service; exceptions
-        of `call` may arrive in a group.
+        If there is a `picture`, the question is about it. `spend` receives the cost of each round.
+        Errors of the service are reported in the result. Exceptions raised by `call` are passed on,
+        possibly as an exception group.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """Instruction and thinking level for the newest turn."""
+    """Instruction and thinking level of the latest turn."""
 
     instruction: str  # system instruction: persona, home, rules
     thinking: str  # thinking level of the turn's profile; "" for the model's default
@@ -87,10 +88,10 @@ _TASK = (
 
 
 class LongThinking:
-    """Runs the pieces of thinking.
+    """The `think_longer` tool, which hands a hard question to a larger model.
 
-    Each counts as a turn of its own in the journal, under the id of its work. Its calls take the
-    same path as a turn's and are judged by the words of the person who asked.
+    In the journal, each question counts as a turn with its own id. The model's tool calls are
+    executed like those of a turn, and are judged by the words of the person who asked.
     """
 
     def __init__(
@@ -163,8 +164,10 @@ class LongThinking:
         return BuiltInResult(self._catalogue.say("tools.answered", request.language), answer)
 
     def _way(self, request: BuiltInRequest) -> RunCall:
-        """Return a function for this work's calls, which rejects nested work and calls
-        above the limit."""
+        """Return the function through which the model calls tools.
+
+        It rejects the tools in WITHHELD, and any call beyond MAX_CALLS.
+        """
         made = 0
         # Nobody can be asked, and the limits of the turn still apply.
         situation = replace(request.situation, can_ask=False)
@@ -184,7 +187,7 @@ class LongThinking:
 
 
 def _not_run(call: ToolCall, sentence: str) -> ToolOutcome:
-    """Return the outcome of a call that was rejected without being judged."""
+    """Return the outcome of a call that was rejected before the policy judged it."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -217,9 +220,9 @@ Snap = Callable[[str], Awaitable[Snapshot]]  # entity id -> its picture; raises 
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """Looks through the home's cameras.
+    """The `look_at_camera` tool, which answers questions about a camera's current picture.
 
-    `house` returns the current state of the house; `thinker` is a model that takes pictures.
+    `house` returns the current state of the house. `thinker` must be a model that accepts pictures.
     """
 
     thinker: Thinker
@@ -288,7 +291,7 @@ def cameras(house: House) -> list[Entity]:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as quoted data on one line, so that it cannot break out of its quotes."""
+    """Return the name in quotes, on one line, with any quotes inside it replaced."""
     return '"' + " ".join(name.replace('"', "'").split()) + '"'
 
 
@@ -309,9 +312,10 @@ _INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Makes the text that is announced.
+    """Words the announcements of job results.
 
-    `thinker` words a server's data; if None, only the outcome's sentence is spoken.
+    `thinker` summarises the data that a tool server returned. Without a thinker, Hearth speaks only
+    the outcome's sentence.
     """
 
     catalogue: Catalogue
@@ -319,7 +323,7 @@ class Teller:
     spend: Spend
 
     async def tell(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Return a text about the end of the job, in its language if Hearth speaks it."""
+        """Return the announcement of a job's result, in the job's language if Hearth speaks it."""
         if outcome.server == HEARTH:
             if outcome.status is not Status.DONE:
                 return self._about(job, outcome)
@@ -331,8 +335,8 @@ class Teller:
         return self._about(job, outcome)
 
     def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Return a model's answer, which is in the job's language even if Hearth does not
-        speak it."""
+        """Return the model's answer, which is in the job's language even if Hearth doesn't speak
+        it."""
         text = outcome.data or outcome.sentence
         if self.catalogue.own(job.language) != job.language:
             return Line(text, job.language)
@@ -346,7 +350,7 @@ class Teller:
         )
 
     async def _worded(self, thinker: Thinker, job: Job, outcome: ToolOutcome) -> str:
-        """Return the data in words, or "" if the model failed."""
+        """Return the model's summary of the data, or "" if the model failed."""
         data = outcome.data.replace(_FENCE, " ")
         asked = job.heard or job.label
         thought = await thinker.think(
