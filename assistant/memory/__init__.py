@@ -1,5 +1,5 @@
-"""Facts that people ask Hearth to remember: whose they are, their subject and their date.
+"""Facts that people ask Hearth to remember.
 
-Remembered facts are data, to a model and to everything else here. No decision about a call ever
-depends on them.
+Remembered facts are treated as data, never as instructions. No decision about a tool call depends
+on them.
 """

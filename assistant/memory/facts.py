@@ -1,4 +1,4 @@
-"""Facts: their fields, finding those that some words mean, and putting them into words."""
+"""Create, correct, search and select remembered facts, and describe the memory tools to a model."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -45,10 +45,10 @@ _NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
 def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | None:
-    """Return the fact whose owner was just asked for their name, or None.
+    """Return the fact for which Hearth has just asked the owner's name, or None if it hasn't asked.
 
-    It is the newest fact, if it is recent, in the first person and without a name. `known` is
-    sorted, oldest first.
+    It is the newest fact, provided that it is recent, in the first person and without an owner.
+    `known` must be sorted, oldest first.
     """
     if not known:
         return None
@@ -58,15 +58,15 @@ def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | Non
 
 
 def is_same(text: str, fact: MemoryRecord) -> bool:
-    """Return True if a text repeats that fact, as "Ana is allergic" repeats "I am allergic"."""
+    """Return True if the text repeats the fact: "Ana is allergic" repeats "I am allergic"."""
     words = content_words(fact.text)
     return 2 * len(words & content_words(text)) > len(words)
 
 
 def name_in(answer: str, *, bare: bool) -> str:
-    """Return the name in "I am ..." or "me llamo ...", or "" if there is none.
+    """Return the name in an answer such as "I am Ana" or "me llamo Ana", or "" if there is none.
 
-    If `bare`, one to three words alone count as a name too.
+    If `bare` is True, an answer that is only a name (one to three words) counts too.
     """
     said = answer.strip(" .!,")
     found = _LED.match(said)
@@ -86,9 +86,9 @@ MAX_FOUND = 50  # rows of one search
 
 
 async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
-    """Return the facts that share words with `about`, most similar first, then newest first.
+    """Return the facts that share words with `about`, most similar first.
 
-    Facts less than half as similar as the best are left out. Raises StoreError.
+    Facts with less than half the score of the best match are left out. Raises StoreError.
     """
     query = query_of(about)
     if not query:
@@ -99,8 +99,10 @@ async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
 
 
 def meant(about: str, known: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Return the facts that are clearly meant: an exact match, else those that contain
-    every word."""
+    """Return the facts that `about` clearly refers to.
+
+    These are the facts with exactly this text, or else those that contain all of its words.
+    """
     whole = [fact for fact in known if plain(fact.text) == plain(about)]
     words = content_words(about)
     return whole or [fact for fact in known if words and words <= _all_words(fact)]
@@ -118,7 +120,7 @@ MAX_KEYWORDS = 120  # characters in each language
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Arguments of a call about a fact, as clean lines; "" if missing."""
+    """Arguments of a memory tool, cleaned and each on one line. Missing arguments are ""."""
 
     text: str
     who: str = ""
@@ -144,7 +146,7 @@ def given_by(arguments: Mapping[str, Any]) -> Given:
 
 
 def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
-    """Return a new fact, dated now."""
+    """Create a fact, dated `now`."""
     return MemoryRecord(
         id=new_id(now),
         text=given.text,
@@ -161,9 +163,10 @@ def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
 def corrected(
     fact: MemoryRecord, given: Given, now: datetime, language: str | None = None
 ) -> MemoryRecord:
-    """Return the fact with a new text, dated now. Fields that the call leaves out stay.
+    """Return the fact with its text replaced and its date set to `now`.
 
-    `language` is that of the new text; None keeps the old one. A sensitive fact stays sensitive.
+    Empty arguments leave the other fields unchanged. `language` is the new text's language; None
+    keeps the old one. A sensitive fact stays sensitive.
     """
     return replace(
         fact,
@@ -179,17 +182,18 @@ def corrected(
 
 
 def signed(fact: MemoryRecord, who: str) -> MemoryRecord:
-    """Return the fact with the name of its owner."""
+    """Return the fact with `who` as its owner."""
     return replace(fact, who=who, about=fact.about or who)
 
 
 def is_own(text: str, language: str) -> bool:
-    """Return True for a sentence in the first person, which means nothing without a name."""
+    """Return True if the text is in the first person, so that its owner's name is needed to
+    understand it."""
     return speaks_of_themselves(text, language)
 
 
 def told(fact: MemoryRecord) -> str:
-    """Return the fact on one line, with the name if the text does not say whose it is."""
+    """Return the fact on one line. If it is in the first person, the owner's name comes first."""
     if fact.who and is_own(fact.text, fact.language):
         return f"{fact.who}: {fact.text}"
     return fact.text
@@ -286,13 +290,14 @@ def choose(
     found: Sequence[MemoryRecord],
     before: Collection[MemoryRecord] = (),
 ) -> tuple[MemoryRecord, ...]:
-    """Return the facts for the instruction, oldest first. `known` holds all facts in the same
-    order.
+    """Return the facts for the model's instruction, oldest first. `known` must be sorted the same
+    way.
 
-    Sensitive facts are never included. If there are too many, those `found` for the words of the
-    moment come first, and the newest fill the rest. `before` is the previous selection; it is used
-    again while it contains everything that would be added now, because a changed instruction costs
-    a new session.
+    Sensitive facts are never included. If not all facts fit, the newest fact and those in `found`,
+    which match the current topic, come first, followed by the next newest.
+
+    `before` is the previous selection. It is returned again if it still contains the newest fact
+    and those in `found`, because a changed instruction requires a new session, which costs money.
     """
     open_ones = [fact for fact in known if not fact.sensitive]
     if _fitting(open_ones) == len(open_ones):
@@ -307,7 +312,7 @@ def choose(
 
 
 def _fitting(facts: Sequence[MemoryRecord]) -> int:
-    """Count how many facts from the start fit."""
+    """Return how many facts, counted from the first, fit in the instruction."""
     room = MAX_CHARACTERS
     for number, fact in enumerate(facts[:MAX_BRIEFED]):
         room -= len(told(fact)) + 1

@@ -1,4 +1,4 @@
-"""The memory as the console's page shows and changes it."""
+"""Remembered facts for the console's memory page and for transfer to another machine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _NEEDED = ("id", "text", "created_at")
 
 
 async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
-    """Return all facts, oldest first, with all their fields. Raises StoreError."""
+    """Return all facts as JSON objects with every field, oldest first. Raises StoreError."""
     return [
         {
             "id": fact.id,
@@ -47,7 +47,10 @@ async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
 
 
 def checked_rows(rows: object) -> tuple[MemoryRecord, ...]:
-    """Return the facts of an export. Raises ValueError with the number of the invalid row."""
+    """Validate exported facts and return them.
+
+    Raises ValueError, with a message that gives the number of the invalid row.
+    """
     if not isinstance(rows, Sequence) or isinstance(rows, str | bytes):
         raise ValueError("The memory must be a list of facts")
     facts = tuple(_fact(row, number) for number, row in enumerate(rows, start=1))
@@ -76,7 +79,8 @@ def _fact(row: object, number: int) -> MemoryRecord:
 
 
 def _text(row: Mapping[Any, Any], key: str, number: int) -> str:
-    """Return a text field, which must be one line within its limit."""
+    """Return a text field. Raises ValueError if it is missing, too long or not plain text on one
+    line."""
     value = row.get(key, "")
     if not isinstance(value, str) or (key in _NEEDED and not value.strip()):
         raise ValueError(f"Fact {number} has no {key}")
@@ -86,14 +90,14 @@ def _text(row: Mapping[Any, Any], key: str, number: int) -> str:
 
 
 class NoFact(Exception):
-    """The text cannot be stored as a fact; one sentence that says what to change."""
+    """The text can't be stored as a fact. The message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryService:
-    """Lists, corrects and forgets facts by id. Every method may raise StoreError.
+    """List, correct and erase facts by id. Every method may raise StoreError.
 
-    `private` returns True while no facts may be shown, for example while guests are there.
+    `private` returns True while facts must not be shown, for example while there are guests.
     """
 
     store: MemoryRows
@@ -101,7 +105,7 @@ class MemoryService:
     private: Callable[[], bool]
 
     async def rows(self) -> list[dict[str, Any]]:
-        """Return all facts as JSON, oldest first, or none while `private`."""
+        """Return all facts as JSON objects, oldest first, or no facts while `private` is True."""
         if self.private():
             return []
         return [
@@ -117,7 +121,10 @@ class MemoryService:
         ]
 
     async def correct(self, memory_id: str, text: str) -> bool:
-        """Replace the text of a fact. Returns False if the id is unknown. Raises NoFact."""
+        """Replace a fact's text. Return False if the id is unknown.
+
+        Raises NoFact if the text is empty or too long.
+        """
         given = given_by({"fact": text})
         if not given.text:
             raise NoFact("There was nothing to remember in that; send the fact as text.")
@@ -130,7 +137,7 @@ class MemoryService:
         return True
 
     async def forget(self, memory_id: str) -> bool:
-        """Erase a fact. Returns False if the id is unknown."""
+        """Erase a fact. Return False if the id is unknown."""
         return await self.store.forget(memory_id)
 
     async def forget_all(self) -> int:

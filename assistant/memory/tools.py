@@ -1,5 +1,4 @@
-"""`remember`, `recall`, `correct_memory` and `forget`: facts that are kept until they are
-forgotten."""
+"""The memory tools: `remember`, `recall`, `correct_memory` and `forget`."""
 
 import json
 import logging
@@ -64,7 +63,11 @@ async def _nothing() -> str:
 
 
 class Memories:
-    """The facts of this home, and the tools for them."""
+    """The household's remembered facts, and the tools that manage them.
+
+    `private` returns True while facts must not be revealed, for example while there are guests.
+    `lately` returns what people said last and may raise StoreError. `area` is the device's room.
+    """
 
     def __init__(
         self,
@@ -76,11 +79,6 @@ class Memories:
         lately: Callable[[], Awaitable[str]] = _nothing,
         area: str = "",
     ) -> None:
-        """`private` returns True while no facts may be told, for example while guests are there.
-
-        `lately` returns the last words that were heard and may raise StoreError; `area` is the
-        device's room.
-        """
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
@@ -93,9 +91,10 @@ class Memories:
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
         """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
-        `said` is the current request, if it is known before the instruction is made. `program` says
-        that a program asks: people's last words then do not affect the selection, nor its words
-        theirs.
+        If there are too many, they are selected by topic: from `said`, the current request if it is
+        already known, from what people said last, and from the device's room. Set `program` if a
+        program is asking. People's conversations then don't affect the selection, and the request
+        doesn't affect later selections for people.
         """
         if self._private():
             return ()
@@ -116,7 +115,7 @@ class Memories:
         return lines if len(chosen) == len(known) else (*lines, MORE)
 
     async def texts(self) -> tuple[str, ...]:
-        """Return the text of every fact, sensitive ones included. Never raises."""
+        """Return the text of every fact, including sensitive ones, or () if the store fails."""
         try:
             return tuple(fact.text for fact in await self._store.all())
         except StoreError as error:
@@ -124,11 +123,11 @@ class Memories:
             return ()
 
     async def expected(self, text: str, spoken: bool) -> tuple[dict[str, Any], str] | None:
-        """Return arguments of `remember` and a language if this sentence gives a name Hearth asked
-        for.
+        """Check whether a sentence answers Hearth's question about the owner of a new fact.
 
-        Returns None if no name was asked for, or if the sentence is not a name. If it was `spoken`,
-        a word alone does not count as a name. Never raises.
+        Returns the arguments for `remember` and the fact's language, or None if Hearth didn't ask
+        or the sentence contains no name. A `spoken` sentence must introduce the name ("I'm Ana");
+        typed text can be the name alone. Never raises.
         """
         name = "" if self._private() else name_in(text, bare=not spoken)
         try:
@@ -139,7 +138,7 @@ class Memories:
         return ({"who": name}, asked.language) if asked is not None else None
 
     def tools(self) -> tuple[BuiltIn, BuiltIn, BuiltIn, BuiltIn]:
-        """Return the tools for the menu: remember, recall, correct_memory, forget."""
+        """Return the tools `remember`, `recall`, `correct_memory` and `forget`."""
         keep = schema(REMEMBER_TAKES)
         read = schema(RECALL_TAKES)
         mend = schema(CORRECT_TAKES, "about", "fact")
@@ -176,7 +175,7 @@ class Memories:
         )
 
     def _safely(self, run: Run) -> Run:
-        """Wrap a tool so that it answers with a sentence when the store fails."""
+        """Wrap a tool so that it apologises instead of raising StoreError."""
 
         async def safe(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             try:
@@ -210,7 +209,8 @@ class Memories:
         return AskFirst(FORGET, given_by({"fact": arguments.get("about", "")}).text)
 
     def _signs(self, given: Given) -> MemoryRecord | None:
-        """Return the fact just kept without a name if this call only adds the name, else None."""
+        """Return the fact that was just stored without an owner if the call only adds the owner's
+        name."""
         fact = self._unsigned
         if fact is None or not given.who or nameless([fact], self._clock.now()) is None:
             return None
@@ -287,7 +287,7 @@ class Memories:
     async def _one(
         self, about: str, known: Sequence[MemoryRecord], request: BuiltInRequest, which: str
     ) -> MemoryRecord | BuiltInResult:
-        """Return the fact that is meant, or the answer if none or several match."""
+        """Return the one fact that `about` refers to, or a failure if none or several match."""
         found = meant(about, known)
         if len(found) == 1:
             return found[0]
@@ -300,7 +300,7 @@ class Memories:
         return failure(self._catalogue, which, request, options)
 
     def _refusal(self, given: Given, request: BuiltInRequest) -> BuiltInResult | None:
-        """Return a refusal for an empty or too long fact, else None."""
+        """Return a refusal if the fact is empty or too long, otherwise None."""
         if not given.text:
             return failure(self._catalogue, "memory.empty", request)
         return failure(self._catalogue, "memory.too_long", request) if given.too_long else None
@@ -328,7 +328,7 @@ def _kept(fact: MemoryRecord) -> str:
 
 
 def _row(fact: MemoryRecord) -> dict[str, str]:
-    """Return a fact as a row for the model, without unknown fields."""
+    """Return a fact as a row for the model, without empty fields."""
     row = {"told_on": f"{fact.created_at:%Y-%m-%d}", "fact": fact.text}
     return row | {
         key: given for key, given in (("told_by", fact.who), ("about", fact.about)) if given

@@ -1,4 +1,5 @@
-"""Words of a fact: comparing them, searching for them, and recognising the first person."""
+"""Compare and search the text of facts, and recognise first-person, sensitive and memory-related
+wording."""
 
 import re
 import unicodedata
@@ -34,23 +35,23 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def plain(text: str) -> str:
-    """Return the text without case, accents and punctuation.
+    """Return the text in lower case, without accents or punctuation.
 
-    Works word by word, because `folded` cuts off long texts.
+    Each word is folded separately, because `folded` truncates long texts.
     """
     spaced = "".join(sign if sign.isalnum() or sign in "'’" else " " for sign in text)
     return " ".join(folded(word) for word in spaced.split())
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the meaningful words and numbers, without plural endings."""
+    """Return the meaningful words and numbers of a text, without plural endings."""
     return frozenset(stemmed(word) for word in plain(text).split() if _counts(word))
 
 
 def query_of(text: str) -> str:
-    """Return an index query (FTS5) for any of these words or longer words that begin with them.
+    """Return an FTS5 query that matches facts with any of the text's meaningful words.
 
-    Returns "" if no meaningful word is left.
+    Longer words also match by prefix. Returns "" if the text has no meaningful words.
     """
     words = dict.fromkeys(word for word in plain(text).split() if _counts(word))
     # Quotes keep a word from being an operator; the prefix search finds other endings.
@@ -59,7 +60,8 @@ def query_of(text: str) -> str:
 
 
 def speaks_of_themselves(text: str, language: str) -> bool:
-    """Return True for a text in the first person: "I am allergic to nuts", "mi coche es rojo"."""
+    """Return True if the text is in the first person, as "I am allergic" and "mi coche es rojo"
+    are."""
     own = _OWN_WORDS.get(language.partition("-")[0].lower(), frozenset())
     written = unicodedata.normalize("NFC", text).casefold()
     return any(word in own for word in _WORD.findall(written))
@@ -115,7 +117,7 @@ _WORDS = {
 
 
 def asked_for(tool: str, heard: str | None) -> bool:
-    """Return True if the person's words ask for this tool; False if the words are unknown."""
+    """Return True if the person's own words ask for this memory tool. False if `heard` is None."""
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
 
 
@@ -156,5 +158,5 @@ _CARD = re.compile(r"(?:\d[ -]?){13,19}")
 
 
 def is_sensitive(text: str) -> bool:
-    """Return True for a fact that should be told only when somebody asks for it."""
+    """Return True if the fact should be revealed only when somebody asks for it."""
     return bool(_RULE.search(plain(text)) or _CARD.search(text))
