@@ -1,6 +1,6 @@
-"""Values that every package shares. They import nothing but the configuration.
+"""Types that all packages share.
 
-Begin with `brain` (the events of a turn and the interface of a brain), `tool_call` (a call, its
-caller, its confirmation and its outcome) and `records` (the rows of the journal). `clock` is the
-injected clock; `events` has the event bus, the listeners and `Deferred`.
+Start reading at `brain` (the events of a turn and the brain interface), `tool_call` (a call, its
+caller, its confirmation and its outcome) and `records` (the rows of the journal). `clock` contains
+the injected clock, and `events` the event bus, listeners and `Deferred`.
 """

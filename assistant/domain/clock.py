@@ -1,4 +1,4 @@
-"""The injected clock. All of Hearth reads the time and sleeps through it."""
+"""The injected clock. All of Hearth's code uses it to read the time and to sleep."""
 
 import asyncio
 import ctypes
@@ -14,53 +14,50 @@ _TIMEX_BYTES = 512
 
 
 def kernel_clock() -> int:
-    """Return the state of the system clock from adjtimex(2).
+    """Return the system clock's state, as reported by adjtimex(2).
 
-    0 is synchronised, 1 to 4 surround a leap second, 5 is not synchronised; -1 means that the call
-    is not permitted.
+    0 means synchronised, 1 to 4 indicate a leap second, and 5 means not synchronised. Returns -1 if
+    the system call is not permitted.
     """
     state: int = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     return state
 
 
 def synchronised() -> bool:
-    """Return True if the system clock is known to be synchronised, by the network or a receiver."""
+    """Return True if the system clock is known to be synchronised, for example by NTP or GPS."""
     return 0 <= kernel_clock() < _TIME_ERROR
 
 
 class Clock(Protocol):
-    """Source of time, and a way to wait."""
+    """Reads the time and sleeps."""
 
     def monotonic(self) -> float:
-        """Return seconds on a clock that never goes back; only differences are meaningful."""
+        """Return seconds from an arbitrary start. The value never decreases; only differences are
+        meaningful."""
         ...
 
     def since_boot(self) -> float:
-        """Return seconds like `monotonic`, but including time that the machine was suspended."""
+        """Return seconds like `monotonic`, but including time during which the machine was
+        suspended."""
         ...
 
     def now(self) -> datetime:
-        """Return the wall clock's date and time, with the local time zone."""
+        """Return the current date and time in the local time zone."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait for this number of seconds. Can be cancelled."""
-        ...
+    async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The system's clock."""
 
     def monotonic(self) -> float:
-        """Return seconds since some fixed point, not counting suspended time."""
         return time.monotonic()
 
     def since_boot(self) -> float:
-        """Return seconds since the machine started, including suspended time."""
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def now(self) -> datetime:
-        """Return the wall clock's time in the machine's time zone."""
         return datetime.now(UTC).astimezone()
 
     async def sleep(self, seconds: float) -> None:
@@ -68,7 +65,7 @@ class SystemClock:
 
 
 class VirtualClock:
-    """Clock for tests: time passes only when the test says so."""
+    """A clock for tests, which advances only when the test tells it to."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._start = start or datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -78,27 +75,28 @@ class VirtualClock:
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def monotonic(self) -> float:
-        """Return the seconds that the test has let pass."""
         return self._elapsed
 
     def since_boot(self) -> float:
-        """Return the seconds that have passed, plus those of `suspend`."""
+        """Return the elapsed seconds plus those added by `suspend`."""
         return self._elapsed + self._suspended
 
     def now(self) -> datetime:
-        """Return the start date plus the time passed and the steps of `set_ahead`."""
+        """Return the start date plus the elapsed and suspended time and the steps made by
+        `set_ahead`."""
         return self._start + timedelta(seconds=self.since_boot())
 
     def set_ahead(self, seconds: float) -> None:
-        """Step the wall clock alone: forwards, or backwards if negative."""
+        """Change the date and time without advancing the monotonic clock. Negative values set them
+        back."""
         self._start += timedelta(seconds=seconds)
 
     def suspend(self, seconds: float) -> None:
-        """Suspend the machine for this time. Sleepers get no closer to their end."""
+        """Simulate a suspended machine: `since_boot` and `now` advance, but sleeping tasks don't
+        wake."""
         self._suspended += seconds
 
     async def sleep(self, seconds: float) -> None:
-        """Wait until the test has let that many seconds pass."""
         if seconds <= 0:
             await asyncio.sleep(0)
             return
@@ -107,12 +105,12 @@ class VirtualClock:
         await future
 
     def advance(self, seconds: float) -> None:
-        """Jump ahead and release every sleeper that is due; they run when the test next awaits."""
+        """Advance the clock in one step. Tasks that are due wake up when the test next awaits."""
         self._release_until(self._elapsed + seconds)
 
     async def run(self, seconds: float) -> None:
-        """Let time pass from one sleeper's end to the next, so that each runs at its own
-        instant."""
+        """Advance the clock from one due task to the next, so that each task runs at its exact
+        time."""
         end = self._elapsed + seconds
         await self.settle()
         while self._sleepers and self._sleepers[0][0] <= end:
@@ -121,13 +119,13 @@ class VirtualClock:
         self._release_until(end)
 
     async def settle(self) -> None:
-        """Let every task that needs no time to pass go on (100 rounds of the loop)."""
+        """Let all tasks that aren't sleeping run, for 100 iterations of the event loop."""
         for _ in range(100):
             await asyncio.sleep(0)
 
     @property
     def sleepers(self) -> int:
-        """Number of tasks that wait for time to pass."""
+        """The number of sleeping tasks."""
         return sum(not future.done() for _, _, future in self._sleepers)
 
     def _release_until(self, instant: float) -> None:

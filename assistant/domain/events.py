@@ -1,4 +1,4 @@
-"""The event bus for automations and displays, listeners, and values that are made later."""
+"""The event bus for automations and displays, lists of callbacks, and values that are set later."""
 
 import asyncio
 import logging
@@ -23,7 +23,8 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class BusEvent:
-    """One event. People's words are in `words` alone, so that they can be left out."""
+    """An event. Text that people said or heard is kept in `words`, apart from `data`, so that it
+    can be omitted."""
 
     kind: Kind
     turn_id: str = ""  # "" if the event belongs to no turn
@@ -36,16 +37,17 @@ Follower = Callable[[BusEvent], None]
 
 
 class EventBus:
-    """Passes events to its followers, on the loop's thread. A follower must not block."""
+    """Passes events to its followers on the event loop's thread. Followers must not block.
+
+    While `keeps_words` returns False (for guests), events omit their `words`.
+    """
 
     def __init__(self, keeps_words: Callable[[], bool] = lambda: True) -> None:
-        """`keeps_words` is asked at each event. While it is False (for guests), words are
-        left out."""
         self._keeps_words = keeps_words
         self._followers: Listeners[[BusEvent]] = Listeners("events")
 
     def follow(self, follower: Follower) -> Callable[[], None]:
-        """Register a follower. Returns a function that unregisters it; calling it twice is
+        """Register a follower and return a function that unregisters it. Calling it twice is
         harmless."""
         return self._followers.add(follower)
 
@@ -67,18 +69,19 @@ _Told = ParamSpec("_Told")
 
 
 class Listeners(Generic[_Told]):
-    """Callbacks for one kind of event, called in the order of registration on the loop's thread.
+    """Callbacks for one kind of event, called on the event loop's thread in the order of
+    registration.
 
-    A callback must not block. One that raises is logged, and the others are still called.
+    Callbacks must not block. If one raises an exception, it is logged and the other callbacks are
+    still called. `of` names the subject in log messages, such as "timers".
     """
 
     def __init__(self, of: str) -> None:
-        """`of` names the subject for the log, such as "timers"."""
         self._of = of
         self._all: dict[object, Callable[_Told, None]] = {}
 
     def add(self, follower: Callable[_Told, None]) -> Callable[[], None]:
-        """Register a callback. Returns a function that unregisters it; calling it twice is
+        """Register a callback and return a function that unregisters it. Calling it twice is
         harmless."""
         place = object()
         self._all[place] = follower
@@ -101,10 +104,11 @@ _T = TypeVar("_T")
 
 
 class Deferred(Generic[_T]):
-    """A value that is set once, as soon as it can be made. Used on the loop's thread.
+    """A value that is set once, later than its users are created. Use it on the event loop's thread
+    only.
 
-    Hearth listens before the house, its tools and the brains are ready. A part that starts early
-    takes a `Deferred` of what it needs and waits for it.
+    Hearth starts to listen before Home Assistant, the tools and the brains are ready. Components
+    that start early take a `Deferred` and wait for its value.
     """
 
     def __init__(self) -> None:
@@ -121,17 +125,17 @@ class Deferred(Generic[_T]):
 
     @property
     def value(self) -> _T | None:
-        """The value, or None before it is set."""
+        """The value, or None if it isn't set yet."""
         return self._value
 
     def get(self) -> _T:
-        """Return the value. Raises LookupError before it is set."""
+        """Return the value. Raises LookupError if it isn't set yet."""
         if self._value is None:
             raise LookupError("This is needed before it was made.")
         return self._value
 
     def set(self, value: _T) -> None:
-        """Set the value and call every callback of `when_set`, in order of registration.
+        """Set the value and pass it to the callbacks of `when_set`, in the order of registration.
 
         Raises ValueError if the value is already set.
         """
@@ -144,12 +148,12 @@ class Deferred(Generic[_T]):
             use(value)
 
     async def wait(self) -> _T:
-        """Return the value once it is set."""
+        """Wait until the value is set, and return it."""
         await self._ready.wait()
         return self.get()
 
     def when_set(self, use: Callable[[_T], object]) -> None:
-        """Call `use` with the value: at once if it is set, otherwise as soon as it is."""
+        """Call `use` with the value: immediately if it is set, otherwise when it is."""
         if self._value is None:
             self._waiting.append(use)
         else:

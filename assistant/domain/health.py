@@ -1,4 +1,4 @@
-"""Health of the device, as one word."""
+"""Health of the device and its audio hardware: ok, degraded or dead."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 def health_of(
     microphone: "SteadyMicrophone | None", loudspeaker: "Presence | None" = None
 ) -> "Health":
-    """Return the health of the sound devices.
+    """Return the health of the microphone and the loudspeaker.
 
-    `dead` if the microphone's thread no longer makes progress, `degraded` if speech or Hearth's
-    answers would go unheard, else `ok`. A microphone that a person has closed is healthy. Pass None
-    for a device that does not exist, for example because sound comes from a file.
+    "dead" means that the microphone's thread hangs; "degraded" means that Hearth can't hear, or
+    can't be heard. A microphone that somebody closed on purpose counts as healthy. Pass None for a
+    device that isn't used, for example if audio comes from a file.
     """
     if microphone is not None and microphone.heartbeat_age_s > STUCK_S:
         return "dead"
@@ -35,8 +35,8 @@ def health_of(
 def word_of(sound: "Health", stuck: str, troubles: Collection[str]) -> "Health":
     """Return the health of the whole device.
 
-    `sound` is the result of `health_of`; `stuck` says why only a restart helps ("" for nothing);
-    `troubles` are the problems at this moment.
+    `sound` is the result of `health_of`. `stuck` says why only a restart can help, or is "" if
+    nothing hangs. `troubles` are the current problems.
     """
     if stuck or sound == "dead":
         return "dead"
@@ -44,7 +44,7 @@ def word_of(sound: "Health", stuck: str, troubles: Collection[str]) -> "Health":
 
 
 def is_deaf(microphone: "SteadyMicrophone") -> bool:
-    """Return True if the microphone should hear but delivers no sound."""
+    """Return True if the microphone should be open but delivers no audio."""
     if microphone.status is MicrophoneStatus.CLOSED:
         return False
     return microphone.status not in _HEALTHY or microphone.last_frame_age_s > DEAF_S

@@ -1,4 +1,4 @@
-"""Rows of the journal: one frozen value for each kind. All times are aware."""
+"""The journal's records, one immutable type per table. All times have a time zone."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -23,9 +23,10 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, 
 
 
 class StoreError(Exception):
-    """The store cannot be written or read now (disk full, locked for long). One sentence.
+    """The journal can't be read or written, for example because the disk is full.
 
-    If `told` is True the store has already logged the problem, so callers need not log each row.
+    The message is one sentence. If `told` is True, the store has already logged the problem and
+    callers needn't log it again.
     """
 
     def __init__(self, sentence: str = "", *, told: bool = False) -> None:
@@ -35,7 +36,7 @@ class StoreError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WakeRecord:
-    """The detection that began a turn."""
+    """The wake word detection that started a turn."""
 
     word: str
     score: float  # 0 to 1
@@ -44,7 +45,7 @@ class WakeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """Reason that a turn failed."""
+    """Why a turn failed."""
 
     kind: str  # e.g. "no_speech", "unreachable"
     message: str | None  # one sentence for a person; None once erased
@@ -52,7 +53,7 @@ class ErrorRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationRecord:
-    """The question before a gated call, and its answer."""
+    """The confirmation question for a call, and the person's answer."""
 
     asked: str | None  # None once erased
     heard: str | None
@@ -61,7 +62,7 @@ class ConfirmationRecord:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """One turn from the wake word to the end of the answer."""
+    """A turn, from the wake word to the end of the answer."""
 
     turn_id: str
     started_at: datetime
@@ -87,15 +88,17 @@ class TurnRecord:
 
 
 def is_peoples(turn: TurnRecord) -> bool:
-    """Return True if people asked for it (by voice, keyboard or a request for later), not a
-    program."""
+    """Return True if a person asked for the turn, rather than a program.
+
+    Requests that a person scheduled for later count as theirs.
+    """
     typed_by_program = turn.source == "text" and turn.caller not in ("", REQUEST)
     return turn.source not in UNASKED and not typed_by_program
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One tool call. Without a status it was sent and has not returned."""
+    """A tool call. Its status is None while it is running."""
 
     turn_id: str
     id: str  # unique within its turn
@@ -123,8 +126,10 @@ TimerKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TimerRecord:
-    """Something due at a time. Anything that rings does so until it is acknowledged, unless it is
-    paused."""
+    """A timer, alarm, reminder, or scheduled request or command.
+
+    Timers, alarms and reminders ring until they are acknowledged or paused.
+    """
 
     id: str
     due: datetime
@@ -142,7 +147,7 @@ class TimerRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementRecord:
-    """Something to be spoken once, unless it expires first."""
+    """An announcement, which is spoken once unless it expires first."""
 
     id: str
     text: str
@@ -154,7 +159,7 @@ class AnnouncementRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """Something that a person asked Hearth to remember. Kept until they ask to forget it."""
+    """A fact that a person asked Hearth to remember. It is kept until they ask to forget it."""
 
     id: str
     text: str
@@ -169,10 +174,11 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One call, as it was decided or as it ended. Never changed, except that its words are erased.
+    """A call's audit entry, written when it is decided or when it ends. Only erasing text changes
+    it later.
 
-    A call that waits for a confirmation has two rows with the same `call_id`: the question and the
-    end.
+    A call that waits for confirmation has two entries with the same `call_id`: one for the question
+    and one for the end of the call.
     """
 
     at: datetime  # of the decision or the end
@@ -210,11 +216,12 @@ _newest = [0]  # the number that `new_id` returned last
 
 
 def new_id(now: datetime) -> str:
-    """Return a short id that sorts by time: 9 characters of milliseconds, then 3 random ones.
+    """Return a 12-character id that sorts by time: 9 characters of milliseconds, then 3 random
+    ones.
 
-    Within one millisecond only the first id is random. The others count up from it, so that a
-    process never makes the same id twice. If the count overflows, it runs into the next
-    millisecond, whose ids then follow in turn.
+    Within a millisecond, only the first id is random and the next ones count up from it, so that a
+    process never creates the same id twice. If the counter overflows, it continues into the next
+    millisecond, and that millisecond's ids count on from there.
     """
     number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
     if (_newest[0] >> 15) - (number >> 15) in (0, 1):
@@ -224,20 +231,20 @@ def new_id(now: datetime) -> str:
 
 
 class SmallValues(Protocol):
-    """JSON values by name that survive a restart (`assistant.journal.store.Store`).
+    """JSON values that are stored by name and survive a restart.
 
-    Each method may raise StoreError.
+    `assistant.journal.store.Store` implements it. Every method may raise StoreError.
     """
 
     async def keep(self, name: str, value: Any) -> None:
-        """Store a value under a name, replacing the previous one. It is on the disk when
-        this returns."""
+        """Store a value under a name, replacing any previous value. It is on disk when this
+        returns."""
         ...
 
     async def kept(self, name: str) -> Any | None:
-        """Return the value with this name, or None if there is none."""
+        """Return the value stored under this name, or None if there is none."""
         ...
 
     async def drop_kept(self, name: str) -> None:
-        """Delete the value with this name."""
+        """Delete the value stored under this name."""
         ...

@@ -1,4 +1,4 @@
-"""A brain's request: one call of a tool, or one sentence for Home Assistant's own engine."""
+"""Tool calls: the request, its context and rights, its confirmation and its outcome."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,10 +11,10 @@ from integrations.home_assistant.house import Entity
 
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
-    """Interpretation of a sentence by Home Assistant's conversation engine. Nothing has been done
+    """How Home Assistant's conversation engine understands a sentence. Nothing has been executed
     yet.
 
-    From `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
+    Obtained from `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
     """
 
     text: str  # as it would be sent
@@ -27,8 +27,7 @@ class SentenceMatch:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A request of the brain to run a tool. It must be answered exactly once, by
-    `BrainTurn.answer`."""
+    """A brain's request to run a tool. It must be answered once, with `BrainTurn.answer`."""
 
     id: str
     name: str  # as in the menu
@@ -43,7 +42,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """Circumstances of one turn that the guards consider."""
+    """Facts about the calling turn that the guards consider."""
 
     can_ask: bool = False  # the caller can ask the person and settle the question
     spoken: bool = False  # the request was heard, not typed
@@ -61,7 +60,7 @@ CALM = CallContext()
 
 
 class Decision(StrEnum):
-    """Verdict of the policy, or of the person."""
+    """The verdict of the policy, or of the person who was asked."""
 
     ALLOWED = "allowed"
     CONFIRMED = "confirmed"
@@ -70,7 +69,7 @@ class Decision(StrEnum):
 
 
 class Status(StrEnum):
-    """End state of a call."""
+    """A call's final state."""
 
     DONE = "done"  # observed as requested, or a query that was answered
     FAILED = "failed"  # the server reported an error
@@ -81,7 +80,7 @@ class Status(StrEnum):
 
 
 class Tier(StrEnum):
-    """Risk of a call, by the entities that it would touch."""
+    """How much a call could cost or endanger, depending on the entities that it affects."""
 
     READ = "read"
     COMFORT = "comfort"
@@ -91,7 +90,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """State of one entity before and after the call, as short words ("off", "on 30 %")."""
+    """An entity's state before and after the call, in a few words ("off", "on 30 %")."""
 
     entity_id: str
     before: str | None
@@ -100,7 +99,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """State that an entity should reach, given as a test."""
+    """The state that an entity should reach, as a predicate."""
 
     shows: Callable[[Entity], bool]
     word: str = ""  # "locked", "unlocked", "opened" or "closed"; "" for any other change
@@ -108,7 +107,7 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """Result of one call, from the request to the observed states."""
+    """The outcome of a call."""
 
     id: str
     server: str
@@ -140,8 +139,7 @@ class ToolOutcome:
 
     @property
     def failed(self) -> bool:
-        """True if the call did not succeed, so that the same call should not be repeated
-        endlessly."""
+        """True if the call did not succeed, so repeating it unchanged would not help."""
         if self.decision is Decision.NEEDS_CONFIRMATION:
             return False
         return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)
@@ -157,9 +155,9 @@ _KEPT = 1_000  # ended turns to keep; their background work goes on for 10 min a
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Limits on a turn that a program has a part in.
+    """Permissions of a turn that a program started or contributed to.
 
-    Within them the settings, the mode and the owner's rules apply as usual.
+    The settings, the mode and the owner's rules still apply on top of them.
     """
 
     highest: Tier  # anything above is refused, whatever the settings say: rule "caller"
@@ -181,39 +179,37 @@ TALK = Rights(Tier.SECURE, asks=True, recalls=True)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that asks in place of a person, or that started the conversation with one."""
+    """A program that started a turn itself, or that started a conversation with a person."""
 
     name: str  # as rules (by `satellite`) and the audit know it: "mcp:kitchen"
     rights: Rights
 
     @property
     def caller(self) -> str:
-        """Name of the program if the turn is its own; "" if it is a person's, even with a program's
-        part in it."""
+        """The program's name if it started the turn itself, or "" if a person did."""
         return "" if self.rights.asks or self.name in (REQUEST, COMMAND) else self.name
 
 
 class Programs:
-    """Rights of the turns that programs take part in."""
+    """The programs that are involved in turns, and their rights in each turn."""
 
     def __init__(self) -> None:
         self._of: dict[str, Program] = {}
         self._ended: dict[str, None] = {}  # oldest first
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """Limit everything that is called in this turn, and in work started by it, to these
-        rights."""
+        """Limit all calls of this turn, and of background work that it starts, to these rights."""
         self._of[turn_id] = Program(caller, rights)
 
     def lead(self, turn_id: str, caller: str) -> None:
-        """Note that the model sees a program's words in this turn of a person."""
+        """Record that the model sees text from a program in this turn of a person."""
         if self.of(turn_id) is None:
             self.restrict(turn_id, TALK, caller)
             # Nothing reports the end of such a turn, so only the newest are kept.
             self.release(turn_id)
 
     def release(self, turn_id: str) -> None:
-        """Note that the turn has ended. Work that it left in the background stays restricted."""
+        """Record that the turn has ended. Background work that it started stays restricted."""
         if turn_id in self._of:
             self._ended[turn_id] = None
         if len(self._ended) > _KEPT:
@@ -221,8 +217,8 @@ class Programs:
             del self._ended[oldest], self._of[oldest]
 
     def of(self, turn_id: str) -> Program | None:
-        """Return the program that takes part in this turn or background work, or None if
-        there is none."""
+        """Return the program that is involved in this turn or background work, or None if there is
+        none."""
         name = turn_id
         while name:
             if name in self._of:
@@ -238,7 +234,7 @@ NOON = time(12, 0)
 
 
 class Mode(StrEnum):
-    """Amount of trust, the most trusting mode first (`policy.mode`)."""
+    """The values of `policy.mode`, from the most to the least trusting."""
 
     TRUSTING = "trusting"  # costly actions are not asked about
     NORMAL = "normal"  # as `policy.costly` and `policy.secure` say
@@ -247,13 +243,13 @@ class Mode(StrEnum):
 
     @property
     def strictness(self) -> int:
-        """Rank from 0, the most trusting."""
+        """Rank among the modes, from 0 for the most trusting."""
         return tuple(Mode).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
-    """State of the house for a decision: mode, time, device, the owner's ratings and the caller."""
+    """Facts that the policy considers: mode, time, device, the owner's ratings and the caller."""
 
     mode: Mode = Mode.NORMAL
     now: time = NOON  # wall-clock time
@@ -263,8 +259,10 @@ class PolicyContext:
     tainted: bool = False  # text from outside may have prompted the call
 
     def asked_by(self, program: Program | None, tainted: bool = False) -> "PolicyContext":
-        """Return this context for a turn of `program`, so that rules match its name as well as the
-        device's."""
+        """Return this context for a turn of `program`.
+
+        Rules that name a satellite then match the program's name as well as the device's.
+        """
         if tainted:
             return replace(self, tainted=True).asked_by(program)
         if program is None:
@@ -285,7 +283,7 @@ Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about a call that waits for the person. A process has at most one pending."""
+    """A question that must be answered before a call runs. A process has at most one pending."""
 
     id: str  # used once
     turn_id: str
@@ -299,7 +297,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """The end of a question: the verdict, and who gave it."""
+    """The result of a question: the verdict, and who gave it."""
 
     verdict: Verdict
     by: str = ""  # who answered: "voice", "typed", "pin", "phone NAME"; "" if there was no answer

@@ -1,4 +1,4 @@
-"""The audio of one turn from its mark on. It grows until the turn ends."""
+"""The audio of one turn, which brains can read while it is being recorded."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,15 +9,15 @@ MAX_SECONDS = 25.0  # 20 s of listening plus the sound before the detection
 
 
 class TurnAudio:
-    """Mono int16 at 16 kHz, written by the listener and read by any number of brains from the
+    """Mono int16 audio at 16 kHz. The listener writes it, and any number of brains read it from the
     start.
 
-    Times are samples since the first one kept. Sound beyond MAX_SECONDS is dropped. All methods
-    belong to the event loop's thread.
+    Positions are in samples from the first one kept. Audio beyond MAX_SECONDS is dropped. If
+    `released` is False, nothing is streamed until `release` is called. All methods must be called
+    on the event loop's thread.
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
-        """If `released`, the audio may be streamed at once, otherwise only after `release`."""
         self.detection = detection  # samples from the start of this buffer to the wake detection
         self._released = released
         self._pcm = bytearray()
@@ -28,7 +28,7 @@ class TurnAudio:
         self._limit = int(MAX_SECONDS * SAMPLE_RATE) * 2
 
     def append(self, pcm: bytes) -> None:
-        """Add sound. Ignored after `finish` or `abandon`, and beyond the limit."""
+        """Append audio. Ignored after `finish` or `abandon`, and beyond the limit."""
         if not self._over:
             self._pcm += pcm[: max(0, self._limit - len(self._pcm))]
             self._tell()
@@ -36,42 +36,45 @@ class TurnAudio:
     def release(self) -> None:
         """Allow streaming, because the person has started to speak.
 
-        Nothing is streamed before that, so that a false wake sends no sound of the room anywhere.
+        Before that, nothing is streamed, so that a false wake doesn't send audio from the room to
+        the cloud.
         """
         self._released = True
         self._tell()
 
     def finish(self) -> None:
-        """Mark the end of the sentence; no more audio will come. Ignored after `abandon`."""
+        """Mark the end of the sentence, after which no audio is added. Ignored after `abandon`."""
         self._finished = not self._abandoned
         self._released |= self._finished
         self._tell()
 
     def abandon(self) -> None:
-        """Give up the turn: keep and deliver no more audio, and never treat it as a sentence.
+        """Give up the turn: keep and stream no more audio, and don't treat it as a complete
+        sentence.
 
-        Readers wait until the turn's own cancellation reaches them. Otherwise they would take the
-        silence for the end of the sentence and answer half of it. Ignored after `finish`.
+        Readers keep waiting until the turn is cancelled. If their streams ended instead, they would
+        answer half a sentence. Ignored after `finish`.
         """
         self._abandoned = not self._finished
         self._tell()
 
     @property
     def pcm(self) -> bytes:
-        """All sound kept so far."""
+        """All audio kept so far."""
         return bytes(self._pcm)
 
     async def complete(self) -> bytes:
-        """Wait for the end of the turn and return all of its audio."""
+        """Wait for the end of the sentence and return all of its audio."""
         while not self._finished:
             await self._changed.wait()
         return bytes(self._pcm)
 
     async def stream(self) -> AsyncGenerator[bytes]:
-        """Yield all audio in pieces: first the audio so far, then new audio until the turn ends.
+        """Yield the audio in chunks: first everything so far, then new audio until the sentence
+        ends.
 
-        A reader that may leave early must close the generator (`contextlib.aclosing`). Until it is
-        closed or exhausted it counts as reading and holds up `taken`.
+        A reader that stops early must close the generator (`contextlib.aclosing`), because until
+        then it counts as active and blocks `taken`.
         """
         reader, position = object(), 0
         try:
@@ -96,10 +99,11 @@ class TurnAudio:
             self._tell()
 
     async def taken(self) -> None:
-        """Return once every active reader has taken all the audio so far.
+        """Wait until every active reader has read all the audio so far.
 
-        For a source that can wait. Readers that have not begun or have ended are ignored, and so
-        are all readers once the audio is complete or abandoned.
+        Sources that can wait use it to avoid running ahead of the readers. Readers that haven't
+        started or have ended are ignored, and once the audio is complete or abandoned, so are all
+        others.
         """
         while (
             self._released

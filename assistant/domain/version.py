@@ -1,4 +1,4 @@
-"""Release number of Hearth."""
+"""Hearth's version."""
 
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 @cache  # reading it opens a file, which fails once too many are open
 def own_version() -> str:
-    """Return a version such as "0.1.0", or "0" if Hearth runs from sources without being
+    """Return the version, such as "0.1.0", or "0" if Hearth runs from source without being
     installed."""
     try:
         return version("hearth-voice")
