@@ -1,6 +1,7 @@
-"""Timers, alarms and calls that run later, with the tools that set them.
+"""Timers, alarms, reminders and scheduled commands, with the model tools that set them.
 
-Begin with `service` (the long-running process) and `monitor` (finds what is due). `ringer` rings
-and `later` runs what is due; `book` is the interface for people and programs, `tools` are the
-model's tools, `recurrence` knows days and the sun, and `telling` puts timers into words.
+Start with `service` (runs everything inside `hearth run`) and `monitor` (finds due timers).
+`ringer` rings timers and `later` runs scheduled commands and requests. `book` lets people and
+programs set and change timers, `tools` contains the model's tools, `recurrence` computes due times
+from dates and the sun, and `telling` phrases timers as spoken sentences.
 """

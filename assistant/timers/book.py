@@ -1,4 +1,4 @@
-"""Timers in the store, which people and programs can set, find, change and end from any process."""
+"""Stored timers: find, set, change and cancel them from any process."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def row_of(timer: TimerRecord, now: datetime) -> dict[str, Any]:
-    """Return everything known about a timer. Times are ISO 8601, in the time zone of `now`."""
+    """Return a timer as JSON-compatible data for models and programs.
+
+    Times are ISO 8601, in the time zone of `now`.
+    """
     return {
         "id": timer.id,
         "kind": timer.kind,
@@ -53,10 +56,10 @@ def _repeat(timer: TimerRecord) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Words that identify a timer. They may all be empty."""
+    """Criteria for finding a timer; an empty `Which` matches every timer."""
 
     name: str = ""  # name, words of the text, or id
-    duration_s: float | None = None  # original length
+    duration_s: float | None = None  # the duration that the timer was set for
     kind: TimerKind | None = None
     at: time | None = None  # time of day at which it is due
 
@@ -65,7 +68,7 @@ class Which:
 
 
 def choose(timers: Sequence[TimerRecord], which: Which, zone: tzinfo) -> list[TimerRecord]:
-    """Return the timers that match, or all of them if `which` is empty."""
+    """Return the timers that match every criterion in `which`."""
     meant = list(timers)
     if which.kind is not None:
         meant = [timer for timer in meant if timer.kind == which.kind]
@@ -81,7 +84,7 @@ def _time_of(timer: TimerRecord, zone: tzinfo) -> time:
 
 
 def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
-    """Match by id, else by the whole name, else by words of the name, else by words of the text."""
+    """Match by id, then by the whole name, then by words of the name, then by words of the text."""
     wanted = visible(said)
     for fits in (
         lambda timer: timer.id == said,
@@ -96,8 +99,7 @@ def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
 
 
 def _alike(said: str, name: str) -> bool:
-    """Return True if every word of the shorter text begins a word of the longer one, or the other
-    way round.
+    """Return True if every word of the shorter phrase matches a word of the longer one by prefix.
 
     "the pasta" matches "pasta" and "egg" matches "eggs", but "tea" does not match "steak".
     """
@@ -107,19 +109,19 @@ def _alike(said: str, name: str) -> bool:
     )
 
 
-MOST = 24  # at the same time
+MOST = 24  # timers at the same time
 SHORTEST_S, LONGEST_S = 1, 30 * 24 * 3600
 LONGEST_NAME = 60  # characters
-SNOOZE_S = 9 * 60  # default
-RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # kinds that ring; the others act
+SNOOZE_S = 9 * 60  # default snooze
+RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the other kinds run something
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A timer to be set: for a number of seconds, or by a rule."""
+    """Timer to be set, due either after `seconds` or according to `rule`."""
 
     kind: TimerKind = "timer"
-    seconds: float = 0.0  # from now; 0 if the rule decides
+    seconds: float = 0.0  # from now; 0 if there is a rule
     rule: Rule | None = None
     name: str = ""
     text: str = ""
@@ -129,10 +131,10 @@ class Wanted:
 
 
 class TimerBook:
-    """Starts, changes and ends timers. The process that rings finds the changes in the store.
+    """Sets, changes and cancels timers in the store, where the ringing process picks them up.
 
-    Every method may raise StoreError. Methods that change a timer return None or False if it has
-    ended.
+    Every method can raise StoreError. `add`, `pause` and `resume` return None if the timer has
+    already ended.
     """
 
     def __init__(self, store: Store, clock: Clock, almanac: Almanac) -> None:
@@ -141,7 +143,7 @@ class TimerBook:
         self._almanac = almanac
 
     async def all(self) -> list[TimerRecord]:
-        """Return all running, paused and ringing timers, by due time."""
+        """Return all running, paused and ringing timers, ordered by due time."""
         return await self._store.timers()
 
     async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
@@ -150,8 +152,8 @@ class TimerBook:
         return timer
 
     async def set(self, wanted: Wanted) -> TimerRecord | None:
-        """Set a timer. Returns None if its time never comes, or if the time of the sun is
-        unknown."""
+        """Set a timer. Returns None if its rule has no future time, or if the rule needs a sunrise
+        or sunset that is unknown."""
         now = self._clock.now()
         due: datetime | None = now + timedelta(seconds=wanted.seconds)
         if wanted.rule is not None:
@@ -176,30 +178,27 @@ class TimerBook:
         return timer
 
     async def add(self, timer: TimerRecord, seconds: float) -> TimerRecord | None:
-        """Extend a timer, or shorten it if `seconds` is negative. A ringing one counts from now.
-
-        Returns None if it has ended.
-        """
+        """Add `seconds` to the time left, or subtract them if negative. A ringing timer restarts
+        from now."""
         left_s = max(0.0, left_of(timer, self._clock.now()) + seconds)
         return await self._with(timer, left_s, paused=timer.paused_s is not None)
 
     async def pause(self, timer: TimerRecord) -> TimerRecord | None:
-        """Pause a timer until `resume`. Returns None if it has ended."""
         return await self._with(timer, left_of(timer, self._clock.now()), paused=True)
 
     async def resume(self, timer: TimerRecord) -> TimerRecord | None:
-        """Resume a paused timer. Returns None if it has ended."""
         return await self._with(timer, left_of(timer, self._clock.now()), paused=False)
 
     async def end(self, timer: TimerRecord) -> bool:
-        """Cancel a timer, or acknowledge one that rings."""
+        """Cancel a timer, or acknowledge it if it is ringing. Returns False if it has already
+        ended."""
         if is_over(timer, self._clock.now()):
             return await self._store.acknowledge_timer(timer.id)
         return await self._store.cancel_timer(timer.id)
 
     async def _with(self, timer: TimerRecord, left_s: float, *, paused: bool) -> TimerRecord | None:
         now = self._clock.now()
-        # After it has rung, a changed timer runs once, whatever rule it was set by.
+        # Drop the rule of a timer that has rung, so that a snoozed one rings once more.
         rule = None if is_over(timer, now) else timer.rule
         due = now + timedelta(seconds=left_s)
         changed = replace(timer, due=due, paused_s=left_s if paused else None, rule=rule)
@@ -207,19 +206,20 @@ class TimerBook:
 
 
 def left_of(timer: TimerRecord, now: datetime) -> float:
-    """Return the seconds left; 0 if it rings."""
+    """Return the seconds left, or 0 if the timer is due."""
     if timer.paused_s is not None:
         return timer.paused_s
     return max(0.0, (timer.due - now).total_seconds())
 
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
-    """Return True once the timer is due, so that it rings or soon will."""
+    """Return True if the timer is due: it is ringing or about to ring. Always False for a repeating
+    timer."""
     return timer.paused_s is None and timer.due <= now and not comes_again(timer)
 
 
 def comes_again(timer: TimerRecord) -> bool:
-    """Return True if the timer repeats after it is due."""
+    """Return True if the timer repeats."""
     return timer.rule is not None and rule_from(timer.rule).repeats
 
 
@@ -228,16 +228,16 @@ def is_occurrence(timer: TimerRecord) -> bool:
     return is_of_day(timer) and timer.rule is None
 
 
-# Timers for programs: HTTP, MQTT, MCP and Home Assistant use this interface.
+# Timers for programs: the interface behind HTTP, MQTT, MCP and Home Assistant.
 
 
 _SUNLESS = "Home Assistant does not report sunrise and sunset; use `at` instead."
 
 
 class ProgramTimers:
-    """Timers as programs may see and change them.
+    """Timers as programs see and change them.
 
-    Programs cannot schedule commands, because they have automations for that.
+    Programs can't schedule commands, because they have automations for that.
     """
 
     def __init__(
@@ -248,7 +248,7 @@ class ProgramTimers:
         clock: Clock,
         language_of: Callable[[str], str],
     ) -> None:
-        """`language_of` guesses the language of a text if the request names none."""
+        """`language_of` guesses a text's language when the request specifies none."""
         self._book = book
         self._keeper = keeper
         self._almanac = almanac
@@ -256,7 +256,7 @@ class ProgramTimers:
         self._language_of = language_of
 
     async def rows(self) -> list[dict[str, Any]]:
-        """Return all running, paused and ringing timers, by due time. Raises NotKept."""
+        """Return all running, paused and ringing timers, ordered by due time. Raises NotKept."""
         try:
             timers = await self._book.all()
         except StoreError as error:
@@ -265,7 +265,7 @@ class ProgramTimers:
         return [row_of(timer, now) for timer in timers]
 
     async def set(self, wanted: TimerRequest, caller: str) -> dict[str, Any]:
-        """Set a timer and return its row. Raises NotPossible and NotKept."""
+        """Set a timer and return it as `row_of` does. Raises NotPossible and NotKept."""
         try:
             if len(await self._book.all()) >= MOST:
                 raise NotPossible("There are too many timers already; cancel one first.")
@@ -277,7 +277,8 @@ class ProgramTimers:
         return row_of(timer, self._now())
 
     async def end(self, timer_id: str) -> bool:
-        """End a timer, ringing or not. Returns False if the id is unknown. Raises NotKept."""
+        """Cancel or silence a timer. Returns False if there is no timer with that id. Raises
+        NotKept."""
         try:
             for timer in await self._book.all():
                 if timer.id == timer_id:
@@ -287,7 +288,8 @@ class ProgramTimers:
         return False
 
     def next(self) -> tuple[datetime | None, int]:
-        """Return the time of the next ring, or None, and the number of timers that can ring."""
+        """Return when the next timer will ring, or None if none will, and how many timers that ring
+        are set."""
         now = self._now()
         ringing = [timer for timer in self._keeper.timers if timer.kind in RINGING]
         coming = [
@@ -296,7 +298,8 @@ class ProgramTimers:
         return min(coming).astimezone(now.tzinfo) if coming else None, len(ringing)
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` when `next` may have changed. Returns a function that unregisters it."""
+        """Call `tell` whenever the result of `next` may have changed. Returns a function that
+        unregisters `tell`."""
         return self._keeper.watch(tell)
 
     def _now(self) -> datetime:
@@ -339,7 +342,11 @@ class ProgramTimers:
         )
 
     def _moment(self, at: str, dates: Sequence[str]) -> tuple[str, Sequence[str]]:
-        """Split an ISO 8601 date and time into a time of day and that date."""
+        """Split an ISO 8601 date and time into the local time of day and a one-element tuple with
+        the date.
+
+        Anything else is returned unchanged.
+        """
         try:
             moment = datetime.fromisoformat(at)
         except ValueError:
@@ -352,10 +359,9 @@ class ProgramTimers:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line, without surrounding spaces and full stops."""
     return one_line(text, LONGEST_TEXT).strip(" .")
 
 
 def is_of_day(timer: TimerRecord) -> bool:
-    """Return True if the timer was set for a time of day instead of a duration."""
+    """Return True if the timer was set for a time of day rather than a duration."""
     return timer.duration_s == 0

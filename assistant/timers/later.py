@@ -1,4 +1,4 @@
-"""Scheduled commands and requests: each runs once when it is due."""
+"""Scheduled commands and requests, each of which runs once when it is due."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,16 +29,16 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
-# Scheduled calls: judged when they are requested, frozen, and judged again when due.
+# Scheduled calls: the policy judges them when they are requested and again when they are due.
 
 
 # Nobody can be asked when the call is due, so secure actions are never scheduled, whatever the
-# settings say.
+# settings allow.
 LATER = Program(COMMAND, Rights(Tier.COSTLY, asks=False, free=Tier.COSTLY, recalls=True))
 
 
 class NotLater(Exception):
-    """The call cannot be scheduled; one sentence for a person."""
+    """The call can't be scheduled; the message is a sentence to speak."""
 
     def __init__(self, sentence: str, options: tuple[str, ...] = ()) -> None:
         """`options` are valid alternatives."""
@@ -47,7 +47,7 @@ class NotLater(Exception):
 
 
 class FrozenCalls:
-    """Freezes calls and runs them when they are due."""
+    """Checks tool calls when they are scheduled, and runs them when they are due."""
 
     def __init__(
         self,
@@ -72,11 +72,12 @@ class FrozenCalls:
         *,
         searched: bool = False,
     ) -> dict[str, Any]:
-        """Return the call as it is stored. Raises NotLater if the policy would not allow it now.
+        """Return the call in the form in which it is stored. Raises NotLater if the policy wouldn't
+        allow it now without confirmation.
 
-        `turn_id` is the turn that asks for it. A tool outside that turn's profile cannot be
-        scheduled, and a call that outside text may have prompted is judged as such when due.
-        `searched` says that the turn's answer relies on web search.
+        `turn_id` is the requesting turn: a tool outside that turn's profile can't be scheduled, and
+        if the turn is tainted, the scheduled call runs tainted too. `searched` is True if the turn
+        used web search, which also taints the call.
         """
         found = await self._tools.explain(name, arguments, heard, LATER, turn_id)
         if found is None:
@@ -102,8 +103,8 @@ class FrozenCalls:
     def ready(self, timer: TimerRecord) -> bool:
         """Return True if the call can run now.
 
-        It has to wait while Home Assistant is unreachable, as after a power cut, and during a
-        spoken question that nothing may interrupt.
+        A call must wait while Home Assistant is unreachable, for example after a power cut, and
+        while Hearth is asking a question aloud.
         """
         if self._tools.asks_aloud:
             return False
@@ -111,7 +112,7 @@ class FrozenCalls:
         return self._connected() if entry is None or entry.of_home else True
 
     async def make(self, timer: TimerRecord) -> str:
-        """Run the call now. Returns a sentence for the person, or "" if it succeeded."""
+        """Run the call now. Returns a sentence to speak if it failed, or "" if it succeeded."""
         payload, turn_id, language = _payload(timer), self._new_turn_id(), timer.language
         call = ToolCall(f"{turn_id}-1", payload["tool"], payload["arguments"])
         self._tools.restrict(turn_id, LATER.rights, LATER.name)
@@ -135,18 +136,19 @@ def _payload(timer: TimerRecord) -> dict[str, Any]:
 
 
 _log = logging.getLogger(__name__)
-COMMAND_LATE_S = 600.0  # a later command would surprise people
-REQUEST_LATE_S = 3600.0  # a later answer is useless
+COMMAND_LATE_S = 600.0  # running a command later than this would surprise people
+REQUEST_LATE_S = 3600.0  # an answer later than this is useless
 
 # Text, language and caller -> the answer to announce, or "".
 Ask = Callable[[str, str, str], Awaitable[str]]
 
 
 class Later(Opened):
-    """Runs the due work passed to `take`. Use it as a context manager.
+    """Runs scheduled commands and requests when `take` receives them. Use it as a context manager.
 
-    Work that was started is never started again: if the process died in the middle, a person is
-    told so. Work that is too late is skipped, and that is announced once somebody is there.
+    Nothing is started twice: if the process died in the middle of a command, the next process
+    announces that the outcome is unknown. Anything that is too late is skipped, and that is
+    announced once somebody is there.
     """
 
     def __init__(
@@ -160,7 +162,7 @@ class Later(Opened):
         clock: Clock,
         complaints: Complaints,
     ) -> None:
-        """`say` speaks a text in a language soon. It must not block."""
+        """`say` queues a text to be spoken in a language. It must not block."""
         self._store = store
         self._calls = calls
         self._ask = ask
@@ -169,8 +171,8 @@ class Later(Opened):
         self._catalogue = catalogue
         self._clock = clock
         self._complaints = complaints
-        self._busy: set[str] = set()  # ids of running work
-        # True once the work that an earlier process left unfinished is reported.
+        self._busy: set[str] = set()  # ids of timers whose command or request is running
+        # True once unfinished commands and requests of an earlier process have been announced.
         self._settled = False
         self._owner = OwnedTasks()
 
@@ -178,7 +180,10 @@ class Later(Opened):
         await stack.enter_async_context(self._owner)
 
     async def settle(self) -> None:
-        """Report work that an earlier process started and did not finish. Raises StoreError."""
+        """Announce commands and requests that an earlier process started but did not finish.
+
+        Does nothing after the first success. Raises StoreError.
+        """
         if self._settled:
             return
         for timer in await self._store.begun_timers():
@@ -187,7 +192,7 @@ class Later(Opened):
         self._settled = True
 
     def take(self, due: Due) -> None:
-        """Run due work. Called again with the same work until it has ended."""
+        """Start a due command or request. Safe to call repeatedly until the timer has ended."""
         timer = due.timer
         if timer.id in self._busy:
             return
@@ -219,8 +224,8 @@ class Later(Opened):
             known = False
             _log.exception("what was to be done later broke")
             self._tell("later.unknown", timer)
-        # Work that is cut off by the end of the process stays marked as started, so the next
-        # process reports it.
+        # If the process is killed before this, the timer stays marked as started, so the next
+        # process announces it.
         await self._store.finish_timer(timer.id, known=known)
 
     async def _carry_out(self, timer: TimerRecord) -> None:
@@ -245,9 +250,10 @@ _LONGEST_WHAT = 120  # characters
 
 @dataclass(frozen=True, slots=True)
 class LaterTool:
-    """The tool. The policy judges the call when it is requested and again when it is due.
+    """The `do_later` tool. The policy judges the call when it is requested and again when it is
+    due.
 
-    Nobody can be asked then, so only calls that need no confirmation are accepted.
+    Nobody can be asked when the call is due, so only calls that need no confirmation are accepted.
     """
 
     book: TimerBook
@@ -273,7 +279,7 @@ class LaterTool:
                         "lights'."
                     ),
                     **{
-                        # As an alternative to `time`.
+                        # The alternative to `time`.
                         part: {**COUNT, "description": "From now on."}
                         for part in LENGTH
                     },
@@ -315,7 +321,7 @@ class LaterTool:
         what = one_line(arguments["what"])[:_LONGEST_WHAT].strip(" .")
         wanted = Wanted("command", seconds, rule, "", what, language, payload)
         timer = await self.book.set(wanted)
-        assert timer is not None  # a time of day comes every day
+        assert timer is not None  # a time of day always has a next time
         told = self._told(timer, language)
         return BuiltInResult(f"{told}{telling.silence(language)}", telling.data([timer]))
 

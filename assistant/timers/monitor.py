@@ -1,15 +1,16 @@
-"""Finds due timers, even though the wall clock may be set at any moment.
+"""Detection of due timers, even if the wall clock is set while they run.
 
-The end of a timer is stored as wall time, because only that survives a restart. While Hearth runs,
-the elapsed time (`Clock.since_boot`) is more reliable: a device without a real-time clock may be
-hours off until it has asked the network, and its clock then jumps.
+A timer's end is stored as wall-clock time, because only wall-clock time survives a restart. While
+Hearth runs, elapsed time (`Clock.since_boot`) is more reliable: the clock of a device without a
+real-time clock can be hours off until it is synchronised over the network, and then it jumps.
 
-- A timer that this process saw start counts elapsed time; a jump changes the stored time, not when
-  it rings.
-- A timer from before the start has only its wall time: a jump ahead brings it closer. A jump back
-  does not delay it, because too early is better than too late.
-- A timer for a time of day is due at that time, by the current clock.
-- Timers that were due before the start are judged only once the clock can be trusted.
+- A timer that was set while this process was running counts elapsed time. If the clock jumps, the
+  stored due time changes, but the timer still rings after the requested duration.
+- For a timer set before this process started, only the wall-clock time is known. A jump forward
+  brings it closer. A jump back does not delay it, because too early is better than too late.
+- A timer for a time of day is due at that time by the current clock.
+- A timer that seems to have been due before the process started rings only once the clock can be
+  trusted.
 """
 
 import logging
@@ -28,24 +29,24 @@ _log = logging.getLogger(__name__)
 
 
 class Complaints:
-    """Logs each kind of problem once, until it is over or changes."""
+    """Logs each kind of problem once, until it is resolved or its message changes."""
 
     def __init__(self) -> None:
         self._now: dict[str, str] = {}
 
     def complain(self, kind: str, trouble: str) -> None:
-        """Log a problem, unless it was logged already."""
+        """Log a problem unless the same message is already the latest of its kind."""
         if self._now.get(kind) != trouble:
             _log.error("%s", trouble)
         self._now[kind] = trouble
 
     def over(self, kind: str) -> bool:
-        """Clear a problem. Returns True if there was one."""
+        """Mark a kind of problem as resolved. Returns True if there was one."""
         return self._now.pop(kind, None) is not None
 
     async def safely(self, work: Awaitable[Any]) -> bool:
-        """Return True if the work succeeded. Logs a StoreError, because the store may work
-        later."""
+        """Await `work`. Logs a StoreError and returns False, so that the caller can try again
+        later; otherwise returns True."""
         try:
             await work
         except StoreError as error:
@@ -54,7 +55,7 @@ class Complaints:
         return True
 
 
-LEAP_S = 1.0  # a larger step of the wall clock means that it was set
+LEAP_S = 1.0  # the wall clock was set if it steps by more than this
 
 
 @dataclass(slots=True)
@@ -62,16 +63,17 @@ class _Armed:
     record: TimerRecord
     at_s: float  # due time, by `since_boot`
     inherited: bool  # set before this process started
-    missed: bool  # was due before the start, by the clock at that time
+    missed: bool  # was already due when this process started
 
     def follow_wall_clock(self, now: datetime, passed_s: float, *, judged: bool) -> bool:
-        """Adjust to a step of the wall clock. Returns True if `record.due` must be stored again."""
+        """Adjust to a step of the wall clock. Returns True if `record.due` has changed and must be
+        stored."""
         by_wall = passed_s + (self.record.due - now).total_seconds()
         if self.missed and not judged:
             self.at_s, self.missed = by_wall, by_wall <= passed_s
             return False
         if self.at_s <= passed_s:
-            return False  # It was due by the clock of that time, so later steps do not count.
+            return False  # It is already due, so later clock steps don't matter.
         if is_of_day(self.record):
             self.at_s = by_wall
             return False
@@ -85,17 +87,21 @@ class _Armed:
 
 
 class Deadlines:
-    """Deadlines of the running timers. All `passed_s` are readings of `Clock.since_boot`."""
+    """Deadlines of the running timers, in the seconds of `Clock.since_boot`, as is every
+    `passed_s`."""
 
     def __init__(self) -> None:
         self._armed: dict[str, _Armed] = {}
         self._offset_s: float | None = None  # wall clock minus elapsed time, at the last check
-        self.leapt = False  # the wall clock was set since the check before
+        self.leapt = False  # the wall clock was set between the last two checks
 
     def hold(
         self, records: Sequence[TimerRecord], now: datetime, passed_s: float, *, inherited: bool
     ) -> None:
-        """Track these timers and no others. Timers that are already known keep their deadlines."""
+        """Replace the tracked timers. A timer whose `due` is unchanged keeps its deadline.
+
+        `inherited` is True if the timers were set before this process started.
+        """
         running = [record for record in records if record.paused_s is None]
         before, self._armed = self._armed, {}
         for record in running:
@@ -110,10 +116,10 @@ class Deadlines:
     def set_right(
         self, now: datetime, passed_s: float, *, judged: bool = True
     ) -> list[TimerRecord]:
-        """Check for a step of the wall clock, and return the timers whose `due` must be stored
-        again.
+        """Check for a step of the wall clock, and return the timers whose new `due` must be stored.
 
-        `judged` is as in `due`; until it is True, timers that seemed due may turn out not to be.
+        `judged` is as in `due`. While it is False, timers that seemed due before the start may get
+        a later deadline again.
         """
         offset_s = now.timestamp() - passed_s
         self.leapt = self._offset_s is not None and abs(offset_s - self._offset_s) > LEAP_S
@@ -127,10 +133,10 @@ class Deadlines:
         ]
 
     def due(self, passed_s: float, *, judged: bool = True) -> list[TimerRecord]:
-        """Return the timers that are due, earliest first.
+        """Return the due timers, earliest first.
 
-        `judged` says that the clock can be trusted. If not, timers that seem to have been due
-        before the start are left out.
+        `judged` is True once the clock can be trusted. Before that, timers that seem to have been
+        due before the process started are left out.
         """
         over = [
             armed
@@ -140,11 +146,11 @@ class Deadlines:
         return [armed.record for armed in sorted(over, key=lambda armed: armed.at_s)]
 
     def late_s(self, timer_id: str, passed_s: float) -> float:
-        """Return the number of seconds since the timer was due."""
+        """Return how many seconds ago the timer was due."""
         return passed_s - self._armed[timer_id].at_s
 
     def missed(self, timer_id: str) -> bool:
-        """Return True if the timer came due while no process was running."""
+        """Return True if the timer was already due when this process started."""
         return self._armed[timer_id].missed
 
     def next_s(self, passed_s: float) -> float | None:
@@ -153,28 +159,26 @@ class Deadlines:
         return min(coming) - passed_s if coming else None
 
 
-# Due timers in the one long-running process: it reads the store, checks the clocks and splits
-# single occurrences off repeating timers.
+# Monitoring in `hearth run`: reads the store, checks the clocks and creates occurrences of
+# repeating timers.
 
 
-READ_S = 30.0  # longest time between two readings, because two writes may look like one
-BELIEVED_S = 60.0  # since boot; the clock does not get more accurate after this
-_NEARER_S = 60.0  # smaller shifts of the sun are not worth a write
+READ_S = 30.0  # longest time between readings; needed because `stamp` can miss a write
+BELIEVED_S = 60.0  # since boot; after this, the clock is trusted even if it isn't synchronised
+_NEARER_S = 60.0  # smaller changes of sunrise or sunset are not stored
 _SET, _CHANGED, _ENDED = "set", "changed", "ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A timer that is due."""
-
     timer: TimerRecord
     late_s: float  # seconds since it was due
-    missed: bool  # it came due while no process was running
+    missed: bool  # it was already due when this process started
 
 
 @dataclass(frozen=True, slots=True)
 class _Owed:
-    """An occurrence that is not in the store yet."""
+    """Occurrence of a repeating timer that is not in the store yet."""
 
     again: TimerRecord
     occurrence: TimerRecord
@@ -185,9 +189,10 @@ class _Owed:
 class TimerMonitor:
     """Tracks the running timers and finds the due ones.
 
-    A repeating timer is never due itself; its occurrence is, under an id of its own. The occurrence
-    is due at its time even while the store fails. It is stored together with the timer's next time,
-    so that no occurrence comes twice. If several were missed, only the last one counts.
+    When a repeating timer is due, the monitor creates an occurrence with its own id, and that
+    occurrence rings. It is due on time even if the store fails. The occurrence and the repeating
+    timer's next due time are stored together, so no occurrence rings twice. If several occurrences
+    were missed, only the last one counts.
     """
 
     def __init__(
@@ -201,7 +206,7 @@ class TimerMonitor:
     ) -> None:
         """`synchronised` returns True if the system clock is known to be right.
 
-        `tell` is called when a timer was "set", "changed" or "ended", by any process.
+        `tell` is called with "set", "changed" or "ended" whenever any process does that to a timer.
         """
         self._store = store
         self._clock = clock
@@ -212,13 +217,16 @@ class TimerMonitor:
         self._deadlines = Deadlines()
         self._believed = False  # the clock can be trusted
         self._stamp: object = None
-        self._read_s: float | None = None  # last reading of the store
+        self._read_s: float | None = None  # when the store was last read, by `since_boot`
         self._owed: dict[str, _Owed] = {}  # by id of the repeating timer
         self._doubtful: set[str] = set()  # ids of timers set while the clock may have been wrong
         self.timers: tuple[TimerRecord, ...] = ()  # from the last reading
 
     async def look(self) -> None:
-        """Take in all changes. Raises StoreError, but `due` is correct even then."""
+        """Check the clocks, sunrise and sunset, and the store for changes.
+
+        Raises StoreError, but `due` is correct even then.
+        """
         now, passed_s = self._clock.now(), self._clock.since_boot()
         moved = self._deadlines.set_right(now, passed_s, judged=self._believed)
         self._believed = self._believed or passed_s >= BELIEVED_S or self._synchronised()
@@ -233,12 +241,12 @@ class TimerMonitor:
             await self._plan(lambda timer: _rule(timer).sun is not None)
         if old or stamp != self._stamp:
             await self.read()
-            # From before the reading, so that a later write is noticed next time.
+            # Use the stamp from before the reading, so that a write meanwhile is noticed later.
             self._stamp = stamp
         await self._take()
 
     async def read(self) -> None:
-        """Read the store. Raises StoreError."""
+        """Read the timers from the store and report changes to `tell`. Raises StoreError."""
         inherited = self._read_s is None
         records = await self._store.timers()
         self._complaints.over("store")
@@ -251,7 +259,8 @@ class TimerMonitor:
         self._owe()
 
     def due(self) -> list[Due]:
-        """Return the timers that are due now, earliest first."""
+        """Return the timers that are due now: the stored ones, earliest first, then occurrences
+        that could not be stored yet."""
         passed_s = self._clock.since_boot()
         found = [
             Due(timer, self._deadlines.late_s(timer.id, passed_s), self._deadlines.missed(timer.id))
@@ -299,7 +308,7 @@ class TimerMonitor:
         await self.read()
 
     async def _plan(self, which: Callable[[TimerRecord], bool]) -> None:
-        """Compute new due times, because the clock or the times of the sun have changed."""
+        """Recompute due times after the clock, sunrise or sunset has changed."""
         now = self._clock.now()
         for timer in self.timers:
             if timer.rule is None or timer.due <= now or not which(timer):

@@ -1,7 +1,7 @@
-"""The next time of a recurring event: by day, time of day or the sun. Pure.
+"""Due times of alarms and other timers that are set for a time of day, sunrise or sunset.
 
-Times are wall-clock times, across daylight saving: a time that does not exist (the clock skipped
-it) becomes the moment after the gap, and of a time that exists twice the first counts.
+Times are local wall-clock times. If daylight saving skips a time, the first moment after the gap
+counts; if a time occurs twice, the first one counts.
 """
 
 import os
@@ -16,19 +16,19 @@ from zoneinfo import ZoneInfo
 from assistant.domain.records import SmallValues
 from integrations.home_assistant.house import House
 
-# Time zone of the house: that of the machine, including daylight saving.
+# The house's time zone is the machine's.
 
 
 LOCALTIME = Path("/etc/localtime")
 
 
 def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
-    """Return the time zone of `TZ`, else that of the machine, else UTC."""
+    """Return the time zone in the environment variable `TZ`, else the machine's zone, else UTC."""
     name = os.environ.get("TZ", "").lstrip(":")
     try:
         if name:
             return ZoneInfo(name)
-    except (KeyError, OSError, ValueError):  # A rule such as "CET-1CEST" is not the name of a zone.
+    except (KeyError, OSError, ValueError):  # A POSIX rule such as "CET-1CEST" is not a zone name.
         pass
     try:
         with localtime.open("rb") as file:
@@ -41,15 +41,15 @@ SunEvent = Literal["sunrise", "sunset"]
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = timedelta(days=1)
 _AHEAD = (
-    # Days: a week and one more, because a country may skip a day when it moves across the date
-    # line.
+    # Days to look ahead: more than two weeks, because a country can skip a day when it moves across
+    # the date line.
     16
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sun:
-    """Times of one sunrise and one sunset, in the past or the future; None if unknown."""
+    """One known sunrise and one known sunset, past or future; None if unknown."""
 
     sunrise: datetime | None = None
     sunset: datetime | None = None
@@ -58,22 +58,21 @@ class Sun:
         return self.sunrise if event == "sunrise" else self.sunset
 
 
-DARK = Sun()  # no times known
+DARK = Sun()  # sunrise and sunset unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A time of day or an event of the sun, once or on certain days."""
+    """A time of day, sunrise or sunset, either once or on certain days."""
 
     at: time | None = None
     sun: SunEvent | None = None
-    offset_min: int = 0  # relative to the event of the sun
-    weekdays: tuple[int, ...] = ()  # 1 is Monday; all seven mean every day
+    offset_min: int = 0  # relative to sunrise or sunset
+    weekdays: tuple[int, ...] = ()  # 1 is Monday; all seven for every day
     dates: tuple[date, ...] = ()
 
     @property
     def repeats(self) -> bool:
-        """True if there may be more than one occurrence."""
         return bool(self.weekdays) or len(self.dates) > 1
 
     def as_json(self) -> dict[str, Any]:
@@ -100,17 +99,18 @@ def rule_from(row: dict[str, Any]) -> Rule:
 def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> datetime | None:
     """Return the rule's first time after `after`, in UTC.
 
-    Returns None if there is none, or if the time of the sun is unknown.
+    Returns None if there is none, or if the rule needs a sunrise or sunset that is unknown.
 
-    Sunrise and sunset on later days are assumed to be as on the known day. They shift by at most
-    about 4 min a day where people live, and callers ask again when newer times are known.
+    Sunrise and sunset are assumed to be at the same time every day as on the known day. They shift
+    by at most about 4 min a day in inhabited places, and callers ask again when newer times are
+    known.
     """
     moments = (_moment(rule, day, zone, sun) for day in _days(rule, after.astimezone(zone).date()))
     return next((moment for moment in moments if moment is not None and moment > after), None)
 
 
 def moment_of(day: date, at: time, zone: tzinfo) -> datetime | None:
-    """Return this time of this day in UTC, or None if the zone skipped the whole day."""
+    """Return a local day and time in UTC, or None if the zone skipped the whole day."""
     wall = datetime.combine(day, at, zone)
     before, behind = wall.replace(fold=0).utcoffset(), wall.replace(fold=1).utcoffset()
     assert before is not None
@@ -148,7 +148,7 @@ def _moment(rule: Rule, day: date, zone: tzinfo, sun: Sun) -> datetime | None:
 
 
 def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
-    """Return the moment at which the clock was put forward, to the second."""
+    """Return when the clock was put forward, to the second."""
     ahead = late.astimezone(zone).utcoffset()
     while late - early > timedelta(seconds=1):
         middle = (early + (late - early) / 2).replace(microsecond=0)
@@ -160,7 +160,7 @@ def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
     return late
 
 
-# Time zone of the house, and its sunrise and sunset as reported by Home Assistant.
+# The house's sunrise and sunset, as reported by Home Assistant.
 
 
 SUN_ENTITY = "sun.sun"
@@ -168,9 +168,9 @@ _NAME = "timers.sun"
 
 
 class Almanac:
-    """Calendar of the house: finds the next time of a rule.
+    """Computes due times with the house's time zone, sunrise and sunset.
 
-    The times of the sun are stored, so that they are known while Home Assistant is unreachable.
+    Sunrise and sunset are stored, so they are known even while Home Assistant is unreachable.
     """
 
     def __init__(self, zone: tzinfo, house: Callable[[], House], store: SmallValues) -> None:
@@ -180,7 +180,7 @@ class Almanac:
         self._store = store
 
     async def look(self) -> bool:
-        """Return True if the times of the sun have changed. Raises StoreError."""
+        """Update sunrise and sunset. Returns True if they have changed. Raises StoreError."""
         told = sun_of(self._house())
         if told == DARK:
             if self.sun != DARK:
@@ -194,12 +194,11 @@ class Almanac:
         return True
 
     def next_after(self, rule: Rule, after: datetime) -> datetime | None:
-        """Return the next time of a rule in the zone and sun of the house."""
         return next_after(rule, after, self.zone, self.sun)
 
 
 def sun_of(house: House) -> Sun:
-    """Return the sunrise and sunset in the house's states."""
+    """Return the next sunrise and sunset that Home Assistant's `sun.sun` entity reports."""
     entity = house.entities.get(SUN_ENTITY)
     if entity is None:
         return DARK
@@ -221,8 +220,8 @@ def _from(row: Any) -> Sun:
 
 
 def _parsed_time(text: Any) -> datetime | None:
-    """Parse an ISO 8601 time with an offset, as Home Assistant writes them; None for
-    anything else."""
+    """Parse an ISO 8601 time with an offset, as Home Assistant writes it. Returns None for anything
+    else."""
     try:
         moment = datetime.fromisoformat(text)
     except (TypeError, ValueError):
@@ -242,10 +241,11 @@ def rule_of(
     days: Sequence[str] = (),
     dates: Sequence[str] = (),
 ) -> Rule | None:
-    """Return the rule, or None if there is no valid time or date in it.
+    """Build a rule. Returns None unless exactly one of a valid `at` and `sun` is given, or if a
+    date is invalid.
 
-    `now` is on the house's clock; `days` are as in `WEEKDAYS`; `dates` are ISO 8601, "today" or
-    "tomorrow".
+    `now` is in the house's time zone, `at` is as in `time_of`, `days` are names from `WEEKDAYS`,
+    and `dates` are ISO 8601, "today" or "tomorrow".
     """
     moment = time_of(at)
     if (moment is None) is (sun is None):
@@ -259,7 +259,7 @@ def rule_of(
 
 
 def time_of(text: str) -> time | None:
-    """Parse "07:30", "7:30" or "7" as a time of day; None for anything else."""
+    """Parse "07:30", "7:30" or "7" as a time of day. Returns None for anything else."""
     found = re.fullmatch(r"(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?", text.strip())
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
         return None
@@ -267,7 +267,7 @@ def time_of(text: str) -> time | None:
 
 
 def _date_of(text: str, now: datetime) -> date:
-    """Parse a date. Raises ValueError."""
+    """Parse "today", "tomorrow" or an ISO 8601 date. Raises ValueError."""
     if text in (TODAY, TOMORROW):
         return now.date() + timedelta(days=text == TOMORROW)
     return date.fromisoformat(text)

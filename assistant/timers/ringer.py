@@ -1,4 +1,4 @@
-"""Ringing of due timers in the one long-running process, until somebody hears them."""
+"""Ringing of due timers in `hearth run`, until somebody hears them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 
 _NAME = "timers.unheard"
-_MOST = 5  # the newest; people don't want to hear more
+_MOST = 5  # only the newest are kept; people don't want to hear more
 
 
 class Unheard:
-    """Timers that nobody heard, kept across a restart. All methods may raise StoreError."""
+    """Timers that rang unheard or came too late, kept in the store across restarts.
+
+    All methods can raise StoreError.
+    """
 
     def __init__(
         self,
@@ -41,18 +44,20 @@ class Unheard:
         self._catalogue = catalogue
         self._clock = clock
         self._zone = zone
-        self._any = True  # an earlier process may have left some
+        self._any = True  # records may be stored; an earlier process may have left some
 
     async def add(self, timer: TimerRecord, *, rang: bool = True) -> None:
-        """Add a timer that rang long enough, or that was too late to ring (`rang` False). Once for
-        each id."""
+        """Record a timer that rang unheard or, if `rang` is False, was too late to ring or run.
+
+        Replaces an earlier record of the same timer. Only the newest five are kept.
+        """
         rows = await self._store.kept(_NAME) or []
         rows = [row for row in rows if row["id"] != timer.id]
         await self._store.keep(_NAME, [*rows, _row(timer, rang)][-_MOST:])
         self._any = True
 
     async def tell(self) -> None:
-        """Announce the unheard timers after the current turn, once."""
+        """Wait for the current turn to end, then announce the recorded timers and forget them."""
         if not self._any:
             return
         self._any = False
@@ -95,11 +100,11 @@ def _timer(row: dict[str, Any]) -> TimerRecord:
 
 
 PAUSE_S = 3.0  # silence between two rings
-WORDS_S = 30.0  # between two repetitions of the words
-GIVE_UP_S = 600.0  # ringing stops after this long, because nobody seems to be there
-LATE_S = 60.0  # after this long, the due time is spoken too
+WORDS_S = 30.0  # between two repetitions of the sentence
+GIVE_UP_S = 600.0  # after ringing for this long, nobody seems to be there
+LATE_S = 60.0  # if it rings later than this, the sentence includes the due time
 TONE = "timer"
-_ALARM = Manner(alarm=True)  # a wake-up alarm is loud at night too
+_ALARM = Manner(alarm=True)  # a wake-up alarm must be loud even at night
 _RINGS, _HEARD = "rings", "heard"
 
 
@@ -107,20 +112,20 @@ _RINGS, _HEARD = "rings", "heard"
 class _Ringing:
     timer: TimerRecord
     late: bool
-    # Its first tone, by `since_boot`; None: nobody can have heard it yet.
+    # When the first tone was played, by `since_boot`; None if nobody can have heard it yet.
     began_s: float | None = None
-    said_s: float = 0.0  # last time that its words were spoken
+    said_s: float = 0.0  # when its sentence was last spoken, by `since_boot`
 
     def words_due(self, now_s: float) -> bool:
-        """Return True before the first tone, and when the words are due again."""
+        """Return True if the timer's sentence should be spoken now: before the first tone, then
+        every WORDS_S seconds."""
         return self.began_s is None or now_s - self.said_s >= WORDS_S
 
     def say(self, now_s: float) -> None:
-        """Note that its words are being spoken."""
         self.said_s = now_s
 
     def begin(self, now_s: float) -> bool:
-        """Note that it sounds. Returns True the first time."""
+        """Record when the timer first sounded. Returns True the first time."""
         first = self.began_s is None
         if first:
             self.began_s = now_s
@@ -128,14 +133,13 @@ class _Ringing:
 
 
 class Ringer(Opened):
-    """Rings the timers passed to `take`. Use it as a context manager.
+    """Rings the timers that `take` receives. Use it as a context manager.
 
-    It never sounds during a turn. `heard` silences it: anyone who starts a turn by voice, or asks
-    for silence, has heard it. The timer is then kept until that turn is over, so that "five more
-    minutes" still finds it.
+    Timers never ring during a turn. `heard` silences them: anyone who starts a turn by voice, or
+    asks for silence, has heard the ringing. A silenced timer is kept until that turn ends, so that
+    "five more minutes" can still extend it.
 
-    The tone of a reminder sounds only together with its words; everything else rings in between
-    too.
+    A reminder's tone sounds only when its text is spoken. Timers and alarms also ring in between.
     """
 
     def __init__(
@@ -152,9 +156,10 @@ class Ringer(Opened):
         complaints: Complaints,
         tell: Callable[[str, TimerRecord], None],
     ) -> None:
-        """`ring` plays a sound of `audio.earcons`, and `hush` stops the current one.
+        """`ring` plays an earcon of `audio.earcons` by name, and `hush` stops the current one.
 
-        `tell` is called when a timer "rings" or was "heard".
+        `tell` is called with "rings" when a timer starts to ring, and with "heard" when it is
+        silenced.
         """
         self._store = store
         self._monitor = monitor
@@ -168,8 +173,8 @@ class Ringer(Opened):
         self._complaints = complaints
         self._tell = tell
         self._ringing: dict[str, _Ringing] = {}
-        self._silenced: dict[str, TimerRecord] = {}  # heard, but not yet ended in the store
-        self._some = asyncio.Event()  # set while something rings
+        self._silenced: dict[str, TimerRecord] = {}  # heard, but not yet acknowledged in the store
+        self._some = asyncio.Event()  # set while timers ring
         self._ending = False  # the silenced timers are being ended
         self._open = False
         self._owner = OwnedTasks()
@@ -185,12 +190,14 @@ class Ringer(Opened):
 
     @property
     def ringing(self) -> bool:
-        """True while something rings and waits to be heard."""
+        """True from a timer's first tone until it is silenced, cancelled or extended."""
         return any(one.began_s is not None for one in self._ringing.values())
 
     def heard(self) -> None:
-        """Silence the ringing timers, because somebody is there. Timers that have not sounded yet
-        ring later."""
+        """Silence the ringing timers and announce the unheard ones, because somebody is there.
+
+        Due timers that have not sounded yet still ring.
+        """
         if not self._open:
             return
         sounded = {key: one for key, one in self._ringing.items() if one.began_s is not None}
@@ -202,7 +209,8 @@ class Ringer(Opened):
         self._owner.start(self._complaints.safely(self._unheard.tell()), "timers-unheard")
 
     def take(self, due: Sequence[Due]) -> None:
-        """Ring exactly these timers. Timers that were ended or extended stop."""
+        """Ring exactly these timers. Any other timer, such as one that was cancelled or extended,
+        stops ringing."""
         ids = {one.timer.id for one in due}
         self._ringing = {key: one for key, one in self._ringing.items() if key in ids}
         self._silenced = {key: one for key, one in self._silenced.items() if key in ids}
@@ -225,10 +233,10 @@ class Ringer(Opened):
             self._some.clear()
 
     async def _sound(self) -> None:
-        """Play one tone, and speak the words that are due.
+        """Play one tone, and speak every sentence that is due.
 
-        After a tone that could not be played, the next one brings all words with it, because nobody
-        can have heard them before.
+        When the tone works again after a failure, all sentences are spoken, because nobody can have
+        heard the timers until now.
         """
         back = await self._toned() if self._sounds_now() else False
         now_s = self._clock.since_boot()
@@ -264,7 +272,7 @@ class Ringer(Opened):
         return words(one.timer, self._clock.now().astimezone(self._zone), self._catalogue)
 
     async def _give_up(self) -> None:
-        """Stop timers that have rung too long, and report them later."""
+        """Silence timers that have rung for GIVE_UP_S, and record them as unheard."""
         now_s = self._clock.since_boot()
         over = {
             key: one
@@ -284,7 +292,8 @@ class Ringer(Opened):
             self._owner.start(self._end_silenced(), "timers-ending")
 
     async def _end_silenced(self) -> None:
-        """End the silenced timers once the current turn is over, unless it gave them more time."""
+        """Acknowledge the silenced timers once the current turn is over, unless that turn extended
+        them."""
         while self._silenced:
             await self._speaker.rest()
             if not await self._complaints.safely(self._end_all()):

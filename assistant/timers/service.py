@@ -1,4 +1,4 @@
-"""Timers in the one long-running process: watching them, ringing them and carrying them out."""
+"""Timer service of `hearth run`: watches the timers, rings them and runs scheduled commands."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -16,15 +16,17 @@ from assistant.timers.recurrence import Almanac
 from assistant.timers.ringer import Ringer, Unheard
 from integrations.owner import Opened, OwnedTasks
 
-LOOK_S = 1.0  # between two checks for changes; each is one `stat`
-STALE_S = 3600.0  # an occurrence of a repeating timer that is later than this is reported, not rung
+LOOK_S = 1.0  # between checks for changes, each of which costs one `stat`
+STALE_S = 3600.0  # a later occurrence of a repeating timer is announced as missed instead of rung
 
 Tell = Callable[[str, TimerRecord], None]  # "set", "changed", "rings", "heard" or "ended"
 
 
 class TimerService(Opened):
-    """Runs all timers. Use it as a context manager. Timers set by other processes are found within
-    LOOK_S."""
+    """Rings all timers and runs scheduled commands and requests. Use it as a context manager.
+
+    Timers that other processes set are noticed within LOOK_S seconds.
+    """
 
     def __init__(
         self,
@@ -40,10 +42,10 @@ class TimerService(Opened):
         say: Callable[[str, str], None],
         synchronised: Callable[[], bool],
     ) -> None:
-        """`ring` plays a sound of `audio.earcons`, and `hush` stops the current one.
+        """`ring` plays an earcon of `audio.earcons` by name, and `hush` stops the current one.
 
-        `ask` runs a request and `say` announces the result of scheduled work, as in `later.Later`.
-        `synchronised` returns True if the system clock is known to be right.
+        `ask` runs a scheduled request and returns the answer to announce. `say` queues a text to be
+        spoken in a language. `synchronised` returns True if the system clock is known to be right.
         """
         complaints, zone = Complaints(), almanac.zone
         unheard = Unheard(store, speaker, catalogue, clock, zone)
@@ -67,7 +69,7 @@ class TimerService(Opened):
         )
         self._later = Later(store, calls, ask, say, unheard, catalogue, clock, complaints)
         self._missed: set[str] = set()  # ids of occurrences that are being recorded as missed
-        self._known: Sequence[TimerRecord] | None = None  # last timers that followers were told of
+        self._known: Sequence[TimerRecord] | None = None  # the timers last reported to watchers
         self._followers: Listeners[[str, TimerRecord]] = Listeners("timers")
         self._lookers: Listeners[[]] = Listeners("timers")
         self._owner = OwnedTasks()
@@ -80,12 +82,12 @@ class TimerService(Opened):
 
     @property
     def ringing(self) -> bool:
-        """True while something rings and waits to be heard."""
+        """True from a timer's first tone until it is silenced, cancelled or extended."""
         return self._ringer.ringing
 
     @property
     def timers(self) -> Sequence[TimerRecord]:
-        """Running, paused and ringing timers as last read, by due time."""
+        """Running, paused and ringing timers as last read from the store, ordered by due time."""
         return self._monitor.timers
 
     def heard(self) -> None:
@@ -93,11 +95,12 @@ class TimerService(Opened):
         self._ringer.heard()
 
     def follow(self, tell: Tell) -> Callable[[], None]:
-        """Call `tell` for every change of a timer. Returns a function that unregisters it."""
+        """Call `tell` for every change to a timer. Returns a function that unregisters `tell`."""
         return self._followers.add(tell)
 
     def watch(self, look: Callable[[], None]) -> Callable[[], None]:
-        """Call `look` when `timers` may have changed. Returns a function that unregisters it."""
+        """Call `look` whenever `timers` may have changed. Returns a function that unregisters
+        `look`."""
         return self._lookers.add(look)
 
     async def _keep(self) -> None:
@@ -121,7 +124,7 @@ class TimerService(Opened):
         self._ringer.take(rings)
 
     def _put_by(self, timer: TimerRecord) -> None:
-        """Report a missed occurrence of a repeating timer later, without ringing."""
+        """Record an overdue occurrence of a repeating timer as missed, without ringing."""
         if timer.id not in self._missed:
             self._missed.add(timer.id)
             self._owner.start(self._complaints.safely(self._miss(timer)), "timers-missed")

@@ -1,4 +1,4 @@
-"""Sentences and data about timers, and finding the timer that a call means."""
+"""Spoken sentences and JSON data about timers, and matching of tool arguments to timers."""
 
 import json
 import math
@@ -15,23 +15,24 @@ from assistant.timers.book import LONGEST_NAME, Which, choose, is_of_day, is_ove
 from assistant.timers.recurrence import Rule, rule_from, time_of
 from assistant.tools.builtin.protocol import BuiltInRequest, BuiltInResult, Run, one_line, text
 
-# Timers in spoken words.
+# Spoken sentences.
 
 
-_PRECISE_BELOW_S = 3600  # longer times are spoken without seconds
+_PRECISE_BELOW_S = 3600  # seconds are spoken only below this
 _EVERY_DAY, _WORKDAYS, _WEEKEND = (1, 2, 3, 4, 5, 6, 7), (1, 2, 3, 4, 5), (6, 7)
-_SOON_DAYS = 6  # within these days the weekday is enough
+_SOON_DAYS = 6  # up to this many days away, the weekday is enough
 
 
 def rest_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """Format a length as `length_of` does, but round up to whole minutes from one hour on."""
+    """Format the time left as `length_of` does, rounded up to whole minutes from one hour on."""
     if seconds >= _PRECISE_BELOW_S:
         seconds = math.ceil(seconds / 60) * 60
     return length_of(seconds, catalogue, language)
 
 
 def label_of(timer: TimerRecord, catalogue: Catalogue, language: str) -> str:
-    """Return a label: "pasta timer", "timer for 10 minutes", "alarm", "reminder “call Ana”"."""
+    """Return a label such as "pasta timer", "timer for 10 minutes", "alarm" or "reminder “call
+    Ana”"."""
     if timer.kind == "timer":
         if timer.name:
             return catalogue.say("timers.label_named", language, name=timer.name)
@@ -45,7 +46,7 @@ def label_of(timer: TimerRecord, catalogue: Catalogue, language: str) -> str:
 
 
 def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Return the sentence for a ringing timer, in its own language."""
+    """Return the sentence to speak when a timer rings, in the timer's language."""
     language = timer.language
     if timer.kind == "timer":
         what = label_of(timer, catalogue, language)
@@ -59,7 +60,7 @@ def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Return the sentence for a timer that rings long after it was due."""
+    """Return the sentence to speak when a timer rings long after it was due."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.ring_late" if timer.kind == "timer" else "alarms.ring_late"
@@ -67,7 +68,7 @@ def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str
 
 
 def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Return the sentence for a timer that rang unheard."""
+    """Return the sentence to speak about a timer that rang unheard."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.unheard" if timer.kind == "timer" else "alarms.unheard"
@@ -75,16 +76,17 @@ def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
-    """Return the sentence for a timer that was too late to ring or run."""
+    """Return the sentence to speak about a timer that was too late to ring or run."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     return catalogue.say("alarms.missed", timer.language, what=what, when=when)
 
 
 def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """Return the time, with the weekday or date if it is on another day.
+    """Return the time of day, with the weekday if it isn't today, or the date if it is further
+    away.
 
-    In English and Spanish it has no preposition in front.
+    In English and Spanish, no preposition precedes it.
     """
     due = due.astimezone(now.tzinfo)
     time, days = f"{due:%H:%M}", abs((due.date() - now.date()).days)
@@ -100,8 +102,7 @@ def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -
 
 
 def again_of(rule: Rule, catalogue: Catalogue, language: str) -> str:
-    """Return the days on which it repeats: "on weekdays", "on Monday, Friday"; "" if it
-    comes once."""
+    """Return a rule's repeat days, such as "on weekdays", or "" if it doesn't repeat."""
     if rule.weekdays in (_EVERY_DAY, _WORKDAYS, _WEEKEND):
         index = (_EVERY_DAY, _WORKDAYS, _WEEKEND).index(rule.weekdays)
         return catalogue.say(
@@ -123,7 +124,7 @@ def _joined(words: Sequence[str], catalogue: Catalogue, language: str) -> str:
 
 
 def moment_of(timer: TimerRecord, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """Return the next time and the days of repetition: "07:00 on Monday, on weekdays"."""
+    """Return the next time and the repeat days, such as "07:00 on Monday, on weekdays"."""
     when = when_of(timer.due, now, catalogue, language)
     again = again_of(rule_from(timer.rule), catalogue, language) if timer.rule else ""
     return f"{when}, {again}" if again else when
@@ -149,19 +150,19 @@ WHICH: Mapping[str, Any] = {
         for part in PARTS
     },
 }
-_ARTICLES = {  # before a name, by language: avoids "the the pasta timer"
+_ARTICLES = {  # removed from the start of names, to avoid "the the pasta timer"
     "en": re.compile(r"(?i)^(the|my|our)\s+"),
     "es": re.compile(r"(?i)^(el|la|los|las|mi|mis)\s+"),
 }
 
 
 class TimerTelling:
-    """Sentences and data about timers, as of now."""
+    """Phrases the current state of timers as sentences and JSON."""
 
     def __init__(
         self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
-        """`rings` returns True if a process is running that will ring
+        """`rings` returns True if `hearth run`, which rings the timers, is running
         (`assistant.app.process.is_held`)."""
         self.catalogue = catalogue
         self.zone = zone
@@ -169,11 +170,11 @@ class TimerTelling:
         self._clock = clock
 
     def now(self) -> datetime:
-        """Return the time in the house's time zone."""
+        """Return the current time in the house's time zone."""
         return self._clock.now().astimezone(self.zone)
 
     def safely(self, run: Run) -> Run:
-        """Wrap a tool so that it answers with a sentence when the store fails."""
+        """Wrap a tool function so that it returns an error sentence if the store fails."""
 
         async def safe(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             try:
@@ -188,7 +189,8 @@ class TimerTelling:
         return f"{capital(self.short_state(timer, language))}."
 
     def short_state(self, timer: TimerRecord, language: str) -> str:
-        """Return the state for use within a sentence."""
+        """Return the same as `state` without the capital letter and full stop, for use within a
+        sentence."""
         now = self.now()
         what = label_of(timer, self.catalogue, language)
         if is_over(timer, now):
@@ -201,18 +203,18 @@ class TimerTelling:
         return self.catalogue.say(key, language, what=what, left=left)
 
     def silence(self, language: str) -> str:
-        """Return a warning if no process would ring, else ""."""
+        """Return a warning if no running process would ring the timers, or "" if one would."""
         return "" if self._rings() else " " + self.catalogue.say("timers.silent", language)
 
     def data(self, timers: Sequence[TimerRecord]) -> str:
-        """Return all details as JSON, for the model."""
+        """Return the timers' details as JSON for the model."""
         now = self.now()
         return json.dumps([row_of(timer, now) for timer in timers], ensure_ascii=False)
 
     def the_one(
         self, timers: Sequence[TimerRecord], which: Which, request: BuiltInRequest
     ) -> TimerRecord | BuiltInResult:
-        """Return the timer that is meant, or the answer if none or several match."""
+        """Return the timer that `which` describes, or a failed result if none or several match."""
         language = request.language
         if not timers:
             return self.failed("timers.none", language)
@@ -231,7 +233,7 @@ class TimerTelling:
         return self.failed(_of(meant, "which"), language, meant, what=told)
 
     def unknown(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
-        """Return the answer for a timer that does not exist, with the existing ones."""
+        """Return a failed result saying that no timer matches, and listing those that exist."""
         language, timers = request.language, as_known_to(request, timers)
         told = "; ".join(self.short_state(timer, language) for timer in timers)
         return self.failed(_of(timers, "no_such"), language, timers, what=told)
@@ -239,12 +241,15 @@ class TimerTelling:
     def failed(
         self, key: str, language: str, options: Sequence[TimerRecord] = (), **values: object
     ) -> BuiltInResult:
-        """Return a failure with the sentence of `key`. `options` is as in `failed_with`."""
+        """Return a failed result with the catalogue sentence `key`. `options` is as in
+        `failed_with`."""
         return self.failed_with(self.catalogue.say(key, language, **values), options)
 
     def failed_with(self, sentence: str, options: Sequence[TimerRecord] = ()) -> BuiltInResult:
-        """Return a failure. `options` are valid values of `name`, given as ids where names are
-        ambiguous."""
+        """Return a failed result that offers `options` as valid values of `name`.
+
+        A timer is offered by name if that is unique, otherwise by id.
+        """
         names = [timer.name for timer in options]
         told = tuple(
             timer.name if timer.name and names.count(timer.name) == 1 else timer.id
@@ -254,9 +259,10 @@ class TimerTelling:
 
 
 def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[TimerRecord]:
-    """Return the timers as this caller may see them.
+    """Return the timers as the caller is allowed to see them.
 
-    A program without access to people's words gets them without names and texts that others set.
+    A program without the right to read what people said gets timers that others set without their
+    names and texts.
     """
     return [
         timer
@@ -267,13 +273,15 @@ def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[
 
 
 def _of(timers: Sequence[TimerRecord], line: str) -> str:
-    """Return the key for timers if they are all timers, else the general one."""
+    """Return the catalogue key for timers if all of these are timers, otherwise the key for any
+    kind."""
     alone = all(timer.kind == "timer" for timer in timers)
     return f"timers.{line}" if alone else f"alarms.{line}"
 
 
 def seconds_of(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
-    """Return the length that the arguments give in parts, or None if they give none."""
+    """Return the total of the hours, minutes and seconds in the arguments, or None if there are
+    none."""
     parts = {part: arguments.get(f"{prefix}{part}") for part in PARTS}
     if all(count is None for count in parts.values()):
         return None
@@ -281,7 +289,7 @@ def seconds_of(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
 
 
 def which_of(arguments: Mapping[str, Any]) -> Which:
-    """Return the timer that a call's arguments describe."""
+    """Return the criteria for finding a timer that are in a call's arguments."""
     return Which(
         str(arguments.get("name", "")),
         seconds_of(arguments, "start_"),
@@ -291,7 +299,7 @@ def which_of(arguments: Mapping[str, Any]) -> Which:
 
 
 def bare(name: Any, language: str) -> str:
-    """Return a name on one line, without an article, and short enough to be spoken."""
+    """Return a name on one line, without a leading article, and short enough to be spoken."""
     plain = one_line(str(name or "")).strip()
     article = _ARTICLES.get(language.partition("-")[0])
     return (article.sub("", plain) if article else plain)[:LONGEST_NAME].strip()

@@ -1,5 +1,4 @@
-"""`start_timer`, `list_timers`, `change_timer`, `cancel_timer`: Hearth's own timers, and the list
-of everything scheduled."""
+"""The tools `start_timer`, `list_timers`, `change_timer`, `cancel_timer` and `set_alarm`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -126,8 +125,8 @@ class TimerTools:
         )
 
     def _marked(self, run: Run) -> Run:
-        """Wrap a tool so that its result is marked as outside text if a program has named a
-        timer."""
+        """Wrap a tool function so that its result is marked as outside text while any timer has a
+        name or text from a program."""
 
         async def marked(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             named = any(one.caller and (one.name or one.text) for one in await self._book.all())
@@ -146,7 +145,7 @@ class TimerTools:
         name = bare(arguments.get("name"), language)
         wanted = Wanted(seconds=seconds, name=name, language=language, caller=request.caller)
         timer = await self._book.set(wanted)
-        assert timer is not None  # a length always has a due time
+        assert timer is not None  # a duration always gives a due time
         length = length_of(seconds, self._catalogue, language)
         key = "timers.started_named" if name else "timers.started"
         sentence = self._catalogue.say(key, language, length=length, name=name)
@@ -249,7 +248,8 @@ class TimerTools:
         return BuiltInResult(capital(sentence))
 
 
-# `set_alarm`: an alarm, a reminder or a request, at a time of day, by the sun or after a while.
+# `set_alarm`: an alarm, a reminder or a request, at a time of day, at sunrise or sunset, or after a
+# duration.
 
 
 SET_ALARM = "set_alarm"
@@ -263,8 +263,10 @@ _KINDS: Mapping[str, TimerKind] = {
 
 @dataclass(frozen=True, slots=True)
 class AlarmTool:
-    """The tool. A request is a read-only question that runs when it is due, and its answer is
-    announced."""
+    """The `set_alarm` tool: sets alarms, reminders and requests.
+
+    A request is a read-only question that runs when it is due, and its answer is announced.
+    """
 
     book: TimerBook
     telling: TimerTelling
@@ -339,7 +341,8 @@ class AlarmTool:
         return BuiltInResult(said, telling.data([timer]))
 
     def _wanted(self, arguments: Mapping[str, Any], language: str) -> Wanted | str:
-        """Return the requested alarm, or the key of a sentence about what is missing."""
+        """Return the requested alarm, or the catalogue key of an error sentence if the arguments
+        are invalid."""
         kind = _KINDS[arguments.get("kind", "alarm")]
         text = one_line(str(arguments.get("text", "")))[:LONGEST_TEXT].strip(" .")
         if kind != "alarm" and not text:
