@@ -6,11 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from assistant.domain.tool_call import (
-    Tier,
-    ToolCall,
-    ToolOutcome,
-)
+from assistant.domain.tool_call import Tier, ToolCall, ToolOutcome
 from assistant.tools.vocabulary import mentions
 
 DONE_ALREADY = "done_already"  # rule of a call that was not sent again
@@ -99,9 +95,10 @@ class Ledger:
     def twin(self, entry: Entry, tier: Tier, heard: str | None) -> Entry | None:
         """Return the call that this one only repeats under a new id, None if it is to be run.
 
-        Gemini 3.8 makes a call two to five times (livekit/agents #5556), which would put milk on a
-        list three times. A call that changes something runs again in its turn only if it failed,
-        if another one has touched the same entities since, or if the person asked for it ("twice").
+        Gemini 3.8 may make one call two to five times (Google's migration page; livekit/agents
+        #5556), which would put milk on a list three times. A call that changes something runs again
+        in its turn only if it failed, if another one has touched the same entities since, or if the
+        person asked for it ("twice").
         """
         if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:
             return None

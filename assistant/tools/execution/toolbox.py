@@ -31,7 +31,7 @@ from assistant.tools.execution.call_log import CallCounter, CallLog, Dispatcher,
 from assistant.tools.execution.confirmations import Confirmations
 from assistant.tools.execution.executor import CheckAnswer, EngineCalls, Executor
 from assistant.tools.execution.guards import CallGuards
-from assistant.tools.execution.ledger import Ledger, Mutation
+from assistant.tools.execution.ledger import Entry, Ledger, Mutation
 from assistant.tools.execution.outcomes import Sentences
 from assistant.tools.execution.requests import SPOKEN, Refusal, Request, Way, unsent, way_of
 from assistant.tools.execution.verification import WAIT_S
@@ -328,9 +328,12 @@ class Toolbox:
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
         """Run an allowed call; ask the person about a gated one, unless they said "always"."""
-        twin = self._ledger.twin(request.entry, verdict.tier, request.heard)
-        if twin is not None:
-            told = partial(self._ledger.repeat, request.entry, twin)
+
+        def twin() -> Entry | None:
+            return self._ledger.twin(request.entry, verdict.tier, request.heard)
+
+        if (first := twin()) is not None:
+            told = partial(self._ledger.repeat, request.entry, first)
             return await self._counter.within_limits(request, Tier.READ, told)
         program, gated = request.program, verdict.decision is not Decision.ALLOWED
         unasked = gated and program is not None and not program.rights.asks
@@ -348,6 +351,8 @@ class Toolbox:
             if request.program is None and await self._confirmations.consented(
                 request, way, verdict
             ):
+                if (meanwhile := twin()) is not None:  # sent while the consent was read
+                    return await self._ledger.repeat(request.entry, meanwhile)
                 return await run(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._confirmations.ask(request, way, verdict, again, execute)
 

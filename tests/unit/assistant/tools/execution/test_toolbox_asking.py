@@ -1,5 +1,6 @@
 """Tests of gated calls on the embedded house: frozen, asked about once, and settled once."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -512,6 +513,24 @@ class TestAlways:
             house.turn = "the next day"
             clock.advance(timedelta(days=1).total_seconds())
             assert (await ask(house, VACUUM, ROBOT)) is not None
+
+    async def test_a_call_made_twice_at_once_is_sent_once(self) -> None:
+        class SlowValues(FakeValues):
+            async def kept(self, name: str) -> Any | None:
+                await asyncio.sleep(0)
+                return await super().kept(name)
+
+        clock, shelf = VirtualClock(), SlowValues()
+        rules = CallGuards(consents=Consents(shelf, clock))
+        async with living("Hall", clock=clock, governance=rules) as house:
+            question = await asked(house, VACUUM, ROBOT)
+            await house.box.settle(question, Settlement("yes", "voice", always=True))
+            house.turn = "later"
+            both = [house.do(VACUUM, ROBOT, situation=ASK) for _ in range(2)]
+            first, second = await asyncio.gather(*both)
+            assert [first.confirmed_by, second.confirmed_by] == ["always"] * 2
+            assert second.rule == "done_already"
+            assert len(house.box.mutations("later")) == 1
 
     async def test_never_for_a_lock(self) -> None:
         clock, shelf = VirtualClock(), FakeValues()
