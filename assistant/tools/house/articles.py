@@ -116,12 +116,12 @@ def listed(names: Sequence[str], rest: int, language: str) -> str:
 def agreeing(word: str, noun: Noun | None, language: str) -> str:
     """Return a masculine state with the ending of a noun: "abierto" as "abierta", "abiertas".
 
-    Words without such an ending ("abriéndose", "en pausa") stay as they are.
+    Gerunds ("limpiando") and words without such an ending ("en pausa") stay as they are.
     """
     if noun is None:
         return word
     first, space, others = word.partition(" ")
-    if language in ("es", "pt") and first.endswith("o") and len(first) > 3:
+    if language in ("es", "pt") and re.search(r".{2}(?<!nd)o$", first):
         stem = first[:-1] + ("a" if noun.gender == "feminine" else "o")
         return stem + ("s" if noun.plural else "") + space + others
     if language == "fr" and re.search(r"(?:é|ert|eint)$", first):

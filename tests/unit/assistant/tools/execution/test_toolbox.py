@@ -374,6 +374,12 @@ async def test_what_a_wide_call_left_on_is_told(
     assert house.state("switch.coffee_machine") == "on"
 
 
+async def test_a_german_state_that_is_something_done_fits_its_sentence(house: House) -> None:
+    warmer = {"name": "Bedroom thermostat", "temperature": 22}
+    outcome = await house.do("HassClimateSetTemperature", warmer, language="de")
+    assert outcome.sentence == "Erledigt. Der Bedroom thermostat ist im Heizbetrieb, 22 °C."
+
+
 # --- a call that the model makes again under a new id
 
 
