@@ -290,7 +290,7 @@ class Question:
     call_id: str  # as the brain gave it
     how: How
     tier: Tier
-    text: str  # as spoken, with the names of the registry: "Unlock Front Door?"
+    text: str  # as spoken: "Unlock the front door?"
     language: str
     object: str = ""  # names of the things, for "yes, the front door"
 

@@ -1,4 +1,4 @@
-"""Counting, refusing, sending and recording calls, in the journal and the audit."""
+"""Count, refuse and send tool calls, and record them in the journal and the audit log."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,11 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """Records calls. A full disk is logged, and the call still gets its outcome."""
+    """Record of tool calls in the journal and the audit log.
+
+    If the store can't be written (a full disk, for example), the error is logged and the call still
+    returns its outcome.
+    """
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
         self._journal = journal
@@ -40,29 +44,29 @@ class CallLog:
         self._clock = clock
 
     async def start(self, request: Request, outcome: ToolOutcome) -> None:
-        """Record a call that may change something, before it is sent."""
+        """Record a call that can change something, before it is sent."""
         await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
 
     async def end(self, request: Request, outcome: ToolOutcome) -> None:
-        """Record a call that ended or was refused, under its id that is unique within the turn."""
+        """Record a finished or refused call, under its id within the turn."""
         row = replace(outcome, id=request.entry.key)
         await self._keep(self._journal.finish_call(request.turn_id, row))
         if self._governance.audit is not None:
             await self._keep(self._governance.audit.audit(self._audited(request, row)))
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
-        """Record a call that is not run, and return its outcome."""
+        """Record a refused call and return its outcome."""
         outcome = not_run(request, refusal, self.elapsed_ms(request))
         await self.end(request, outcome)
         return outcome
 
     async def withdrawn(self, request: Request, way: Way, arguments: dict[str, Any]) -> ToolOutcome:
-        """Return the outcome of a call whose brain left before it was sent."""
+        """Record a call that its brain gave up before it was sent, and return its outcome."""
         sentence = request.sentences.say("tools.withdrawn")
         return await self.refuse(request, Refusal(way, arguments, sentence))
 
     async def limit(self, request: Request, rule: str, tier: Tier) -> ToolOutcome:
-        """Return the outcome of a call that exceeds a limit (`guards`)."""
+        """Record a call that exceeded the limit `rule`, and return its outcome."""
         way = Way("", request.call.name, tier)
         said = request.sentences.say(f"guards.{rule}")
         refusal = Refusal(way, dict(request.call.arguments), said)
@@ -73,11 +77,10 @@ class CallLog:
 
     @property
     def now_s(self) -> float:
-        """Present time on the monotonic clock."""
+        """Current time on the monotonic clock."""
         return self._clock.monotonic()
 
     def elapsed_ms(self, request: Request) -> float:
-        """Return the milliseconds since the call was requested."""
         return round((self._clock.monotonic() - request.began_s) * 1000, 1)
 
     def _audited(self, request: Request, outcome: ToolOutcome) -> AuditRecord:
@@ -93,7 +96,7 @@ class CallLog:
 
 
 class CallCounter:
-    """Starts a call if the limits allow it."""
+    """Applies the rate limits to calls."""
 
     def __init__(self, call_log: CallLog, governance: CallGuards) -> None:
         self._call_log = call_log
@@ -102,9 +105,9 @@ class CallCounter:
     async def within_limits(
         self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
     ) -> ToolOutcome:
-        """Return the result of `go_on`, or the outcome of a call that exceeds a limit.
+        """Run `go_on` and return its outcome, or return a refusal if the call exceeds a limit.
 
-        `tier` is what the call counts as: READ if it is refused or malformed.
+        `tier` is the tier to count the call under. Refused and malformed calls count as READ.
         """
         limits, key = self._limits, request.entry.work_id
         if limits is None:
@@ -126,7 +129,10 @@ class CallCounter:
 
 
 class Refusals:
-    """Words refusals. Each counts as a call, so that a looping model reaches the limits."""
+    """Refuses calls, each with a sentence that gives the reason.
+
+    A refused call counts towards the limits too, so that a looping model reaches them.
+    """
 
     def __init__(self, call_log: CallLog, counter: CallCounter, home: "HomeAssistant") -> None:
         self._call_log = call_log
@@ -134,13 +140,16 @@ class Refusals:
         self._home = home
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
-        """Return the outcome of a call that is refused for this reason."""
+        """Refuse a call for the given reason and return its outcome."""
         refuse = partial(self._call_log.refuse, request, refusal)
         return await self._counter.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
-        """Return the outcome for an unknown tool, which may be the home's while it is
-        unreachable."""
+        """Refuse a call to a tool that isn't in the menu, and return its outcome.
+
+        While Home Assistant is unreachable, the sentence says so if the name could be one of its
+        tools.
+        """
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:
             waits = sentences.say("tools.held", name=call.name)
@@ -159,12 +168,12 @@ class Refusals:
         return await self.refuse(request, refusal)
 
     async def left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
-        """Return the outcome for a tool that the turn's profile leaves out."""
+        """Refuse a call to a tool that the turn's profile excludes, and return its outcome."""
         said = request.sentences.say("tools.left_out")
         return await self.refuse(request, Refusal(None, arguments, said, rule="profile"))
 
     async def misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
-        """Return the outcome for invalid arguments, with a correction for the model."""
+        """Refuse a call with invalid arguments. The outcome tells the model what to correct."""
         unsaid = [option for option in misfit.options if option not in misfit.problem]
         sentence = request.sentences.with_options(
             "tools.bad_argument", unsaid, problem=misfit.problem
@@ -182,7 +191,7 @@ class Refusals:
     async def denied(
         self, request: Request, entry: MenuEntry, verdict: PolicyDecision
     ) -> ToolOutcome:
-        """Return the outcome of a call that the policy denies, with possible alternatives."""
+        """Refuse a call that the policy denies. The outcome lists the possible alternatives."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:
             meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
@@ -201,7 +210,7 @@ OnOutcome = Callable[[ToolOutcome, str], None]
 
 
 class Dispatcher:
-    """Sends a call and records it, even if it fails or is cancelled."""
+    """Sends calls and records each one, even if it fails or is cancelled."""
 
     def __init__(
         self, ledger: Ledger, call_log: CallLog, governance: CallGuards, on_outcome: OnOutcome
@@ -214,7 +223,7 @@ class Dispatcher:
     async def send(
         self, request: Request, way: Way, verdict: PolicyDecision, run: Run, confirmed_by: str = ""
     ) -> ToolOutcome:
-        """Send the call once and check its effect."""
+        """Send the call once with `run`, and return its outcome."""
         if confirmed_by:
             # The person's time to answer is not part of the call's.
             request = replace(request, began_s=self._call_log.now_s)

@@ -1,4 +1,8 @@
-"""Gated calls: frozen, answered with `needs_confirmation` at once, and settled by the person."""
+"""Calls that need the person's confirmation.
+
+Such a call is frozen and immediately answered with `needs_confirmation`; it runs or is refused once
+the person has answered.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -31,7 +35,10 @@ _Queued = tuple[Request, Way, Frozen]
 
 
 class Confirmations:
-    """Asks a person about gated calls: one question at a time, each good for one call."""
+    """Asks the person about gated calls, one question at a time.
+
+    An answer settles one call, except "yes, always", which holds for the same call until midnight.
+    """
 
     def __init__(
         self,
@@ -40,8 +47,7 @@ class Confirmations:
         clock: Clock,
         on_tainted: Callable[[], None],
     ) -> None:
-        """`on_tainted` is called when something was refused because of text in the model's
-        context."""
+        """`on_tainted` is called when a call is refused because its turn is tainted."""
         self._call_log = call_log
         self._governance = governance
         self._clock = clock
@@ -53,11 +59,11 @@ class Confirmations:
         self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, things
 
     def taint(self, turn_id: str) -> None:
-        """Mark a turn as tainted by text from outside or a program: see `Taint.mark`."""
+        """Mark a turn as tainted (see `Taint.mark`)."""
         self._taint.mark(turn_id)
 
     def begin(self, request: Request) -> Request:
-        """Return the request with the context of its talk."""
+        """Record the request for taint tracking; return it with the person's earlier sentences."""
         turn_id, situation = request.turn_id, request.situation
         self._taint.follow(turn_id, situation.talk, request.heard if not request.program else None)
         if situation.led_by:
@@ -65,25 +71,28 @@ class Confirmations:
         return replace(request, said=self._taint.said(turn_id))
 
     def words(self, request: Request, entry: MenuEntry) -> str | None:
-        """Return the person's words if they are trustworthy, else None.
+        """Return what the person said, or None if it can't be trusted as the reason for this call.
 
-        In a tainted turn they are not, for built-in tools: text from outside may want something
-        remembered, and the person's words may merely sound like it. The call is then confirmed.
+        That is the case for built-in tools in a tainted turn: text from outside may ask Hearth to
+        remember something, and the person's sentence may only resemble it. The call then needs a
+        confirmation.
         """
         unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return True if text from outside is in the model's context in this turn, or its
-        work's turn."""
+        """Return True if this turn, or the turn that started this background work, is tainted."""
         return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
-        """Return True if text from outside, or of a program, may have prompted the call."""
+        """Return True if text from the web, a tool or a program may have prompted the call."""
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        """Return the outcome of a program's gated call, which never runs and asks no person."""
+        """Record a program's call that needs confirmation, and return its outcome.
+
+        The call doesn't run, because a program's turn has nobody to ask.
+        """
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)
@@ -91,8 +100,7 @@ class Confirmations:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return the question for this call, or None if there is none or it belongs to
-        another call."""
+        """Return the open question if it is about this call, or None."""
         frozen = self._pending.frozen
         if frozen is None:
             return None
@@ -101,21 +109,25 @@ class Confirmations:
 
     @property
     def asks_aloud(self) -> bool:
-        """True while a person is asked about something secure, so that nothing may sound."""
+        """True while a spoken question about a secure call is open, so nothing else may make a
+        sound."""
         frozen = self._pending.frozen
         return frozen is not None and frozen.aloud
 
     async def silenced(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a call that might say yes in the person's place or drown their no, else
-        return None."""
+        """Refuse a call that could make a sound while a spoken question about a secure call is
+        open.
+
+        The sound could be mistaken for a yes, or drown out a no. Returns None if the call may run.
+        """
         if not (self.asks_aloud and way.may_sound(verdict)):
             return None
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return True if the person is asked about an equal call of the same turn, or will be."""
+        """Return True if an identical call of the same turn is being asked about or is queued."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
@@ -126,9 +138,9 @@ class Confirmations:
         )
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
-        """Return True if the person said "always" to exactly this call today.
+        """Return True if the person answered "yes, always" to exactly this call earlier today.
 
-        For a call with unknown effect the consent does not count in a tainted talk.
+        In a tainted turn, that consent doesn't cover calls whose effect is unknown.
         """
         consents = self._governance.consents
         if verdict.unknown and self.has_read_outside(request):
@@ -149,7 +161,10 @@ class Confirmations:
         again: Callable[[], PolicyDecision | None],
         execute: Execute,
     ) -> ToolOutcome:
-        """Freeze the call until `settle`. `again` judges it once more, `execute` runs it."""
+        """Freeze the call until `settle`, and return an outcome of NEEDS_CONFIRMATION or a refusal.
+
+        `again` judges the call again just before it runs, and `execute` runs it.
+        """
         barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
             if self.waits_for(request, verdict):
@@ -204,11 +219,12 @@ class Confirmations:
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the question about the turn's next call, once the previous one is settled.
+        """Return the question about the turn's next queued call, after the previous one was
+        settled.
 
-        Returns an outcome if that call is refused without a question, because nobody answers any
-        more or it is not allowed; None if no call of the turn waits. If `settlement` is None nobody
-        could be asked, and the waiting calls stay as they are.
+        Returns an outcome if that call is refused without a question (the person no longer answers,
+        or the call isn't allowed any more), and None if no call of the turn is queued. A
+        `settlement` of None means that the person couldn't be asked: the queued calls are dropped.
         """
         if settlement is None:
             self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
@@ -241,10 +257,9 @@ class Confirmations:
         return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
 
     def _is_declined(self, frozen: Frozen) -> str:
-        """Return the verdict on an earlier call that touches the same things, if it was not yes,
-        else "".
+        """Return the verdict if an earlier call on the same entities wasn't confirmed, else "".
 
-        A no must not be circumvented by asking for the same thing in other words.
+        Rephrasing a request must not get around a no.
         """
         touches = _touches(frozen)
         verdicts = (
@@ -255,8 +270,6 @@ class Confirmations:
         return next(verdicts, "")
 
     def _may_queue(self, request: Request) -> bool:
-        """Return True if another call of the same turn is being asked about; this one is asked
-        about next."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
@@ -265,10 +278,10 @@ class Confirmations:
         return len(self._queued) < MAX_QUEUED
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Run the frozen call on a yes, else refuse it. Returns None if no such call waits.
+        """Run the frozen call if the person confirmed it, otherwise refuse it.
 
-        If `settlement` is None the call is dropped silently, and its outcome stays
-        `needs_confirmation`.
+        Returns None if the question isn't open any more. It also returns None if `settlement` is
+        None: the call is then dropped, and its recorded outcome stays `needs_confirmation`.
         """
         # Checked before playback resumes, and while other calls are still held back.
         doubtful = settlement is not None and self._is_doubtful(settlement)
@@ -289,16 +302,17 @@ class Confirmations:
         return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
 
     def _is_doubtful(self, settlement: Settlement) -> bool:
-        """Return True for a spoken yes in a room that was not quiet all the time."""
+        """Return True for a spoken yes if something was playing in the room in the meantime."""
         hushed = self._hushed
         return settlement.by == "voice" and hushed is not None and not hushed.quiet
 
     async def refusal(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a secure call in this situation, even if the settings require no confirmation.
+        """Refuse a secure call in a tainted turn or near Hearth's own speech; return None if it may
+        run.
 
-        Returns None if it may run.
+        This applies even if the settings require no confirmation.
         """
         barred = self._guarded(request, verdict)
         if barred is None:
@@ -306,7 +320,6 @@ class Confirmations:
         return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
 
     def _barred(self, request: Request, verdict: PolicyDecision) -> str | None:
-        """Return the reason that no question may be asked, or None."""
         if not request.situation.can_ask:
             return CANNOT_ASK
         return self._guarded(request, verdict)
@@ -334,8 +347,7 @@ class Confirmations:
         )
 
     async def _is_quiet(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return True if nothing plays that could say yes. Playback in this room is paused
-        first."""
+        """Pause playback in this room, and return True if a spoken yes can then be trusted."""
         hush = self._governance.hush
         aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
         if hush is None or not aloud:
@@ -379,7 +391,10 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 
 
 def _kind(way: Way, verdict: PolicyDecision) -> str:
-    """Return the kind of call with its entities, because a name may change its meaning."""
+    """Return a key for "yes, always" from the tool, its arguments and the entities it touches.
+
+    The entities are part of it because the same name can refer to another entity tomorrow.
+    """
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}
     if verdict.moves:  # "undo that" may turn up the same heater another time

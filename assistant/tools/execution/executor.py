@@ -1,4 +1,4 @@
-"""Running an allowed call once, and checking its effect."""
+"""Run allowed calls once, and check their effect."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -31,20 +31,19 @@ if TYPE_CHECKING:
 
 
 class Executor:
-    """Sends calls to their server or runs built-in tools, while watching the house."""
+    """Sends calls to their MCP server, or runs built-in tools, and verifies the result."""
 
     def __init__(
         self, hub: "McpHub", home: "HomeAssistant", wait_s: float, governance: CallGuards
     ) -> None:
-        """`wait_s` is the longest wait for a change in the house."""
+        """`wait_s` is how long to wait for the house to show a change."""
         self._hub = hub
         self._home = home
         self._wait_s = wait_s
         self._governance = governance
 
     def admits(self, entry: MenuEntry) -> bool:
-        """Return True if its server may be called now; a server that failed repeatedly is
-        paused."""
+        """Return False if the tool's server is paused after repeated failures."""
         breakers = self._governance.breakers
         # The home's own server has a supervisor.
         beside = not entry.of_home and entry.built_in is None
@@ -58,7 +57,7 @@ class Executor:
         sentences: Sentences,
         request: BuiltInRequest,
     ) -> ToolOutcome:
-        """Run a call and return its outcome, based on the given one."""
+        """Run a call and return `outcome` with its result filled in."""
         if entry.built_in is not None:
             judged = replace(request, judged=verdict.moves)
             return await self._run_own(entry.built_in, outcome, sentences, judged)
@@ -98,7 +97,8 @@ class Executor:
     async def _call(
         self, entry: MenuEntry, arguments: dict[str, Any], request: BuiltInRequest
     ) -> McpResult:
-        """Send a call, keeping copies of the files that it changes. Raises as `Hub.call`."""
+        """Send a call, after backing up the files that it will change. Raises the errors of
+        `McpHub.call`."""
         server, name = entry.server, entry.tool.name
         breakers = None if entry.of_home else self._governance.breakers
         try:
@@ -150,7 +150,7 @@ class Executor:
         before: House,
         answer: Answer,
     ) -> ToolOutcome:
-        """Return the outcome according to the server's answer and the house."""
+        """Complete the outcome from the server's answer and the observed states."""
         if answer.error:
             _log.info("%s of %s failed: %s", entry.tool.name, entry.server, answer.error)
             outcome = replace(outcome, reason=answer.error)
@@ -212,8 +212,11 @@ class Executor:
         )
 
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
-        """Return the status. Without a state to check, success is believed while the
-        connection is up."""
+        """Return the call's status.
+
+        If no state shows the effect, the server's success is believed as long as Home Assistant is
+        connected.
+        """
         if answer.failed or answer.problems:
             return Status.FAILED
         if finding.as_asked is False:
@@ -228,7 +231,7 @@ class Executor:
 def _in_part(
     outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
 ) -> ToolOutcome:
-    """Return the outcome for a list if only its first items were accepted."""
+    """Return the outcome if only the first `done` items of a list were accepted."""
     items = [str(part["item"]) for part in parts]
     told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
     return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))
@@ -237,7 +240,6 @@ def _in_part(
 def _not_reached(
     outcome: ToolOutcome, sentences: Sentences, error: IntegrationError
 ) -> ToolOutcome:
-    """Return the outcome of a call that could not run because its server was unreachable."""
     return replace(
         outcome,
         status=Status.FAILED,
@@ -254,7 +256,7 @@ CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
 class EngineCalls:
-    """Runs sentences with Home Assistant's conversation engine. Its reply goes into `data`."""
+    """Sends sentences to Home Assistant's conversation engine. Its reply becomes `data`."""
 
     def __init__(
         self,
@@ -263,7 +265,10 @@ class EngineCalls:
         wait_s: float,
         check: CheckAnswer | None = None,
     ) -> None:
-        """`wait_s` is the longest wait for a change in the house; `check` is a `CheckAnswer`."""
+        """`wait_s` is how long to wait for the house to show a change.
+
+        `check` returns Hearth's own answer to a question if the engine's answer can't be trusted.
+        """
         self._engine = engine
         self._home = home
         self._wait_s = wait_s
@@ -277,10 +282,9 @@ class EngineCalls:
         sentences: Sentences,
         owner: str = "",
     ) -> ToolOutcome:
-        """Run a call and return its outcome, based on the given one.
+        """Send a sentence and return `outcome` with its result filled in.
 
-        `owner` is the owner of the conversation with the engine: a program's name, or "" for
-        people.
+        `owner` is the program whose conversation with the engine this is, or "" for the household.
         """
         before = self._home.house
         try:
@@ -332,7 +336,10 @@ class EngineCalls:
         sentences: Sentences,
         outcome: ToolOutcome,
     ) -> ToolOutcome:
-        """Return the outcome according to the house. An automation's unknown effect is believed."""
+        """Complete the outcome from the observed states.
+
+        If an automation's effect is unknown, the engine's success is believed.
+        """
         if match.intent == BROADCAST and not reply.succeeded:
             unheard = sentences.say("tools.unheard")
             return replace(outcome, status=Status.NOT_OBSERVED, sentence=unheard)

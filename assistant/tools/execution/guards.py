@@ -1,8 +1,8 @@
-"""Guards of tool calls in addition to the policy: rate limits, circuit breakers, taint.
+"""Guards on tool calls in addition to the policy: rate limits, circuit breakers and taint.
 
-A web page, calendar or music title may say "the person wants the door open". A model knows the text
-while it is in its context, which Gemini Live keeps over many turns. So a talk that has read such
-text stays marked until the model begins a new one.
+A web page, a calendar entry or a song title can contain "the person wants the door open". The model
+knows that text as long as it is in its context, and Gemini Live keeps its context over many turns.
+A model context that has read such text therefore stays tainted until the model starts a new one.
 """
 
 import json
@@ -50,11 +50,11 @@ class _Turn:
 
 
 class Guards:
-    """Limits of a process. `begin` is called before a call runs or is asked about, `end`
-    afterwards.
+    """Rate limits of one process.
 
-    A gated call begins when it is frozen, not again when it runs, so that questions stay rare too.
-    Calls that are denied or malformed begin as READ and only count as calls.
+    Call `begin` before a call runs or is asked about, and `end` afterwards. A gated call begins
+    when it is frozen and not again when it runs, so the limits also keep questions rare. Denied and
+    malformed calls begin as READ, so they count only towards the number of calls.
     """
 
     def __init__(self, limits: "Limits", clock: Clock) -> None:
@@ -76,11 +76,11 @@ class Guards:
         }
 
     def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
-        """Let a call begin, or return the name of the rule against it; its sentence is
-        `guards.RULE`.
+        """Let a call begin and return None, or return the name of the rule that refuses it.
 
-        `alike` identifies equal calls (`likeness`); "" is not compared. Changing calls that begin
-        while another call of the turn is open belong to the same round. A refused call only uses up
+        The catalogue has a sentence for each rule: `guards.RULE`. `alike` is the call's `likeness`;
+        calls with "" are not compared with others. Calls that change something belong to the same
+        round if they begin while another call of the turn is running. A refused call only uses up
         one of the turn's calls.
         """
         turn = self._turn(turn_id)
@@ -106,10 +106,10 @@ class Guards:
         gave: str = "",
         changed: bool = False,
     ) -> None:
-        """Note the outcome of a call. Calls that were refused or are unknown change nothing.
+        """Record how a call ended. Refused and unknown calls are ignored.
 
-        `gave` is a hash of the result, or "" if it is not compared. `changed` says that it changed
-        something, after which the same query may be useful again.
+        `gave` is a hash of the result, or "" if results aren't compared. Set `changed` if the call
+        changed something, because repeating an earlier query can then be useful again.
         """
         turn = self._turns.get(turn_id)
         if turn is None or call_key not in turn.open:
@@ -144,12 +144,12 @@ class Guards:
 
 
 def likeness(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return a text that is equal for the same tool with the same arguments in any order."""
+    """Return a string that is the same for every call of a tool with the same arguments."""
     return f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
 
 
 class _Bucket:
-    """Token bucket: holds at most `size` and refills at a steady rate."""
+    """Token bucket that holds at most `size` tokens and refills at a steady rate."""
 
     def __init__(self, clock: Clock, size: int, per_second: float) -> None:
         self._clock = clock
@@ -159,7 +159,7 @@ class _Bucket:
         self._at_s = clock.monotonic()
 
     def take(self) -> bool:
-        """Take a token. Returns False if there is none."""
+        """Take a token. Returns False if the bucket is empty."""
         now = self._clock.monotonic()
         self._level = min(self._size, self._level + (now - self._at_s) * self._per_second)
         self._at_s = now
@@ -171,7 +171,7 @@ class _Bucket:
 
 # Guards of calls besides the policy: limits, undo, consents, quiet, the audit.
 class Hushed(Protocol):
-    """Players that were paused for a question."""
+    """Media players that were paused for a question."""
 
     @property
     def quiet(self) -> bool:
@@ -185,7 +185,7 @@ class Hushed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallGuards:
-    """The guards of a process. In tests some may be missing; in a real process none is."""
+    """The guards of one process. Hearth sets all of them; tests can leave some out."""
 
     limits: Guards | None = None
     breakers: "Breakers | None" = None
@@ -222,10 +222,10 @@ class _Breaker:
 
 
 class Breakers:
-    """One breaker per server, closed at first.
+    """Circuit breakers, one per MCP server. All of them start closed.
 
-    Failures are the server's own: unreachable, no answer in time, an invalid answer. A tool that
-    ran and reports an error counts as a success.
+    Only failures of the server itself count: it is unreachable, doesn't answer in time or sends an
+    invalid answer. A tool that runs and reports an error counts as a success.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -233,10 +233,11 @@ class Breakers:
         self._breakers: dict[str, _Breaker] = {}
 
     def admits(self, server: str) -> bool:
-        """Return True if the server may be called now. After a pause one call is let through as a
+        """Return True if the server can be called now. After a pause, one call is let through as a
         probe.
 
-        After each admitted call, call `succeeded`, `failed` or, if cancelled, nothing.
+        Report the result of each admitted call with `succeeded` or `failed`; report nothing if it
+        was cancelled.
         """
         breaker = self._breakers.get(server)
         if breaker is None or breaker.until_s is None:
@@ -250,11 +251,14 @@ class Breakers:
         return True
 
     def succeeded(self, server: str) -> None:
-        """Note that the server has answered."""
+        """Close the server's breaker."""
         self._breakers.pop(server, None)
 
     def failed(self, server: str) -> None:
-        """Note a failure. Calls sent before the breaker opened are ignored."""
+        """Count a failure, and open the breaker after several in a row or a failed probe.
+
+        Late failures of calls that were sent before the breaker opened are ignored.
+        """
         breaker = self._breakers.setdefault(server, _Breaker())
         if breaker.until_s is not None and breaker.probe_until_s is None:
             return
@@ -281,8 +285,10 @@ Value = TypeVar("Value")
 
 
 class Taint:
-    """The taint of one process. A turn is identified by its id, a talk by its brain's name
-    for it."""
+    """The turns and model contexts of one process that have read text from outside.
+
+    A turn is identified by its id, and a model context by the name that its brain gave it (`talk`).
+    """
 
     def __init__(self) -> None:
         self._marked: dict[str, None] = {}  # ids, oldest first
@@ -290,7 +296,10 @@ class Taint:
         self._said: dict[str, deque[str]] = {}  # turn or talk -> the person's sentences
 
     def follow(self, turn_id: str, talk: str, heard: str | None) -> None:
-        """Note a call of this turn. `talk` is the model's context, or "" if it has none."""
+        """Record which model context a turn's call comes from, and what the person said.
+
+        `talk` names the model context; it is "" if the turn has a context to itself.
+        """
         if talk:
             _put(self._talks, turn_id, _name(talk))
             if turn_id in self._marked:
@@ -302,7 +311,10 @@ class Taint:
             _put(self._said, self._place(turn_id), said)
 
     def mark(self, turn_id: str) -> None:
-        """Mark this turn, the turn whose work it is, and their talks as tainted."""
+        """Mark a turn and its model context as tainted.
+
+        Background work also taints the turn that started it.
+        """
         for name in with_those_around(turn_id):
             _put(self._marked, name, None)
             talk = self._talks.get(name)
@@ -310,13 +322,13 @@ class Taint:
                 _put(self._marked, talk, None)
 
     def is_on(self, turn_id: str) -> bool:
-        """Return True if the caller in this turn may know text of strangers."""
+        """Return True if the model may have read text from outside before or during this turn."""
         around = tuple(with_those_around(turn_id))
         talks = (self._talks.get(name, "") for name in around)
         return any(name in self._marked for name in (*around, *talks))
 
     def said(self, turn_id: str) -> tuple[str, ...]:
-        """Return the person's sentences in this conversation that led to calls."""
+        """Return the person's sentences that led to calls in this conversation, oldest first."""
         around = tuple(with_those_around(turn_id))
         return tuple(text for name in around for text in self._said.get(self._place(name), ()))
 
@@ -325,14 +337,18 @@ class Taint:
 
 
 def with_those_around(turn_id: str) -> Iterator[str]:
-    """Yield the id and, for a piece of work, the turn that it belongs to."""
+    """Yield this id and, if it belongs to background work, the id of the turn that started it."""
     while turn_id:
         yield turn_id
         turn_id = turn_id.rpartition("-")[0]  # the format of `requests.Entry.work_id`
 
 
 def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
-    """Return True if a result of the house, or of a built-in tool, contains text by others."""
+    """Return True if the result of a query contains text that somebody outside the household wrote.
+
+    Besides results marked as `outside`, that is media titles and states that are whole sentences,
+    such as the last message on a phone.
+    """
     if outcome.outside:
         return True
     if outcome.tier is not Tier.READ or outcome.server not in (HOME_ASSISTANT, HEARTH):

@@ -1,8 +1,8 @@
-"""Home Assistant's error texts, each mapped to the key of a sentence in the person's language.
+"""Map Home Assistant's error messages to sentences in the person's language.
 
-Home Assistant's exceptions are written in English for developers and contain entity ids, so people
-never hear them: a known error has its own sentence, and any other becomes "Home Assistant reported
-an error". The original text goes to the model, the log and the journal.
+Home Assistant words its exceptions in English for developers and includes entity ids, so Hearth
+doesn't speak them: a known error has its own sentence, and any other becomes "Home Assistant
+reported an error". The original text goes to the model, the log and the journal.
 
 Sources: `helpers/intent.py` (`MatchFailedReason`, `IntentError`), `helpers/service.py`,
 `exceptions.py`, `components/climate`, `components/lock` and `components/mcp_server/server.py`.
@@ -79,7 +79,8 @@ _ELSEWHERE = {"not_understood": "fault.not_understood", "which": "policy.which_t
 
 
 def tell_error(catalogue: Catalogue, language: str, text: str, code: str = "") -> str:
-    """Return a sentence for an error text of Home Assistant, or else for its error code."""
+    """Return a sentence for an error message of Home Assistant, or for its code if the text is
+    unknown."""
     for pattern, name in _KNOWN:
         found = pattern.search(text)
         if found is not None:
@@ -98,7 +99,7 @@ def _key(name: str, kind: str | None = "") -> str:
 
 
 def _values(name: str, groups: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values for the sentence, with names made fit for speech."""
+    """Return the values for the sentence, with names as they are spoken."""
     values = {one: value for one, value in groups.items() if value}
     if "name" in values:
         said = values.pop("name")

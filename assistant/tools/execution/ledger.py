@@ -1,4 +1,4 @@
-"""The ledger: all calls of the last turns, each of which is sent at most once."""
+"""A ledger of the calls of recent turns, which makes sure that each call is sent only once."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ LEDGER_CALLS = 256  # answered calls to remember; the oldest are dropped first
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A call that may have changed something, in its present state."""
+    """Current state of a call that may have changed something."""
 
     call_id: str  # as the brain gave it
     name: str  # as in the menu
@@ -27,7 +27,7 @@ class Mutation:
 
 @dataclass(slots=True)
 class Entry:
-    """One call, from its first mention."""
+    """A call in the ledger, from the moment a brain requests it."""
 
     turn_id: str
     call: ToolCall
@@ -41,28 +41,29 @@ class Entry:
 
     @property
     def work_id(self) -> str:
-        """Id that is unique among all turns."""
+        """Id of the call that is unique across all turns."""
         return f"{self.turn_id}-{self.key}"
 
     def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
         self.order, self.tier, self.entities = order, tier, entities
 
     def end(self, outcome: ToolOutcome) -> None:
-        """Keep the newest outcome of a call that was sent."""
+        """Record the latest outcome of a sent call."""
         self.sent = outcome
 
     def withdraw(self) -> None:
-        """Prevent it from being sent, unless it already was."""
+        """Prevent the call from being sent, unless it was sent or answered already."""
         if self.order is None and not self.answer.done():
             self.withdrawn = True
 
 
 class Ledger:
-    """All calls of the last turns.
+    """All calls of recent turns.
 
-    A call equals an earlier one of its turn if id, name and arguments are equal. The same id with
-    another name or other arguments is a different call: when a turn moves to a second brain, both
-    may count "call-1", "call-2". In the journal the second one is "call-1~2".
+    Two calls of a turn are the same if their id, name and arguments are equal. The same id with
+    another name or other arguments is a different call: when a second brain takes over a turn, both
+    brains may number their calls "call-1", "call-2". In the journal, the second "call-1" becomes
+    "call-1~2".
     """
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class Ledger:
         self._order = count()
 
     def claim(self, turn_id: str, call: ToolCall) -> tuple[Entry, bool]:
-        """Return the call's entry, and True if it is new: only then may it be run."""
+        """Return the call's entry and True if it is new. Run the call only if it is new."""
         for entry in self._of(turn_id):
             if entry.call == call and not entry.withdrawn:
                 return entry, False
@@ -84,7 +85,7 @@ class Ledger:
         return entry, True
 
     def send(self, entry: Entry, tier: Tier, entities: tuple[str, ...]) -> None:
-        """Count a call as sent from here on."""
+        """Mark a call as sent."""
         entry.begin(next(self._order), tier, entities)
 
     def withdraw(self, turn_id: str) -> None:
@@ -93,12 +94,12 @@ class Ledger:
             entry.withdraw()
 
     def twin(self, entry: Entry, tier: Tier, heard: str | None) -> Entry | None:
-        """Return the call that this one only repeats under a new id, None if it is to be run.
+        """Return the earlier call that this one repeats under a new id, or None if it should run.
 
-        Gemini 3.8 may make one call two to five times (Google's migration page; livekit/agents
-        #5556), which would put milk on a list three times. A call that changes something runs again
-        in its turn only if it failed, if another one has touched the same entities since, or if the
-        person asked for it ("twice").
+        Gemini 3.8 sometimes makes the same call two to five times (Google's migration page;
+        livekit/agents #5556), which would put milk on a list several times. Within a turn, a call
+        that changes something runs again only if the first attempt failed, if another call has
+        touched the same entities since, or if the person asked for a repetition ("twice").
         """
         if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:
             return None
@@ -116,13 +117,13 @@ class Ledger:
         return None if undone else twin
 
     async def repeat(self, entry: Entry, twin: Entry) -> ToolOutcome:
-        """Return the outcome of the twin, once it is known, for a call that is not sent again."""
+        """Wait for the twin's outcome and return it for `entry`, which is not sent."""
         first = await asyncio.shield(twin.answer)
         _log.info("%s was called again and is not repeated", entry.call.name)
         return replace(twin.sent or first, id=entry.call.id, rule=DONE_ALREADY)
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """Return the turn's sent calls above READ, in order."""
+        """Return the turn's sent calls of any tier above READ, in the order of sending."""
         sent = [
             (entry.order, entry)
             for entry in self._of(turn_id)
@@ -137,7 +138,8 @@ class Ledger:
         return [entry for entry in self._entries.values() if entry.turn_id == turn_id]
 
     def _forget(self) -> None:
-        """Drop the oldest answers. Running calls are kept, or they could run again."""
+        """Drop the oldest answered calls. Calls that are still running must stay, or they could run
+        twice."""
         spare = len(self._entries) - LEDGER_CALLS
         answered = (name for name, entry in self._entries.items() if entry.answer.done())
         for name in list(islice(answered, max(0, spare))):
@@ -145,7 +147,7 @@ class Ledger:
 
 
 def _alike(one: Entry, other: Entry) -> bool:
-    """Return True if both calls ask for the same; case and spaces make no difference."""
+    """Return True if two calls have the same name and arguments, ignoring case and spaces."""
     return one.call.name == other.call.name and _plain(one.call) == _plain(other.call)
 
 
@@ -155,7 +157,10 @@ def _plain(call: ToolCall) -> str:
 
 
 def _undoes(later: Entry, earlier: Entry) -> bool:
-    """Return True if the later call has changed what the earlier one did. Items only add up."""
+    """Return True if `later` may have changed what `earlier` did.
+
+    Adding another item to a list doesn't count, because it leaves the first item in place.
+    """
     same_tool = later.call.name == earlier.call.name
     adds = same_tool and later.call.name.endswith(_ADDING)
     touched = not set(later.entities).isdisjoint(earlier.entities)

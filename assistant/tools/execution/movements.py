@@ -1,8 +1,8 @@
-"""Sentences about slow movements, once they have ended.
+"""Announcements about slow movements, such as a garage door that has closed.
 
-A garage door takes half a minute, and some locks report nothing until they are done. A movement
-that was seen to begin is followed until it rests; one that was not seen, until it shows the
-requested state or has failed. Both are followed for a minute.
+A garage door takes half a minute, and some locks report nothing until they have finished. A
+movement that was seen to begin is followed until it stops. One that wasn't is followed until the
+entity shows the requested state or the movement has failed. Hearth follows either for a minute.
 """
 
 import logging
@@ -60,10 +60,10 @@ Announce = Callable[[str, str], None]  # text, language
 
 
 class MovementWatch:
-    """Follows movements until they end. Leaving its context abandons the rest."""
+    """Follows movements until they end. Leaving its context stops following them."""
 
     def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
-        """`announce` takes a sentence and its language; it must not block."""
+        """`announce` takes a sentence and its language. It must not block."""
         self._home = home
         self._catalogue = catalogue
         self._announce = announce
@@ -85,9 +85,9 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Watch the entities that this call moves, instead of an earlier call's effect on them.
+        """Follow the entities that this call moves, in place of any earlier movement of theirs.
 
-        Calls that end after the context are ignored.
+        Does nothing once the context has been left.
         """
         if self._closed:
             return
@@ -113,7 +113,7 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow a visible movement until it rests."""
+        """Follow a movement that has begun until it stops, and announce the result."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -135,7 +135,7 @@ class MovementWatch:
         self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
 
     async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
-        """Follow something requested but not seen yet, until it shows or has failed."""
+        """Follow a movement that wasn't seen to begin, and announce whether it succeeded."""
         entity_id, was_gone = seen.entity_id, seen.after in _GONE
         moved = False
 
@@ -165,8 +165,10 @@ class MovementWatch:
             self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
 
     def _ended(self, entity_id: str, token: object) -> Entity | None:
-        """Return the entity's present state, or None if it is unknown or something else was
-        requested."""
+        """Return the entity in its current state, or None if there is nothing to announce.
+
+        That is the case if another call has moved the entity since, or if its state is unknown.
+        """
         if self._newest.get(entity_id) is not token:
             return None
         del self._newest[entity_id]
@@ -190,7 +192,7 @@ class MovementWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Normal end of a movement."""
+    """Expected end of a movement."""
 
     ends: frozenset[str]
     word: str  # word for its end, if that is announced

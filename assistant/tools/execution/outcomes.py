@@ -1,4 +1,4 @@
-"""Sentences about the result of a call, and reading a server's answer."""
+"""Parse a tool server's answer, and put the result of a call into a sentence."""
 
 import json
 import re
@@ -49,10 +49,10 @@ class Answer:
 
 
 def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
-    """Parse a result. Anything not in Home Assistant's format is kept as text.
+    """Parse a tool result. Anything that isn't in Home Assistant's format is kept as plain text.
 
-    `of_home` says that Home Assistant wrote it. Another server's lists are ignored, because it
-    knows no entities of this house.
+    Set `of_home` if the result is from Home Assistant. Lists of entities from other servers are
+    ignored, because they don't know the entities of this house.
     """
     text = capped(visible(result.text, _MAX_READ))
     if result.is_error:
@@ -72,7 +72,7 @@ def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
 
 
 def join_answers(answers: Sequence[Answer]) -> Answer:
-    """Join the answers to the parts of one call. It is an error only if all parts failed."""
+    """Join the answers to the parts of a call. The result is an error only if every part failed."""
     errors = [one.error for one in answers if one.error]
     if len(errors) == len(answers):
         return answers[0]
@@ -86,14 +86,13 @@ def join_answers(answers: Sequence[Answer]) -> Answer:
 
 
 def called_in_vain(error: str) -> tuple[str, ...]:
-    """Return the ids in Home Assistant's message "Failed to call ...", which is not fit for
-    people."""
+    """Return the entity ids in an error message "Failed to call ..." of Home Assistant."""
     found = _IN_VAIN.fullmatch(error)
     return tuple(_ENTITY.findall(found["ids"])) if found else ()
 
 
 def capped(text: str) -> str:
-    """Return at most MAX_DATA characters; a text that is cut off says how long it was."""
+    """Cut a text to at most MAX_DATA characters, with a note that says how long it was."""
     if len(text) <= MAX_DATA:
         return text
     kept = MAX_DATA - len(_CUT.format(kept=MAX_DATA, all=len(text)))
@@ -105,7 +104,7 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _reason(text: str) -> str:
-    """Return the reason without Home Assistant's prefix; never empty."""
+    """Return the error message without Home Assistant's prefix, or "no reason given"."""
     said = _loaded(text).get("error")
     reason = str(said) if isinstance(said, str) else text.removeprefix(_PREFIX)
     return one_line(reason, _MAX_REASON).rstrip(".") or "no reason given"
@@ -130,34 +129,33 @@ MAX_VALUE = 2_000  # characters of a value in a sentence
 
 
 class Sentences:
-    """Catalogue sentences in one language."""
+    """The catalogue's sentences in one language."""
 
     def __init__(self, catalogue: Catalogue, language: str) -> None:
         self._catalogue = catalogue
         self._language = language
 
     def say(self, key: str, **values: object) -> str:
-        """Return a sentence of the catalogue. Texts among the values are cleaned and put on
-        one line."""
+        """Return the sentence for `key`. Strings in `values` are cleaned and put on one line."""
         clean = {name: _clean(value) for name, value in values.items()}
         return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
-        """Return a sentence of the catalogue, with the names nearest to the given one."""
+        """Return the sentence for `key`, followed by `options`, the most similar valid names."""
         return self.followed_by(self.say(key, **values), options)
 
     def home_error(self, text: str, code: str = "") -> str:
-        """Return a sentence for an error of Home Assistant; its own text is not for people."""
+        """Return a sentence that tells the person about an error of Home Assistant."""
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return the sentence with the names nearest to the given one."""
+        """Return a sentence, followed by `options`, the most similar valid names."""
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """Return a sentence about a failure: its cause, or the entities that can't do it."""
+        """Return a sentence about a failed call: the cause, or the entities that can't do it."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.followed_by(self.home_error(error), options)
@@ -173,9 +171,10 @@ class Sentences:
         *,
         confirmed: bool = False,
     ) -> str:
-        """Return a sentence about what was done, what was seen, and what failed, by name.
+        """Return a sentence about the result of a call: what succeeded, what failed, and the new
+        states.
 
-        `confirmed` is true if a question has just named the entity.
+        If `confirmed` is set, the question has just named the entity, so the sentence needn't.
         """
         observed = finding.observed
         if status is Status.FAILED:
@@ -189,7 +188,6 @@ class Sentences:
         return self.say("tools.done_what", what=self._states(observed, house))
 
     def _failed(self, answer: Answer, finding: Finding, house: House) -> str:
-        """Return a sentence about what failed and what succeeded."""
         names = spoken_things(answer.failed)
         done = self._states(finding.observed, house) if answer.succeeded else ""
         if done and names:
@@ -200,8 +198,8 @@ class Sentences:
         return self.say("tools.but", done=done, told=told) if done else told
 
     def _not_observed(self, finding: Finding, house: House) -> str:
-        """Return a sentence about the entities that do not show the requested state, and those that
-        do."""
+        """Return a sentence about the entities that did not reach the requested state, and those
+        that did."""
         late = [one for one in finding.observed if one.entity_id in finding.missing]
         if not late or finding.as_asked is None:
             return self.say("tools.not_seen")
@@ -216,7 +214,7 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return "the front door is still unlocked", or the number of such entities."""
+        """Return "the front door is still unlocked", or a count if there are many such entities."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(self._report(one, house) for one in late)
@@ -230,7 +228,8 @@ class Sentences:
         return self.say(key, name=name, state=self.state_of(names, one.after))
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
-        """Return "Kitchen Light: on 30 %; Lamp: off", or the number of entities that changed."""
+        """Return "The kitchen light is on at 30 %; the lamp is off", or only a count of many
+        entities."""
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
         named: dict[str, list[Observed]] = {}
@@ -241,7 +240,10 @@ class Sentences:
         )
 
     def _statement(self, after: str, observed: Sequence[Observed], house: House) -> str:
-        """Return "the lamp and the fan are off"; "Lamp, Fan: off" if a gender is not known."""
+        """Return "the lamp and the fan are off".
+
+        If the language needs a gender that isn't known, returns "Lamp, Fan: off" instead.
+        """
         things = [_every_name(one, house) for one in observed]
         titles = [
             names[0]
@@ -265,13 +267,13 @@ class Sentences:
         return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state_of(self, names: Sequence[str], state: str | None) -> str:
-        """Return the state of the entity with these names, which it agrees with in Spanish and the
-        like."""
+        """Return an entity's state, which in languages such as Spanish agrees with the entity's
+        name."""
         language = self._catalogue.own(self._language).partition("-")[0]
         return agreeing(self.state(state), noun_of(best_name(names, language), language), language)
 
     def state(self, state: str | None) -> str:
-        """Return a state in the turn's language, if the catalogue has the word."""
+        """Return a state in this language, or as it is if the catalogue doesn't have it."""
         word, _, detail = (state or "unknown").partition(" ")
         for key in (f"states.{word}", f"offline.state_{word}"):
             with suppress(KeyError):
@@ -296,7 +298,7 @@ def _every_name(observed: Observed, house: House) -> tuple[str, ...]:
 
 
 def _at(state: str, language: str) -> str:
-    """Return the words between a state and its number: "on at 30 %"."""
+    """Return the preposition between a state and its number, as in "on at 30 %"."""
     if language == "es":
         return " al " if state.endswith("%") else " a "
     return {"en": " at ", "pt": " a ", "fr": " à "}.get(language, ", ")

@@ -1,4 +1,4 @@
-"""One call on its way through the toolbox, and the outcomes that need no server."""
+"""A call on its way through the toolbox, and the outcomes that need no server."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from integrations.mcp.servers import HOME_ASSISTANT
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A call before it is judged."""
+    """A call that has not been judged yet, with the circumstances of its turn."""
 
     entry: Entry  # in the ledger
     call: ToolCall
@@ -43,7 +43,7 @@ class Request:
 
     @property
     def for_built_in(self) -> BuiltInRequest:
-        """The request in the form for built-in tools."""
+        """The request in the form that built-in tools take."""
         return BuiltInRequest(
             self.entry.work_id,
             self.turn_id,
@@ -58,13 +58,14 @@ class Request:
 
     @property
     def caller(self) -> str:
-        """Program whose own turn it is; "" for people."""
+        """Name of the program whose own turn this is, or "" for a person's turn."""
         return "" if self.program is None else self.program.caller
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Destination of a call: a tool of a server, a built-in tool, or the home's engine."""
+    """Destination of a call: a server's tool, a built-in tool or Home Assistant's conversation
+    engine."""
 
     server: str
     name: str  # as the server names it
@@ -72,7 +73,7 @@ class Way:
     sounds: bool = True  # may make a sound in a room, if its targets are unknown
 
     def may_sound(self, verdict: PolicyDecision) -> bool:
-        """Return True if the call may make noise or speak in a room."""
+        """Return True if the call could make a sound in a room."""
         if verdict.tier is Tier.READ:
             return False
         things = (*verdict.entities, *verdict.effects)
@@ -90,7 +91,6 @@ SPOKEN = Way(HOME_ASSISTANT, PROCESS, Tier.COSTLY)
 
 
 def way_of(entry: MenuEntry) -> Way:
-    """Return the destination of a tool in the menu."""
     return Way(entry.server, entry.tool.name, entry.tier, _sounds(entry))
 
 
@@ -103,7 +103,7 @@ def _sounds(entry: MenuEntry) -> bool:
 
 
 def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-    """Return the outcome of a call that is about to be sent, with an unknown end."""
+    """Return the outcome of a call that is about to be sent and whose result isn't known yet."""
     return ToolOutcome(
         id=request.call.id,
         server=way.server,
@@ -122,7 +122,7 @@ def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Reason that a call is not run."""
+    """Why a call doesn't run, and what to tell the person."""
 
     way: Way | None  # None: there is no such tool
     arguments: dict[str, Any]
@@ -134,7 +134,7 @@ class Refusal:
 
 
 def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
-    """Return the outcome of a call that is refused."""
+    """Return the outcome of a refused call, `ms` milliseconds after it was requested."""
     way, verdict = refusal.way, refusal.verdict
     return ToolOutcome(
         id=request.call.id,
@@ -162,14 +162,14 @@ def unsent(request: Request, ms: float) -> ToolOutcome:
 
 
 def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> ToolOutcome:
-    """Return the outcome of a call that waits for confirmation, as the model sees it."""
+    """Return the outcome that the model gets for a call that needs confirmation."""
     sentence = request.sentences.say("tools.needs_confirmation")
     outcome = not_run(request, Refusal(way, dict(verdict.arguments), sentence, verdict), ms)
     return replace(outcome, decision=Decision.NEEDS_CONFIRMATION)
 
 
 def lost(call: ToolCall) -> ToolOutcome:
-    """Return the outcome of a call that broke inside Hearth, with an unknown end."""
+    """Return the outcome of a call that broke inside Hearth, and may or may not have run."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -185,7 +185,7 @@ def lost(call: ToolCall) -> ToolOutcome:
 
 
 def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
-    """Return the row for the journal before the call is sent."""
+    """Return the journal row to store before the call is sent."""
     return CallRecord(
         turn_id=request.turn_id,
         id=request.entry.key,
@@ -204,7 +204,7 @@ EXPIRES_S = 180.0  # longer than Hearth waits for any answer; later answers are 
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """A gated call as it was when the person was asked."""
+    """A call that waits for confirmation, as it was when the person was asked."""
 
     question: Question
     call: ToolCall
@@ -221,13 +221,13 @@ class Frozen:
     aloud: bool  # asked in a room about something secure, so nothing may sound meanwhile
 
     def is_unchanged(self) -> bool:
-        """Return True if the call would still touch exactly what the person was asked about."""
+        """Return True if the call would still do exactly what the person was asked about."""
         now = self.again()
         return now is not None and _what(now) == _what(self.verdict)
 
 
 class Pending:
-    """Holds one frozen call, which can be taken once and does not survive the process."""
+    """Holds the frozen call that is being asked about, in memory only, for at most `EXPIRES_S`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -241,12 +241,12 @@ class Pending:
         return self._frozen
 
     def freeze(self, frozen: Frozen) -> None:
-        """Hold a call, replacing any other."""
+        """Hold a call in place of the previous one."""
         self._frozen = frozen
         self._until_s = self._clock.monotonic() + EXPIRES_S
 
     def take(self, question_id: str) -> Frozen | None:
-        """Return the call of this question, once; None if it was answered or has expired."""
+        """Remove and return the call of this question, or None if it was taken or has expired."""
         frozen = self.frozen
         if frozen is None or frozen.question.id != question_id:
             return None

@@ -1,4 +1,4 @@
-"""The path of every call: menu, arguments, policy, confirmation, execution, verification."""
+"""The path of every call: menu, arguments, policy, confirmation, execution and verification."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 class Toolbox:
-    """Runs the calls of all brains. A call is answered once; nothing is ever sent twice.
+    """Runs the tool calls of all brains, each of them at most once.
 
-    `Ledger` defines which calls are the same, also between two brains of one turn.
+    `Ledger` defines which calls are the same, including calls of two brains in one turn.
     """
 
     def __init__(
@@ -71,9 +71,10 @@ class Toolbox:
         moment: Callable[[], PolicyContext] = PolicyContext,
         governance: CallGuards | None = None,
     ) -> None:
-        """`wait_s` is the longest wait for a change in the house.
+        """`wait_s` is how long to wait for the house to show a change.
 
-        `engine` takes sentences, and `check` checks its answers; the others are as in `Judge`.
+        `engine` is Home Assistant's conversation engine, and `check` verifies its answers. `area`,
+        `rulings`, `ask_scripts` and `moment` are passed to `Judge`.
         """
         self._hub = hub
         self._catalogue = catalogue
@@ -101,32 +102,35 @@ class Toolbox:
         )
 
     def offer(self, *built_in: BuiltIn) -> None:
-        """Add built-in tools. Their names must be new."""
+        """Add built-in tools. Their names must not be in use yet."""
         self._built_in += built_in
         self._menu = None
 
     def tell(self, on_outcome: OnOutcome) -> None:
-        """Set the callback for each sent call and the turn's language. It must not block."""
+        """Set the callback that gets the outcome of each sent call, and the turn's language.
+
+        The callback must not block.
+        """
         self._on_outcome = on_outcome
 
     def when_tainted(self, tell: Callable[[], None]) -> None:
-        """Set the callback for refusals because of outside text in the model's context.
+        """Set the callback for calls that are refused because the model has read text from outside.
 
-        A new talk without that text lets the next request be confirmed. The callback must not
-        block.
+        It should make the model start a new context, so that the person's next request can be
+        confirmed. It must not block.
         """
         self._on_tainted = tell
 
     @property
     def current_menu(self) -> Menu:
-        """The menu as last listed; before the first listing, built-in tools only."""
+        """The menu as last listed, or only the built-in tools before the first listing."""
         return self._menu or build_menu((), {}, self._own())
 
     async def menu(self) -> Menu:
-        """List the tools of all servers again. A server that does not answer has none; never
-        raises.
+        """List the tools of all servers again and return the menu. Never raises.
 
-        Returns the same object while nothing about the tools has changed.
+        A server that doesn't answer contributes no tools. Returns the same object as before if no
+        tool has changed.
         """
         tools = await self._hub.tools()
         servers, approvals = self._hub.servers, self._governance.approvals
@@ -136,49 +140,49 @@ class Toolbox:
         return self._menu
 
     def _own(self) -> tuple[BuiltIn, ...]:
-        """Return the built-in tools that this house has a use for."""
+        """Return the built-in tools that are of use in this house."""
         return tuple(tool for tool in self._built_in if tool.needed())
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """Return the turn's sent calls above READ, in order.
+        """Return the turn's sent calls of any tier above READ, in the order of sending.
 
-        A call counts as sent from just before it is recorded as started.
+        A call counts as sent just before the journal records its start.
         """
         return self._ledger.mutations(turn_id)
 
     def withdraw(self, turn_id: str) -> None:
-        """Withdraw the turn's calls that were not sent yet, because their brain has left.
+        """Cancel the turn's unsent calls, because their brain has given up the turn.
 
-        Otherwise a call that waits for the menu or the journal could follow another brain's. Later
-        calls run as usual.
+        Without this, a call that still waits for the menu or the journal could run after another
+        brain's calls. Calls that the turn makes later run as usual.
         """
         self._ledger.withdraw(turn_id)
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """Mark this turn as a program's: its calls, sentences and background work get these rights.
+        """Limit a program's turn to these rights, including its background work.
 
-        The audit names `caller`.
+        The audit log names `caller`.
         """
         self._programs.restrict(turn_id, rights, caller)
 
     def taint(self, turn_id: str) -> None:
-        """Mark this turn as tainted by outside text, so that nothing secure may follow."""
+        """Mark this turn as tainted by text from outside, so that it can't do anything secure."""
         self._confirmations.taint(turn_id)
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return True if this turn is tainted by outside text."""
+        """Return True if this turn is tainted by text from outside."""
         return self._confirmations.is_tainted(turn_id)
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """Limit this turn to these tools (see `Narrowing`)."""
+        """Limit this turn to the given tools (see `Narrowing`)."""
         self._narrowing.narrow(turn_id, allowed)
 
     def release(self, turn_id: str) -> None:
-        """Note that a program's turn is over."""
+        """Record that a program's turn has ended."""
         self._programs.release(turn_id)
 
     def caller_of(self, turn_id: str) -> str:
-        """Return the program whose own turn or work it is, or "" for people."""
+        """Return the program that started this turn or background work, or "" if a person did."""
         program = self._programs.of(turn_id)
         return "" if program is None else program.caller
 
@@ -190,11 +194,12 @@ class Toolbox:
         language: str = "en",
         situation: CallContext = CALM,
     ) -> ToolOutcome:
-        """Run one call, or refuse it. A repeated call of the same turn gets the first outcome.
+        """Run or refuse a call and return its outcome.
 
-        `heard` are the person's own words, for calls that name no place; `language` is for the
-        sentence. An outcome of NEEDS_CONFIRMATION may have a `question`, which must then be
-        settled.
+        If a turn repeats a call, it gets the first outcome again. `heard` is what the person said,
+        which tells the policy what a call without a target refers to. `language` is the language of
+        the outcome's sentence. If the outcome is NEEDS_CONFIRMATION, look up its `question` and
+        settle it.
         """
         entry, fresh = self._ledger.claim(turn_id, call)
         if not fresh:
@@ -220,31 +225,34 @@ class Toolbox:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return the question for this call, whose outcome is NEEDS_CONFIRMATION.
+        """Return the question about a call whose outcome is NEEDS_CONFIRMATION.
 
-        Returns None if an equal call is already being asked about. The caller must `settle` the
-        question.
+        The caller must `settle` it. Returns None if the call has no question of its own, because it
+        is queued or an identical call is already being asked about.
         """
         return self._confirmations.question(turn_id, call_id)
 
     @property
     def asks_aloud(self) -> bool:
-        """True while a person is asked about something secure, so that sounds have to wait."""
+        """True while a spoken question about a secure call is open and other sounds must wait."""
         return self._confirmations.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Settle a question: the frozen call runs once, or never.
+        """Settle a question: run the frozen call once, or refuse it.
 
-        If `settlement` is None nobody could be asked, and the call stays as it is. The outcome is
-        then None, as it is if the question was settled before or has expired.
+        Returns None if the question was already settled or has expired. It also returns None if
+        `settlement` is None, which means that the person couldn't be asked; the call's outcome then
+        stays NEEDS_CONFIRMATION.
         """
         return await self._confirmations.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the next question, as `Confirmations.next_question`: a sentence may need
-        several."""
+        """Return the turn's next question, as `Confirmations.next_question` does.
+
+        One sentence can lead to several questions.
+        """
         return await self._confirmations.next_question(turn_id, settlement)
 
     async def explain(
@@ -255,9 +263,10 @@ class Toolbox:
         program: Program | None = None,
         turn_id: str = "",
     ) -> tuple[MenuEntry, PolicyDecision] | None:
-        """Return the decision about a call, for `program` if given, without running it.
+        """Return what the policy would decide about a call, without running it.
 
-        Returns None if there is no such tool, or if the turn's profile leaves it out.
+        `program` is the program that would make the call, or None for a person. Returns None if
+        there is no such tool or the turn's profile excludes it.
         """
         entry = (self._menu or await self.menu()).find(name)
         if entry is None or not self._narrowing.allows(turn_id, entry.names):
@@ -268,7 +277,8 @@ class Toolbox:
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
-        """Return True if this sentence may be sent to the home's engine, without sending it."""
+        """Return True if the policy would let this sentence go to Home Assistant's engine
+        unconfirmed."""
         return self._judge.sentence(match, heard).decision is Decision.ALLOWED
 
     async def _run(self, request: Request) -> ToolOutcome:
@@ -327,7 +337,7 @@ class Toolbox:
         again: Callable[[], PolicyDecision | None],
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
-        """Run an allowed call; ask the person about a gated one, unless they said "always"."""
+        """Run an allowed call. Ask the person about a gated one, unless they have said "always"."""
 
         def twin() -> Entry | None:
             return self._ledger.twin(request.entry, verdict.tier, request.heard)
@@ -363,7 +373,7 @@ class Toolbox:
         return await self._counter.within_limits(request, tier, go_on)
 
     async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
-        """Send a sentence to the home's engine, judged by what it would touch."""
+        """Send a sentence to Home Assistant's engine, if the policy allows what it would touch."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         if not self._narrowing.allows(request.turn_id, (PROCESS, match.intent)):

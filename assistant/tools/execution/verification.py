@@ -1,4 +1,4 @@
-"""Verification: comparing the requested state with the states after a call."""
+"""Verification: compare the states after a call with the requested state."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -66,10 +66,11 @@ async def verify(
     wait_s: float = WAIT_S,
     effects: Collection[str] = (),
 ) -> Finding:
-    """Wait at most `wait_s` for all of `entity_ids` to show the requested state; return the result.
+    """Wait up to `wait_s` for all of `entity_ids` to show the requested state, and return the
+    result.
 
-    `effects` are possible consequences (members of a group, entities a script touches), which are
-    reported only if they have changed.
+    `effects` are entities that the call might also change, such as the members of a group or the
+    entities in a script. They are reported only if they have changed.
     """
     checks = {
         entity_id: check
@@ -117,7 +118,10 @@ async def verify(
 
 
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """Return a test for the entity's state after success, or None if no state shows it."""
+    """Return a check that is true once the entity shows the effect.
+
+    Returns None if no state shows it.
+    """
     intent = INTENTS.get(suffix)
     if intent is None:
         return None
@@ -139,7 +143,7 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
 
 
 def _word(suffix: str, entity_id: str) -> str:
-    """Return the word for the state of a lock, cover or valve after success, or ""."""
+    """Return "locked", "unlocked", "opened" or "closed" for a lock, cover or valve, else ""."""
     action, domain = INTENTS[suffix].action, entity_id.partition(".")[0]
     if action not in (Action.ON, Action.OFF):
         return ""
@@ -171,7 +175,10 @@ def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) 
 
 
 def _opened_further(before: Entity) -> Check:
-    """Return a test for a cover that was half open, which counts as open already but must go on."""
+    """Return a check for opening a cover that may be half open.
+
+    Its state is "open" already, so its position has to rise.
+    """
     was = before.attributes.get("current_position")
 
     def further(now: Entity) -> bool:
@@ -235,12 +242,11 @@ def _light(arguments: Mapping[str, Any]) -> Check:
 
 
 def _only_switches(light: Entity) -> bool:
-    """Return True for a lamp that supports neither brightness nor colour."""
     return list(light.attributes.get("supported_color_modes") or ()) == ["onoff"]
 
 
 def _is_kelvin(now: Entity, kelvin: float) -> bool:
-    """Return True if the lamp shows the colour temperature, limited to its range."""
+    """Return True if the lamp has this colour temperature, or the closest one in its range."""
     lowest = now.attributes.get("min_color_temp_kelvin") or kelvin
     highest = now.attributes.get("max_color_temp_kelvin") or max(kelvin, lowest)
     seen = now.attributes.get("color_temp_kelvin")
@@ -268,10 +274,10 @@ def _volume(step: Any, before: Entity) -> Check | None:
 
 
 def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """Return a test for a list, whose state is the number of open items.
+    """Return a check for a to-do list, whose state is the number of open items.
 
-    There is none for removing: the item may have been completed before, and Home Assistant reports
-    an error if it does not exist.
+    Returns None for removing an item: it may have been completed before, and Home Assistant reports
+    an error if the list doesn't contain it.
     """
     if suffix not in LISTING or suffix == "HassListRemoveItem" or not before.state.isdecimal():
         return None
@@ -287,7 +293,7 @@ def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check 
 
 
 def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:
-    """Return a test for an attribute near a number; with `moving`, a movement is enough."""
+    """Return a check that an attribute is near a number. With `moving`, a movement is enough."""
     if not isinstance(wanted, int | float):
         return None
 
@@ -314,10 +320,10 @@ def _observed(entity_id: str, before: House, after: House) -> Observed:
 
 
 def _set_off(was: Entity, now: Entity) -> str:
-    """Return the word for the use of an entity whose state is only a time, or "" if it was not
-    used.
+    """Return "started" or "pressed" if a script, scene or button was used, else "".
 
-    For a script nothing more is known; one that stops with an error counts as a success too.
+    Their state is only the time of the last use. A script that stops with an error counts as
+    started too.
     """
     if now.domain == "script":
         triggered = (one.attributes.get("last_triggered") for one in (was, now))
