@@ -19,8 +19,6 @@ OPENNESS = frozenset({"open", "closed"})
 LOCKING = frozenset({"locked", "unlocked"})
 MOVING = frozenset({"opening", "closing", "locking", "unlocking"})
 LOW_BATTERY = 20  # percent; the limit of Home Assistant's own battery alerts
-# Things that measure their own inside, wherever they are.
-_DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacuum"})
 
 
 class Shows(Enum):
