@@ -1,1 +1,1 @@
-"""The demo without devices: scenes, spoken sentences and a player that writes files."""
+"""Demo of Hearth without sound devices: its scenes, and a player that writes WAV files."""

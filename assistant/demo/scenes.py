@@ -1,4 +1,4 @@
-"""The sentences of the demo, and the states that the house must show afterwards."""
+"""Demo scenes: the commands, and the entity states expected after each."""
 
 import subprocess
 import sys
@@ -14,11 +14,11 @@ from audio.sound_files import read_wav, write_wav
 
 
 class Gramophone:
-    """A player that writes each scene to a file; `begin` starts the next one."""
+    """Player that writes each scene to a separate WAV file."""
 
     def __init__(self) -> None:
         self._player: WavPlayer | None = None
-        self._before_ms = 0.0  # ms played into earlier files
+        self._before_ms = 0.0  # ms played to earlier files
 
     async def __aenter__(self) -> Self:
         return self
@@ -32,7 +32,7 @@ class Gramophone:
         self._player = WavPlayer(path, paced=False)
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """Play, as in Player; nothing is kept before the first `begin`."""
+        """Write the audio to the current file. Audio is discarded before the first `begin`."""
         if self._player is not None:
             await self._player.play(pcm, rate)
 
@@ -46,7 +46,7 @@ class Gramophone:
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds played, over all files."""
+        """Milliseconds played in total, over all files."""
         return self._before_ms + (self._player.played_ms if self._player else 0.0)
 
     async def close(self) -> None:
@@ -59,7 +59,7 @@ class Gramophone:
 
 @dataclass(frozen=True, slots=True)
 class SpokenCommand:
-    """A command spoken by a synthetic voice after the wake word."""
+    """Command spoken by a synthetic voice after the wake word."""
 
     name: str
     words: str
@@ -69,7 +69,7 @@ class SpokenCommand:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A sentence typed as with `hearth ask`."""
+    """Command typed as with `hearth ask`."""
 
     name: str
     words: str
@@ -92,20 +92,22 @@ SCENES: tuple[SpokenCommand | Typed, ...] = (
 )
 
 
+# Recordings of the spoken scenes, made with flite, a small English speech synthesiser.
 #
-# Makes the demo's recordings with flite, a small English speech synthesiser.
-#
-# python -m assistant.demo.scenes FOLDER writes one WAV file for each spoken scene
+# `python -m assistant.demo.scenes FOLDER` writes one WAV file for each spoken scene.
 
 
-# flite reads "nabu" with a short a; this spelling makes it say the wake word as people do.
+# flite pronounces "nabu" with a short a; this spelling gives the usual pronunciation.
 WAKE_PHRASE = "okay naboo,"
-SILENCE_MS = 1_000  # ms before and after, as in a room
+SILENCE_MS = 1_000  # before and after the command
 _MAKE_S = 30.0
 
 
 def make_clip(scene: SpokenCommand, folder: Path) -> Path:
-    """Write the scene's recording, 16 kHz mono, and return its path. Raises InputUnusable."""
+    """Write the spoken scene's recording to a 16 kHz mono WAV file and return its path.
+
+    Raises InputUnusable.
+    """
     path = folder / f"{scene.name}.wav"
     text = f"{WAKE_PHRASE} {scene.words}"
     command = ["flite", "-voice", scene.voice, "-t", text, "-o", str(path)]
@@ -116,10 +118,10 @@ def make_clip(scene: SpokenCommand, folder: Path) -> Path:
 
 
 def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
-    """Run a program that writes speech to `path`, and return the audio as 16 kHz mono int16.
+    """Run a speech synthesiser that writes to `path`, and return the audio as 16 kHz mono int16.
 
-    `command` is the program, in an apt package of the same name, with its arguments. `what`
-    describes the speech in errors. Raises InputUnusable.
+    `command` is the synthesiser's command line; its program must be in an apt package of the same
+    name. `what` names the speech in error messages. Raises InputUnusable.
     """
     program = command[0]
     try:
@@ -134,7 +136,7 @@ def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
 
 
 def still(ms: int) -> bytes:
-    """Return this much silence as 16 kHz mono int16."""
+    """Return `ms` milliseconds of silence as 16 kHz mono int16."""
     return bytes(SAMPLE_RATE * ms // 1000 * 2)
 
 

@@ -1,6 +1,7 @@
-"""The sound devices around a conversation.
+"""Sound devices for conversations: setup, echo cancellation, muting and recordings.
 
-`devices` chooses the microphone, the speaker, the voice and the wake words; `echo_plan` and
-`echo_watch` decide how echo is cancelled; `mute` silences the microphone; `media` lowers media
-players; `recordings` keeps audio if the settings want that.
+`devices` opens the microphone, loudspeaker, voices and wake words that the settings choose.
+`echo_plan` and `echo_watch` decide how echo is cancelled, and `echo_measurement` measures it.
+`mute` mutes the microphone, `media` lowers media players during a conversation, and `recordings`
+saves audio for troubleshooting if the settings allow it.
 """

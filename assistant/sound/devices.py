@@ -1,4 +1,4 @@
-"""Devices, voices and wake words, as the settings choose them."""
+"""Sound devices, voices and wake words, as chosen in the settings."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -33,11 +33,11 @@ async def open_microphone(
     cleaner: Cleaner | None = None,
     echo: EchoWatch | None = None,
 ) -> AsyncIterator[SteadyMicrophone | None]:
-    """Open the microphone of `audio.input`; yields None for a file or nothing.
+    """Set up the microphone named by `audio.input`. Yields None if that is a file or `null`.
 
-    The device itself is opened when its frames are taken. While idle, `outputs` releases the
-    loudspeaker so that new devices can be looked for, and the microphone does the same for the
-    loudspeaker. `outputs` and `echo` are notified of device changes.
+    The device itself is opened when frames are first requested. PortAudio finds new devices only
+    while none is open, so the microphone and `outputs` each close briefly when the other looks for
+    its device. `outputs` and `echo` are notified of device changes.
     """
     audio = settings.audio
     speaker = outputs if isinstance(outputs, Speaker) else None
@@ -54,7 +54,7 @@ async def open_microphone(
             yield None
             return
         microphone = SteadyMicrophone(
-            # A canceller needs each frame as it comes, beside what is played.
+            # A canceller needs each frame as soon as it arrives, to match it with the audio played.
             DeviceInput(audio.input, audio.channel, patient=cleaner is None),
             watch=watch,
             cleaner=cleaner,
@@ -74,8 +74,8 @@ async def open_outputs(
 ) -> AsyncIterator[Outputs]:
     """Open the output named by `out` or `audio.output`, and close it at the end.
 
-    `paced`: a file or nothing takes as long as a speaker would. `reference` gets everything that a
-    speaker plays. Raises InputUnusable.
+    With `paced`, playing to a file or to `null` takes as long as on a loudspeaker. `reference`
+    receives everything that a loudspeaker plays. Raises InputUnusable.
     """
     outputs = _outputs(settings, out, paced, reference)
     try:
@@ -86,7 +86,8 @@ async def open_outputs(
 
 @asynccontextmanager
 async def open_file_player(out: Path | None, paced: bool) -> AsyncIterator[Player]:
-    """Open a player that uses no device: it writes to `out`, or discards the audio."""
+    """Open a player that needs no device: it writes to the file `out`, or discards the audio if
+    None."""
     player: Player = WavPlayer(out, paced) if out else NullPlayer(paced)
     try:
         yield player
@@ -110,20 +111,21 @@ def _outputs(
 def voices_of(
     settings: Settings, speed: Speed | None = None, *, ahead: bool = False
 ) -> Callable[[str], TunedVoice]:
-    """Return a function from a language code to its voice.
+    """Return a function that takes a language code and returns the voice for it.
 
-    The function blocks, since it may load a model, and raises AudioError if there is no usable
-    voice. The voices are equally loud, cache short phrases and belong to one thread. `speed`
-    replaces `voice.speed`. `ahead`: the process keeps running, so what the next clause needs may be
-    started in advance.
+    The function blocks, because it may load a model, and raises AudioError if no voice is usable.
+    The voices are levelled to the same loudness, cache short phrases, and must be used on one
+    thread. `speed` replaces `voice.speed`. With `ahead`, a voice may prepare for the next clause in
+    advance, which pays off only in a process that keeps running.
     """
-    # The model's own voice only speaks the model's answers; our own sentences need a local voice.
+    # Gemini's voice speaks only Gemini's answers; Hearth's own sentences need a local voice.
     engine = "piper" if settings.voice.engine == "gemini" else settings.voice.engine
     return _tuned(engine, settings, speed, ahead=ahead)
 
 
 def spare_voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
-    """Return the same with espeak-ng, for languages whose own voice fails."""
+    """Return a function like that of `voices_of`, but with espeak-ng voices, for use when a
+    language's own voice fails."""
     return _tuned("espeak", settings, speed)
 
 
@@ -164,8 +166,7 @@ def _choice(settings: Settings, language: str) -> VoiceModel:
 
 
 def _model_file(name: str, data: Path) -> Path | None:
-    """Return the model's file: a path as it is, a voice's name as a download in the data folder,
-    None if missing."""
+    """Return a voice model's file, or None if a model given by name isn't downloaded."""
     if name.endswith(".onnx") or "/" in name:
         return Path(name).expanduser()
     downloaded = data / "models" / f"{name}.onnx"
@@ -173,7 +174,7 @@ def _model_file(name: str, data: Path) -> Path | None:
 
 
 class _SilentVoice:
-    """Make no sound, for turns whose answer is read instead of heard."""
+    """Voice that makes no sound, for turns whose answer is read instead of heard."""
 
     name = "silent"
     rate = 16_000  # Hz
@@ -183,12 +184,12 @@ class _SilentVoice:
 
 
 def silent_voice(language: str) -> Voice:
-    """Return a voice that makes no sound, for any language."""
+    """Return a voice that makes no sound. Works for any language."""
     return _SilentVoice()
 
 
 def models_folder(settings: Settings) -> Path:
-    """Return the folder in which people put models; it may not exist."""
+    """Return the folder for models that users add. It may not exist."""
     return settings.data_folder / "models"
 
 
@@ -197,11 +198,11 @@ def wake_engine(
     words: Sequence[str] = (),
     sensitivity: Sensitivity | None = None,
 ) -> WakeEngine:
-    """Return an engine for the words of `wake.words`, and for a model named `stop` if there is one.
-    Blocking.
+    """Return an engine that detects `wake.words`, and "stop" if the models folder contains a model
+    of that name.
 
-    `words` replaces the configured words. `sensitivity` applies to every word, whatever the
-    settings say. Raises InputUnusable for an unknown word or an unusable model.
+    `words` replaces the configured words. `sensitivity` overrides the settings for every word.
+    Blocks while models load. Raises InputUnusable if a word is unknown or a model is unusable.
     """
     wake, folder = settings.wake, models_folder(settings)
     chosen = list(words) or [word.model for word in wake.words]
@@ -219,15 +220,14 @@ def wake_engine(
 
 
 def known_words(settings: Settings) -> tuple[str, ...]:
-    """Return every word the engine could listen for: those of `wake.words`, its own, and the models
-    in the folder."""
+    """Return every wake word that can be used: configured, built in, or in the models folder."""
     engine = settings.wake.engine
     configured = [word.model for word in settings.wake.words]
     added = [word for word in added_words(engine, models_folder(settings)) if word != STOP_WORD]
     return tuple(dict.fromkeys([*configured, *built_in_words(engine), *added]))
 
 
-NONE = "none"  # a file or nothing instead of a device
+NONE = "none"  # the output is a file or `null` instead of a device
 _DEAF = f"The microphone has given no sound for more than {DEAF_S:g} s."
 
 
@@ -237,21 +237,20 @@ def _none() -> int:
 
 @dataclass(frozen=True, slots=True)
 class SoundState:
-    """State of the sound devices, read on demand; no call blocks."""
+    """Current state of the sound devices. Reading it never blocks."""
 
-    microphone: SteadyMicrophone | None  # None for a file or nothing
+    microphone: SteadyMicrophone | None  # None if the input is a file or `null`
     outputs: Outputs
-    echo: EchoPlan | EchoWatch | None = None  # None if there are no devices to plan for
+    echo: EchoPlan | EchoWatch | None = None  # None if there are no devices
     near_misses: Callable[[], int] = _none  # near misses of wake words since the start
 
     @property
     def presence(self) -> Presence | None:
-        """Presence of the loudspeaker, None for a file or nothing."""
+        """Presence of the loudspeaker, or None if the output is a file or `null`."""
         return self.outputs.presence if isinstance(self.outputs, Speaker) else None
 
     @property
     def health(self) -> Health:
-        """Overall health of the devices."""
         return health_of(self.microphone, self.presence)
 
     @property
@@ -261,7 +260,7 @@ class SoundState:
 
     @property
     def troubles(self) -> Mapping[str, str]:
-        """English sentences on faults, by device ("microphone" or "loudspeaker")."""
+        """Fault descriptions in English, by device ("microphone" or "loudspeaker")."""
         found = {}
         if self.microphone is not None and is_deaf(self.microphone):
             found["microphone"] = self.microphone.sentence or _DEAF
@@ -271,11 +270,10 @@ class SoundState:
 
     @property
     def problems(self) -> list[str]:
-        """The sentences of `troubles`."""
         return list(self.troubles.values())
 
     def report(self) -> Mapping[str, Any]:
-        """Return the state and the counts since the start, as JSON."""
+        """Return the devices' state and their counters since the start, as JSON-compatible data."""
         return {
             "microphone": self._microphone(),
             "loudspeaker": self._loudspeaker(),
@@ -290,7 +288,7 @@ class SoundState:
         return {
             "status": microphone.status.name.lower(),
             "last_frame_age_s": round(microphone.last_frame_age_s, 2),
-            # Blocks that the audio front end, and so the wake word, took too late.
+            # Blocks dropped because the audio front end, which detects wake words, was too slow.
             "dropped_blocks": microphone.dropped,
             "reopened": microphone.reopened,
             "abandoned_calls": microphone.abandoned,

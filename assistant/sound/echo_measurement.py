@@ -1,4 +1,4 @@
-"""Measure the echo of new sound devices once the room is quiet and nobody talks."""
+"""Measurement of the echo between new sound devices while the room is quiet."""
 
 import asyncio
 import logging
@@ -23,26 +23,26 @@ from audio.steady import SteadyMicrophone
 LOOK_S = 1.0  # seconds between checks of the room
 IDLE_S = 10.0  # seconds between checks of the devices while there is nothing to measure
 QUIET_S = 10.0  # seconds of quiet before the tone is played
-AGAIN_S = (60.0, 600.0, 3600.0)  # seconds to wait after a failed measurement; then no more attempts
-_ABOVE_DB = 6.0  # dB over the room's noise floor that still count as quiet
+AGAIN_S = (60.0, 600.0, 3600.0)  # seconds to wait after each failed attempt; then it gives up
+_ABOVE_DB = 6.0  # dB over the room's noise floor that still counts as quiet
 _STEP_S = 0.1  # seconds between checks for a turn while measuring
 
 _log = logging.getLogger(__name__)
 
 
 def is_quiet(level: Reading) -> bool:
-    """Return True if the last second was no louder than the room usually is."""
+    """Return True if the last second was at most 6 dB above the room's noise floor."""
     if level.rms_db is None or level.noise_floor_db is None:
         return False
     return level.rms_db <= level.noise_floor_db + _ABOVE_DB
 
 
 class EchoMeasurement:
-    """Measure each pair of devices that is used for the first time.
+    """Measures the echo of each microphone and loudspeaker pair when it is first used.
 
-    This plays a tone of 0.7 s and takes about 3 s, during which Hearth hears nobody. A turn that
-    begins meanwhile (a button, a program, a timer) ends the measurement, which is tried again
-    later.
+    A measurement plays a 0.7 s tone and takes about 3 s, during which Hearth cannot hear anyone. If
+    a turn begins in that time (from a button, a program or a timer), the measurement is aborted and
+    tried again later.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class EchoMeasurement:
         self._clock = clock
         self._failures: Counter[object] = Counter()  # failed attempts by pair
         self._put_off: dict[object, float] = {}  # pair -> monotonic time of the next attempt
-        self._told: set[str] = set()  # failures logged so far
+        self._told: set[str] = set()  # reasons logged so far
 
     async def run(self, rests: Callable[[], bool], quiet: Callable[[], bool]) -> None:
-        """Measure new pairs. Returns when a pair needs Hearth's own canceller, which only a restart
-        can add.
+        """Measure new pairs, until a pair turns out to need Hearth's own canceller. Adding the
+        canceller takes a restart, so this returns then.
 
-        `rests` returns True while nobody talks, nothing is played and the microphone is on; `quiet`
-        while there is no noise in the room either.
+        `rests` returns True while nobody is talking, nothing is playing and the microphone is on.
+        `quiet` returns True while the room is quiet.
         """
         while True:
             pair = await self._wait_for_quiet(lambda: rests() and quiet())
@@ -81,7 +81,7 @@ class EchoMeasurement:
             self._watch.look_again()
 
     async def _wait_for_quiet(self, quiet: Callable[[], bool]) -> Pair:
-        """Return the pair to measure after QUIET_S seconds of quiet."""
+        """Wait for an unmeasured pair and QUIET_S seconds of quiet, and return the pair."""
         since: float | None = None
         while True:
             now, pair = self._clock.monotonic(), self._watch.unmeasured
@@ -111,7 +111,7 @@ class EchoMeasurement:
         return await result
 
     async def _measured(self, pair: Pair, rests: Callable[[], bool]) -> EchoPath | None:
-        """Return the result, None if it failed or somebody began to talk."""
+        """Return the measured path, or None if measuring failed or a turn began."""
         measuring = asyncio.create_task(self._paths.measured(pair, self._audio))
         try:
             while not measuring.done():
@@ -121,7 +121,7 @@ class EchoMeasurement:
             return measuring.result()
         except (AudioError, ConfigError, StoreError) as error:
             self._failed(pair, str(error))
-        except Exception as error:  # last resort: whatever fails in there, Hearth goes on
+        except Exception as error:  # last resort: no measurement error may stop Hearth
             _log.debug("measuring the echo broke", exc_info=True)
             self._failed(pair, str(error))
         finally:

@@ -1,4 +1,4 @@
-"""The plan against Hearth's own voice in the microphone, by the settings and the devices."""
+"""Choice of how Hearth's own voice is kept out of the microphone, by settings and devices."""
 
 import asyncio
 import json
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 # Measured echo paths, stored for each pair of microphone and loudspeaker.
 #
-# A pair is measured once, by a chirp, in a quiet moment after it was first used. A failed
-# measurement is not stored.
+# A pair is measured once, with a chirp, when the room is quiet after the pair was first used.
+# Failed measurements are not stored.
 
 
-_LOUDER = 1.25  # factor over the volume at which no echo was found: 6 dB at a sound server
+_LOUDER = 1.25  # times the volume at which no echo was found; 6 dB on a sound server's scale
 
 _log = logging.getLogger(__name__)
 
@@ -39,16 +39,20 @@ Measure = Callable[[Pair, int], Awaitable[EchoPath]]
 
 
 class EchoPaths:
-    """Store and measure the echo paths of device pairs."""
+    """Measures the echo paths of device pairs, and stores them."""
 
     def __init__(self, kept: SmallValues, measure: Measure = measure_pair) -> None:
-        """`kept` is the store. `measure` opens both devices; its `int` is the lead-in in ms."""
+        """`kept` is the store. `measure` measures a pair, given the lead-in in ms, and opens both
+        devices."""
         self._kept = kept
         self._measure = measure
 
     async def known(self, pair: Pair) -> EchoPath | None:
-        """Return the stored echo path of this pair, None if none is still valid. Raises
-        StoreError."""
+        """Return the pair's stored echo path, or None if it was never measured.
+
+        Also returns None if no echo was found but the loudspeaker has been turned up since. Raises
+        StoreError.
+        """
         row = await self._kept.kept(_name(pair))
         if not isinstance(row, dict) or not isinstance(row.get("path"), dict):
             return None
@@ -58,11 +62,12 @@ class EchoPaths:
         return path
 
     async def measured(self, pair: Pair, audio: Audio) -> EchoPath:
-        """Measure this pair, the devices of `audio`, and store the result.
+        """Measure the echo path of `pair`, which are the devices in `audio`, and store it.
 
-        Raises InputUnusable and DeviceLost if nothing was learnt, and StoreError.
+        Raises InputUnusable or DeviceLost if the measurement fails, and StoreError. A muted
+        microphone also raises InputUnusable.
         """
-        # If this cannot be read, the microphone may be muted: the error ends the attempt.
+        # If this can't be read, the microphone may be muted, so the error must end the attempt.
         muted = await self._kept.kept(MUTED)
         if muted is not None and muted is not False:
             raise InputUnusable("The microphone is muted, by a person: nothing may be heard.")
@@ -75,39 +80,40 @@ class EchoPaths:
 
 
 async def _still_there(pair: Pair, audio: Audio) -> None:
-    """Raise DeviceLost if the devices have changed or were closed."""
+    """Raise DeviceLost if the devices have changed or disappeared."""
     now = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
     if now.obstacle or now.names != pair.names:
         raise DeviceLost(now.obstacle or "The sound devices changed while they were measured.")
 
 
 def _name(pair: Pair) -> str:
-    """Return the key in the store. Another device or channel is another pair."""
+    """Return the pair's key in the store, which includes the devices and the channel."""
     return f"echo {json.dumps(pair.names)}"
 
 
 def _louder(pair: Pair, then: Any) -> bool:
-    """Return True if the loudspeaker is now so much louder that an echo may be audible."""
+    """Return True if the volume has been raised so far since the measurement that an echo may be
+    audible."""
     now = pair.output.volume
     return isinstance(then, int | float) and now is not None and now > then * _LOUDER
 
 
 @dataclass(frozen=True, slots=True)
 class EchoPlan:
-    """The plan and the canceller that carries it out."""
+    """How echo is handled, with the canceller if Hearth uses its own."""
 
     plan: Plan
-    # Between the microphone and the audio front end; also gets what the speaker plays.
+    # Processes the microphone's audio; also receives the audio that the loudspeaker plays.
     cleaner: "LivekitCleaner | None"
-    complaint: str  # a sentence if the settings want more than is available, else ""
+    complaint: str  # a sentence if a setting can't be satisfied, otherwise ""
     path: EchoPath | None = None  # the measured path of these devices
     # The devices, if the plan depends on them; None if they were not found.
     pair: Pair | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the state for programs.
+        """Return the plan as JSON-compatible data.
 
-        `frames` counts frames of 20 ms since the start, None without a cleaner.
+        `frames` contains counts of 20 ms frames since the start, or is None without a canceller.
         """
         return {
             "cancellation": self.plan.kind,
@@ -120,18 +126,18 @@ class EchoPlan:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """The devices that the settings mean at present."""
+    """The microphone and loudspeaker to which the settings currently refer."""
 
     pair: Pair
-    cancelled: bool  # the sound server removes our voice
+    cancelled: bool  # the sound server removes Hearth's voice
 
 
 async def plan_echo(settings: Settings) -> EchoPlan:
-    """Choose the plan for the devices of these settings.
+    """Choose how to handle the echo between the devices in the settings.
 
-    `auto` uses earlier measurements of these two devices; without one, only the wake word
-    interrupts. Nothing is played here. Raises InputUnusable if the settings want something that
-    this machine cannot do.
+    With `auto`, this depends on an earlier measurement of the two devices. If there is none, only
+    the wake word can interrupt Hearth. Nothing is played. Raises InputUnusable if the settings
+    require something that this machine can't do.
     """
     audio = settings.audio
     extra = find_spec("livekit") is not None
@@ -150,16 +156,16 @@ async def plan_echo(settings: Settings) -> EchoPlan:
 
 
 async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
-    """Measure this pair, the devices of the settings, now, and store the result.
+    """Measure the echo path of `pair`, which are the devices in the settings, and store it.
 
-    Raises InputUnusable and DeviceLost if nothing was learnt, ConfigError and StoreError.
+    Raises InputUnusable or DeviceLost if the measurement fails, and ConfigError and StoreError.
     """
     async with Store(settings.database, SystemClock()) as store:
         return await EchoPaths(store).measured(pair, settings.audio)
 
 
 def is_device(name: str) -> bool:
-    """Return True if `audio.input` or `audio.output` names a device, not a file or nothing."""
+    """Return True if `audio.input` or `audio.output` is a device rather than a file or `null`."""
     return name != "null" and not name.startswith("file:")
 
 
@@ -173,12 +179,12 @@ def goes_by_devices(audio: Audio) -> bool:
 
 
 def devices_of(audio: Audio) -> Devices:
-    """Return the devices of these settings, which name two. Blocking. Raises InputUnusable."""
+    """Find the devices in the settings, which must name two. Blocks. Raises InputUnusable."""
     return Devices(find_pair(audio.input, audio.output, audio.channel), _is_cancelled(audio))
 
 
 async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: bool) -> EchoPlan:
-    """Return the plan. Raises InputUnusable if the canceller is installed but does not work."""
+    """Return the plan. Raises InputUnusable if the canceller is installed but doesn't work."""
     kind = None if path is None else path.kind
     plan = choose(audio.echo_cancellation, extra=extra, cancelled_source=cancelled, path=kind)
     own = plan.kind == "own"
@@ -186,7 +192,7 @@ async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: boo
     complaint = plan.reason if wanted and plan.half_duplex else ""
     if not (own or _tidies(audio)):
         return EchoPlan(plan, None, complaint, path)
-    from audio.echo.livekit import LivekitCleaner  # imported late: an extra
+    from audio.echo.livekit import LivekitCleaner  # imported late: an optional dependency
 
     cleaner = await asyncio.to_thread(
         LivekitCleaner,
@@ -202,7 +208,8 @@ def _tidies(audio: Audio) -> bool:
 
 
 async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
-    """Return the devices and, with "auto", what is known about their echo; None for either."""
+    """Return the devices and, with `auto`, their stored echo path. Either is None if it can't be
+    found."""
     audio = settings.audio
     pair: Pair | None = None
     try:
@@ -212,17 +219,17 @@ async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
                 return pair, await EchoPaths(store).known(pair)
     except (AudioError, ConfigError, StoreError) as error:
         _log.debug("nothing is known about the echo: %s", error)
-    except Exception:  # last resort: whatever fails in there, Hearth starts
+    except Exception:  # last resort: no device error may keep Hearth from starting
         _log.debug("looking for the sound devices broke", exc_info=True)
     return pair, None
 
 
 def _is_cancelled(audio: Audio) -> bool:
-    """Return True if the sound server removes Hearth's voice, with its default devices for
-    "default".
+    """Return True if the sound server removes Hearth's voice from the microphone.
 
-    The microphone must be a source that the server makes for this and the loudspeaker the matching
-    sink, if there is one: sound that bypasses the sink is not removed.
+    The microphone must be the server's echo-cancelled source. If the server also has an
+    echo-cancelled sink, Hearth must play to it, because the server removes only audio that passes
+    through that sink.
     """
     if not is_device(audio.input):
         return False
@@ -234,7 +241,7 @@ def _is_cancelled(audio: Audio) -> bool:
             return True
         return _cancels(find_device(audio.output, "output"))
     except AudioError:
-        return False  # a device is missing, so its properties are not known
+        return False  # a device is missing, so its properties are unknown
 
 
 def _cancels(device: DeviceInfo) -> bool:

@@ -1,9 +1,9 @@
-"""Keep the plan against Hearth's own voice valid for the devices in use.
+"""Adjustment of the echo plan when the sound devices change.
 
-A measurement holds for one pair of microphone and loudspeaker. If the system switches to another
-pair while we run, speech would interrupt our answers by the first pair's measurement, and that
-speech might be Hearth's own. So the plan follows the devices. `echo_measurement` measures a new
-pair when the room is quiet.
+An echo measurement is valid for one microphone and loudspeaker pair only. If the system switches to
+another pair and the plan stays the same, Hearth could hear its own voice as an interruption. So the
+plan is chosen again after each change, and `echo_measurement` measures a new pair when the room is
+quiet.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from audio.echo.measure import EchoPath, Pair
 from audio.errors import AudioError
 from audio.timing import BoundedCalls, CallStuck
 
-SETTLE_S = 0.5  # seconds to wait after news of the devices, which come in bursts
-AGAIN_S = 3.0  # seconds until the next check if the first may have come too early
+SETTLE_S = 0.5  # seconds to wait after a device change, because changes come in bursts
+AGAIN_S = 3.0  # seconds until the next check if the last one may have been too early
 
 _NOT_KNOWN = Plan(
     "none",
@@ -45,11 +45,10 @@ def plan_now(
     *,
     extra: bool,
 ) -> EchoPlan:
-    """Return the plan for `devices`, if `first` was made at the start without Hearth's own
-    canceller.
+    """Return the plan for `devices`, given a `first` plan without Hearth's own canceller.
 
-    `devices` is None if they are not known. `path` is their measured echo path, None if there is
-    none. `extra`: our canceller is installed. Pure.
+    `devices` is None if they can't be determined. `path` is their measured echo path, or None if
+    they have not been measured. `extra` is True if Hearth's own canceller is installed.
     """
     if devices is None:
         return first if first.pair is None else replace(first, plan=_NOT_KNOWN, path=None)
@@ -61,7 +60,8 @@ def plan_now(
 
 
 class EchoWatch:
-    """Keep the plan valid while entered, on one event loop."""
+    """Adjusts the echo plan when the devices change. Use it as a context manager on the
+    event loop."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class EchoWatch:
         clock: Clock,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`full_duplex` is called at the start and on each change with True if speech may interrupt
-        us.
+        """`full_duplex` is called at the start and after each change, with True if speech can
+        interrupt Hearth.
 
-        `known` returns the measured echo path of a pair, None if there is none; it may raise
-        StoreError.
+        `known` returns a pair's measured echo path, or None if it has not been measured. It can
+        raise StoreError.
         """
         self._audio = audio
         self._first = self._now = first
@@ -95,23 +95,24 @@ class EchoWatch:
 
     @property
     def unmeasured(self) -> Pair | None:
-        """The devices in use if their echo matters and has not been measured, else None."""
+        """The current devices if their echo still has to be measured, otherwise None."""
         now, by_path = self._now, self._audio.echo_cancellation == "auto"
         open_question = by_path and now.plan.kind == "none" and now.path is None
         return now.pair if open_question and now.plan is not _NOT_KNOWN else None
 
     def look_again(self) -> None:
-        """Check the devices and their known echo again soon."""
+        """Schedule a check of the devices and their measured echo path."""
         self._changed()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the state of the current plan (see `EchoPlan.as_json`)."""
+        """Return the current plan as `EchoPlan.as_json` does."""
         return self._now.as_json()
 
     def follow(self, watch: DeviceWatch) -> None:
-        """Check now and after each change that `watch` reports, if a change may matter.
+        """Check the devices now and after each change that `watch` reports.
 
-        Our own canceller adapts to whatever it hears.
+        Does nothing if the plan doesn't depend on the devices, as with Hearth's own canceller,
+        which adapts to any.
         """
         if self._first.plan.kind == "own" or not goes_by_devices(self._audio):
             return
@@ -131,40 +132,38 @@ class EchoWatch:
         await self._calls.rest()
 
     def _changed(self) -> None:
-        """Schedule a check, because the sound devices have changed."""
         self._news = True
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._keep_looking(), name="echo-looking")
 
     async def _keep_looking(self) -> None:
-        """Check while there is news, or while the last check may have come too early."""
+        """Check after each change, and again if the last check may have seen the old devices."""
         again, failed = False, 0
         while self._news or again:
             await self._clock.sleep(SETTLE_S if self._news or failed == 1 else AGAIN_S)
             newly, self._news = self._news, False
             devices = await self._look()
             failed = failed + 1 if devices is None else 0
-            if failed != 1:  # a single failure says nothing about the devices
+            if failed != 1:  # one failure may be temporary
                 self._become(devices, await self._path(devices))
             again = devices is None or (newly and _may_be_old(devices.pair))
 
     async def _look(self) -> Devices | None:
-        """Return the current devices, None if they cannot be determined."""
+        """Return the current devices, or None if they can't be determined."""
         try:
             devices = await self._calls.call(partial(devices_of, self._audio))
         except (AudioError, CallStuck):
             return None
-        except Exception:  # last resort: whatever fails in there, the watch goes on
+        except Exception:  # last resort: no error may end the watch
             _log.debug("looking for the sound devices broke", exc_info=True)
             return None
         first = self._first.pair
-        # If the server does not answer, PortAudio names everything differently.
+        # If the sound server is down, PortAudio uses different names for the devices.
         away = first is not None and _is_served(first) and not _is_served(devices.pair)
         return None if away else devices
 
     async def _path(self, devices: Devices | None) -> EchoPath | None:
-        """Return the valid echo path of these devices, None if there is none or it cannot be
-        read."""
+        """Return the devices' stored echo path, or None if there is none or it can't be read."""
         if devices is None or self._audio.echo_cancellation != "auto":
             return None
         try:
@@ -190,7 +189,7 @@ class EchoWatch:
             self._full_duplex(not now.plan.half_duplex)
 
     def _sentence(self) -> str:
-        """Return the sentence for the log after a change of the plan."""
+        """Return the log message about a changed plan."""
         reason, pair = self._now.plan.reason, self._now.pair
         if self._now.plan is _NOT_KNOWN or pair is None:
             return reason
@@ -205,22 +204,22 @@ def _is_first(first: EchoPlan, devices: Devices) -> bool:
 
 
 def _path_has_changed(first: EchoPlan, path: EchoPath | None) -> bool:
-    """Return True if the pair was measured since, or was turned up so that its result is no longer
-    valid."""
+    """Return True if the pair was measured after the start, or was turned up so far that its
+    measurement is no longer valid."""
     if first.path is None:
         return path is not None
     return first.path.kind == "apart" and path is None
 
 
 def _is_served(pair: Pair) -> bool:
-    """Return True if the sound server provides one of the devices."""
+    """Return True if either device is one of the sound server's."""
     return "server" in (pair.input.backend, pair.output.backend)
 
 
 def _may_be_old(pair: Pair) -> bool:
-    """Return True if the list of devices may be outdated.
+    """Return True if the device list may be outdated.
 
-    PortAudio lists the devices of its last start. It is restarted once the microphone is missing, a
-    moment after the news.
+    PortAudio lists the devices that were present when it was last started. It is restarted only
+    after the microphone is found to be missing, shortly after the change is reported.
     """
     return "alsa" in (pair.input.backend, pair.output.backend)

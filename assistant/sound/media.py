@@ -1,11 +1,12 @@
-"""Lower the room's media players while somebody speaks with Hearth, and restore them afterwards.
+"""Lowering of the room's media players during a conversation.
 
-Players are lowered from the wake word to the end of the person's sentence, and again while we
-speak, ask and wait for an answer. While an answer is being thought of, the room is as the person
-left it: "louder" must start from the volume they know, and "pause the music" must find it playing.
+Players are lowered from the wake word to the end of the user's sentence, and again while Hearth
+speaks, asks a question or waits for an answer. While Hearth is preparing an answer, they are back
+at their usual volume: "louder" must start from the volume the user knows, and "pause the music"
+must find it playing.
 
-No turn waits for this. What is lowered is stored first, so that if the process dies the next one
-restores it.
+Turns never wait for the players. The players' previous volumes are stored before they are changed,
+so that if the process dies, the next one can restore them.
 """
 
 import asyncio
@@ -34,11 +35,11 @@ from integrations.owner import OwnedTasks
 Means = Literal["lower", "pause"]
 
 NAME = "media_lowered"  # key in the store
-CALL_S = 2.0  # seconds for one answer of Home Assistant
-LOOK_S = 1.0  # seconds between checks of the room; a turn is noticed at once
-WATCH_S = 0.25  # the same while a player does not show yet what we asked of it
+CALL_S = 2.0  # seconds to wait for one response from Home Assistant
+LOOK_S = 1.0  # seconds between checks of the room; turns are noticed immediately
+WATCH_S = 0.25  # the same while a player has yet to show a requested change
 TRIES = 3  # attempts to restore a player
-KEEP = timedelta(hours=24)  # a player that is off for this long is left as it is
+KEEP = timedelta(hours=24)  # a player that is off for this long is no longer restored
 
 _LOWERED = frozenset(
     {State.WAKING, State.LISTENING, State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP}
@@ -48,18 +49,18 @@ _log = logging.getLogger(__name__)
 _PAUSE, _VOLUME_SET, _PLAY = 1, 4, 16384
 _PLAYING = ("playing", "buffering")
 _AWAY = ("unavailable", "unknown")
-_SAME = 0.011  # difference of volumes taken as equal; a player may have only a hundred steps
-_ROUNDED = 0.04  # largest rounding by players with few steps
+_SAME = 0.011  # volumes this close are equal, because some players have only 100 steps
+_ROUNDED = 0.04  # largest rounding error of players with few steps
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A player that we have lowered or paused."""
+    """A player that Hearth has lowered or paused."""
 
     entity_id: str
-    was: float | None  # its volume before, 0 to 1; None if it was paused instead
-    put: float | None  # the volume we set, as the player shows it once seen
-    took: bool = False  # the player has shown the change
+    was: float | None  # previous volume, 0 to 1; None if the player was paused instead
+    put: float | None  # the volume that Hearth set, later as the player shows it
+    took: bool = False  # True once the player has shown the change
 
     @property
     def paused(self) -> bool:
@@ -67,26 +68,29 @@ class Touched:
         return self.was is None
 
     def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
-        """Return the action that lowers or, with `back`, restores the player, and its data."""
+        """Return the Home Assistant action that lowers the player, and its data.
+
+        With `back`, return the action that restores it.
+        """
         if self.paused:
             return "media_play" if back else "media_pause", {}
         return "volume_set", {"volume_level": self.was if back else self.put}
 
 
 class PlayerVerdict(Enum):
-    """State of a player that we touched."""
+    """State of a player that Hearth has lowered or paused."""
 
-    OURS = auto()  # as we set it
+    OURS = auto()  # as Hearth set it
     PENDING = auto()  # the change is not visible yet
     BACK = auto()  # as it was before
-    CHANGED = auto()  # somebody has changed it, so we leave it alone
+    CHANGED = auto()  # somebody has changed it, so Hearth leaves it alone
     UNKNOWN = auto()  # off or unavailable
 
 
 def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]:
-    """Return the players of the area that can be heard, each sound once.
+    """Return the area's audible players. Groups are resolved so that no speaker is included twice.
 
-    `own_device` is this device's id in the house; its own player is left out.
+    `own_device` is the id of Hearth's own device in Home Assistant, whose player is left out.
     """
     found: dict[str, Entity] = {}
     for player in playing(house, area_id):
@@ -94,17 +98,20 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
             aloud = one.attributes.get("is_volume_muted") is not True and volume_of(one) != 0.0
             if aloud and not (own_device and one.device_id == own_device):
                 found[one.entity_id] = one
-    # A `universal` player sets the volume of the player it represents.
+    # Leave out players that a `universal` player represents, because it sets their volume.
     stood_for = {str(one.attributes.get("active_child")) for one in found.values()}
     return [one for one in found.values() if one.entity_id not in stood_for]
 
 
 def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touched]:
-    """Decide what to do to the players that support it. `lower_to` is a fraction of the volume."""
+    """Decide which of the players to lower or pause, and how.
+
+    Players that don't support it are left out. `lower_to` is a fraction of the current volume.
+    """
     if means == "pause":
         able = [one for one in players if has_features(one, _PAUSE | _PLAY)]
         ids = {one.entity_id for one in able}
-        # Joined players play one sound: the first of them pauses it for all.
+        # Joined players share one stream, so pausing their leader pauses all of them.
         return [
             Touched(one.entity_id, None, None)
             for one in able
@@ -121,7 +128,10 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
 
 
 def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
-    """Judge the current state of a player. `restoring`: we have asked to restore it."""
+    """Compare a player's current state with what Hearth did to it.
+
+    `restoring` is True if Hearth has already asked the player to go back.
+    """
     if now is None or now.state in _AWAY:
         return PlayerVerdict.UNKNOWN
     if touched.paused:
@@ -137,14 +147,15 @@ def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> P
 
 
 def seen(touched: Touched, now: Entity | None) -> Touched:
-    """Return `touched` with the volume that the player has actually set, once it shows it."""
+    """Return `touched` updated with the player's actual volume, once the player shows the
+    change."""
     if touched.took or judge(touched, now) is not PlayerVerdict.OURS or now is None:
         return touched
     return replace(touched, took=True, put=None if touched.paused else volume_of(now))
 
 
 def volume_of(player: Entity) -> float | None:
-    """Return the volume, 0 to 1; None if the player does not report it, for instance while off."""
+    """Return a player's volume from 0 to 1, or None if it reports none, for instance while off."""
     volume = player.attributes.get("volume_level")
     if isinstance(volume, bool) or not isinstance(volume, int | float):
         return None
@@ -162,9 +173,9 @@ def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> PlayerVe
 
 
 def _members(house: House, player: Entity) -> list[Entity]:
-    """Return a group's members, or the player itself if it is no group.
+    """Return a group's playing members in the same area, or the player itself if it isn't a group.
 
-    Setting a group's volume would make all members equal. Members in another room are left out.
+    Members are lowered one by one because setting a group's volume would make them all equal.
     """
     found = (house.entities.get(name) for name in texts(player.attributes.get("entity_id")))
     members = [one for one in found if one is not None]
@@ -181,12 +192,12 @@ def _leader(player: Entity) -> str:
 
 @dataclass(slots=True)
 class _Held:
-    """A player that has not been restored yet."""
+    """A player that still has to be restored."""
 
     touched: Touched
     since: datetime
     asked_s: float = 0.0  # monotonic time of the last attempt to restore it
-    tries: int = 0  # attempts to restore it; above 0 it is being restored
+    tries: int = 0  # attempts to restore it; 0 while it is lowered
 
     def judge(self, house: House) -> PlayerVerdict:
         now = house.entities.get(self.touched.entity_id)
@@ -198,7 +209,6 @@ class _Held:
         return {"entity_id": one.entity_id, "was": one.was, "put": one.put, "since": since}
 
     def look_at(self, house: House) -> None:
-        """Update the player's volume from what the house shows, while it is lowered."""
         if not self.tries:
             self.touched = seen(self.touched, house.entities.get(self.touched.entity_id))
 
@@ -211,7 +221,10 @@ class _Held:
 
 
 class RoomMedia:
-    """Lower and restore the players of one room. Enter it, and pass `stand` to the runner."""
+    """Lowers and restores the media players of one room.
+
+    Use it as a context manager, and pass `stand` to the conversation runner as an observer.
+    """
 
     def __init__(
         self,
@@ -224,10 +237,11 @@ class RoomMedia:
         own_device: Callable[[], str] = lambda: "",
         on_plays: Callable[[bool], None] = lambda plays: None,
     ) -> None:
-        """`area` is `assistant.area`; without it there is no room and nothing is done.
+        """`area` is the setting `assistant.area`. If it is empty, no player is touched.
 
-        `own_device` returns this device's id in the house, whose own player is left alone.
-        `on_plays` is called when media starts or stops playing in the room; it must not block.
+        `own_device` returns the id of Hearth's own device in Home Assistant, whose player is left
+        alone. `on_plays` is called when media starts or stops playing in the room. It must not
+        block.
         """
         self._home = home
         self._services = services
@@ -239,9 +253,9 @@ class RoomMedia:
         self._held: dict[str, _Held] = {}  # by entity id
         self._written: list[dict[str, Any]] = []  # rows in the store
         self._wanted = self._lowered = False
-        self._alarm = Alarm(clock)  # wakes the task when a turn begins or ends
-        self._seen: House | None = None  # snapshot for which `plays` was determined
-        self.plays = False  # media plays in the room, lowered or not, as of a second ago
+        self._alarm = Alarm(clock)  # wakes the task when players must be lowered or restored
+        self._seen: House | None = None  # the snapshot from which `plays` was derived
+        self.plays = False  # media is playing in the room, lowered or not; at most a second old
         self._on_plays = on_plays
         self._owner = OwnedTasks()
 
@@ -253,13 +267,12 @@ class RoomMedia:
     async def __aexit__(self, *error: Any) -> None:
         await self._owner.__aexit__(*error)
         self._alarm.close()
-        with suppress(TimeoutError):  # the next process restores them
+        with suppress(TimeoutError):  # if it takes longer, the next process restores them
             async with asyncio.timeout(CALL_S):
                 await self._put_back(last=True)
 
     def stand(self, standing: Standing) -> None:
-        """Handle a change of the conversation's state, for the runner's `observe`. Returns at
-        once."""
+        """Handle a change of the conversation's state. Returns immediately."""
         wanted = standing.state in _LOWERED and self._settings.during_turn != "leave"
         if wanted is not self._wanted:
             self._wanted = wanted
@@ -273,7 +286,7 @@ class RoomMedia:
                 self._lowered = True
                 await self._lower()
             elif self._wanted:
-                await self._write()  # the volumes that the players have set
+                await self._write()  # save the volumes that the players have set
             else:
                 self._lowered = False
                 await self._put_back()
@@ -298,7 +311,8 @@ class RoomMedia:
         return playing_in(house, area.area_id, self._own_device()) if area else []
 
     async def _lower(self) -> None:
-        """Lower everything that plays now. What starts later is the person's own choice."""
+        """Lower all players that are playing now. A player that starts later was started on
+        purpose."""
         means = self._settings.during_turn
         if not self._home.connected or means == "leave":
             return
@@ -308,12 +322,15 @@ class RoomMedia:
             if touched.entity_id not in self._held:
                 held = self._held[touched.entity_id] = _Held(touched, self._clock.now())
                 begun.append(held)
-        await self._write()  # stored before anything is lowered
+        await self._write()  # must be saved before anything is lowered
         for one in await self._ask(begun, back=False):
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Mark players that are being restored to be lowered again, from their original volume."""
+        """Return the players that were being restored and must be lowered again.
+
+        Their original volume stays the one to restore.
+        """
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)
@@ -326,9 +343,9 @@ class RoomMedia:
         return again
 
     async def _put_back(self, last: bool = False) -> None:
-        """Restore the players that are still as we set them; others have been changed by somebody.
+        """Restore the players, except those that somebody has changed in the meantime.
 
-        `last`: nobody will check the result.
+        With `last`, the process is ending and won't check the result.
         """
         if self._held and not self._home.connected:
             return
@@ -355,8 +372,7 @@ class RoomMedia:
         await self._write()
 
     async def _ask(self, asked: Sequence[_Held], *, back: bool) -> list[_Held]:
-        """Call all players at the same time, and return those for which nothing can have been
-        done."""
+        """Call all players concurrently. Returns those whose call certainly had no effect."""
         done = await asyncio.gather(*(self._call(one.touched, back=back) for one in asked))
         return [one for one, may_be in zip(asked, done, strict=True) if not may_be]
 
@@ -372,7 +388,7 @@ class RoomMedia:
         return True
 
     async def _load(self) -> None:
-        """Load what an earlier process has left lowered."""
+        """Load the players that an earlier process left lowered."""
         try:
             self._written = await self._kept.kept(NAME) or []
         except StoreError as error:
@@ -387,7 +403,8 @@ class RoomMedia:
             self._held[touched.entity_id] = _Held(touched, since)
 
     async def _write(self) -> None:
-        """Store what to restore if the process dies now. It is on the disk when this returns."""
+        """Store the players to restore, in case the process dies. The data is on disk when this
+        returns."""
         rows = [one.as_row() for one in self._held.values()]
         if rows == self._written:
             return

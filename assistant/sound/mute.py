@@ -1,7 +1,7 @@
-"""Mute the microphone until the person unmutes it, whatever happens.
+"""Muting of the microphone, which lasts until it is unmuted, even across a restart.
 
-While muted, the device itself is closed and nothing that was heard counts. The state is on the disk
-before it is acknowledged, so it survives a restart and an unplugged device.
+While muted, the device is closed and any audio that is still arriving is ignored. The state is
+saved to disk before the mute tone confirms it.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from audio.errors import AudioError
 from integrations.owner import OwnedTasks
 from integrations.web.box import NotPossible
 
-# Tones for a person in the middle of a conversation when the microphone goes.
+# Tones for a user whose microphone fails in the middle of a conversation.
 #
-# Nothing is played otherwise: a microphone that fails at night must wake nobody.
+# At other times nothing is played: a microphone that fails at night must not wake anybody.
 
 
-BACK_S = 60.0  # seconds after the loss in which its return interests the person who was speaking
-GONE_TONE, BACK_TONE = "error", "unmute"  # sounds of `audio.earcons`
+BACK_S = 60.0  # seconds for which the user may still be waiting for a lost microphone
+GONE_TONE, BACK_TONE = "error", "unmute"  # earcons of `audio.earcons`
 
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
 _UNHEARD = (MicrophoneStatus.SILENT, MicrophoneStatus.CLOSED)
@@ -33,23 +33,23 @@ _log = logging.getLogger(__name__)
 
 
 class MicrophoneTones:
-    """Play tones when the microphone is lost or comes back during a conversation.
+    """Plays tones when the microphone is lost or returns during a conversation.
 
-    Pass `stand` every change of the conversation's standing, and enter the context to hear the
-    tones. A person who is speaking, or is being waited for, when the microphone is lost hears a
-    rising tone when it is back. The turn's own words report the loss; a tone does so only during
-    the wait for an answer, which ends without words.
+    Call `stand` on every change of the conversation's state, and use this as a context manager. If
+    the microphone is lost while the user is speaking or about to speak, a rising tone tells them
+    when it is back. Usually the turn itself announces the loss in words. Only a follow-up ends
+    without words, so there a tone reports the loss.
     """
 
     def __init__(
         self, sound: Callable[[str], Awaitable[None]], clock: Clock, standing: Standing
     ) -> None:
-        """`sound` plays a sound of `audio.earcons`; `standing` is the current state."""
+        """`sound` plays an earcon of `audio.earcons` by name. `standing` is the current state."""
         self._sound = sound
         self._clock = clock
         self._before = standing
-        self._gone_at: float | None = None  # set while somebody waits for it
-        self._unheard = False  # silent or closed, and not heard since
+        self._gone_at: float | None = None  # when it was lost; set while the user waits for it
+        self._unheard = False  # it was silent or closed and has not worked since
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
@@ -60,11 +60,11 @@ class MicrophoneTones:
         await self._owner.__aexit__(*error)
 
     def stand(self, standing: Standing) -> None:
-        """Handle a change of the conversation's state, for the runner's `observe`."""
+        """Handle a change of the conversation's state."""
         before, self._before = self._before, standing
         self._log_return(standing.microphone)
         if standing.muted or (standing.state in _WITH_SOMEBODY and not _gone(standing)):
-            self._gone_at = None  # muted by the person, or they are speaking and heard
+            self._gone_at = None  # the user muted it, or is speaking and can be heard
         elif _gone(standing) and not _gone(before) and before.state in _WITH_SOMEBODY:
             self._gone_at = self._clock.monotonic()
             if before.state is State.FOLLOW_UP:
@@ -97,16 +97,16 @@ def _gone(standing: Standing) -> bool:
 
 
 def _is_back(standing: Standing) -> bool:
-    """Return True once the microphone is heard and the words about its loss are over."""
+    """Return True if the microphone works again and the announcement of its loss has ended."""
     return standing.microphone is MicrophoneStatus.LISTENING and standing.state is State.IDLE
 
 
 NAME = "microphone_muted"  # key in the store
-MUTE, UNMUTE = "mute", "unmute"  # sounds of `audio.earcons`
+MUTE, UNMUTE = "mute", "unmute"  # earcons of `audio.earcons`
 
 
 class Mute:
-    """Mute the microphone and remember it. Call `load` before anything is listened to."""
+    """Mutes the microphone and saves that state. Call `load` before listening starts."""
 
     def __init__(
         self,
@@ -115,23 +115,24 @@ class Mute:
         sound: Callable[[str], Awaitable[None]] | None = None,
         opening: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        """`kept` is the store. `mute` makes the conversation stop listening, or listen again.
+        """`kept` is the store. `mute` makes the conversation stop or resume listening.
 
-        `sound` plays a sound of `audio.earcons`. `opening` plays the tone before a program opens
-        the microphone and returns False if it was not played; None if nobody would hear it.
+        `sound` plays an earcon of `audio.earcons` by name. `opening` plays the warning tone before
+        a program unmutes the microphone, and returns False if it could not be played. Without it,
+        programs can't unmute.
         """
         self._kept = kept
         self._mute = mute
         self._sound = sound
         self._opening = opening
         self._pause: Callable[[bool], None] = lambda on: None
-        self.on = False  # muted
-        self._unkept = False  # the stored state is not the current one
+        self.on = False  # True while muted
+        self._unkept = False  # the current state is not saved
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Load the state an earlier process has left. If it cannot be read, the microphone is
-        muted."""
+        """Load the state that an earlier process saved. If it can't be read, mute the
+        microphone."""
         try:
             value = await self._kept.kept(NAME)
         except StoreError as error:
@@ -141,17 +142,18 @@ class Mute:
         self._apply(value is not None and value is not False)
 
     def attach(self, pause: Callable[[bool], None]) -> None:
-        """Close the microphone with `pause` from now on, at once if it is muted."""
+        """Set the function that closes (True) or reopens (False) the microphone, and call it
+        now."""
         self._pause = pause
         pause(self.on)
 
     async def set(self, on: bool, *, aloud: bool = False) -> None:
-        """Mute or unmute. The state is on the disk when this returns, and a sound acknowledges it.
+        """Mute or unmute, save the state to disk and play a tone.
 
-        Muting closes the microphone first; unmuting opens it last. It works even with a full disk,
-        but then not beyond a restart, and no sound acknowledges it. Raises StoreError. `aloud`: a
-        program wants it, so a tone must be heard before the microphone opens; raises NotPossible if
-        it was not.
+        Muting closes the microphone before saving; unmuting opens it afterwards. If saving fails,
+        the change still takes effect but does not survive a restart, no tone is played, and
+        StoreError is raised. `aloud` is for requests from programs: a tone is played before the
+        microphone opens, and NotPossible is raised if that fails.
         """
         async with self._busy:
             if on is self.on and not self._unkept:
@@ -177,7 +179,7 @@ class Mute:
         self._mute(on)
 
     async def _announce_opening(self) -> None:
-        """Play the opening tone. Raises NotPossible if it was not played."""
+        """Play the tone that warns of an unmute. Raises NotPossible if it was not played."""
         if self._opening is None or not await self._opening():
             raise NotPossible(
                 "It stays muted: the tone before a microphone that a program opens cannot be heard."

@@ -1,9 +1,9 @@
-"""Keep audio to find out why a wake word fired or did not, and what was heard. Off by default.
+"""Recordings of wake words, near misses and commands, for troubleshooting. Off by default.
 
-Each recording is a WAV file with a `.json` file beside it, named by time, kind, word and score.
-They are kept in a separate folder that only its owner may read, written by a thread, and deleted by
-number and age. Never kept: the audio of a PIN or of any answer to Hearth's questions, and nothing
-at all in guest mode.
+Each recording is a WAV file and a `.json` file, named after its time, kind, word and score. They
+are in a separate folder that only its owner can read. A thread writes them, and deletes old ones by
+number and age. PINs, other answers to Hearth's questions and anything said in guest mode are never
+recorded.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 FOLDER = "recordings"  # in the data folder
 WAITING = 16  # recordings waiting to be written; further ones are dropped
-# The ring buffer holds 3 s: for this long after an answer it may contain its audio.
+# After an answer, the ring buffer, which holds 3 s, may contain its audio for this long.
 AFTER_ANSWER_S = 3.5
 LOOK_S = 600.0  # seconds between deletions of old recordings
-_END_S = 5.0  # seconds for the last ones to be written
+_END_S = 5.0  # seconds allowed for the last recordings to be written
 _STAMP = "%Y%m%dT%H%M%S.%f"
 _ENDINGS = (".json", ".wav")
 _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6})Z-(wake|near|turn)-[\w.-]+")
@@ -47,11 +47,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One recording, as described by its `.json` file."""
+    """Metadata of one recording, as stored in its `.json` file."""
 
     name: str  # file name without suffix
     kind: Kind
-    at: datetime  # when it was complete; timezone-aware
+    at: datetime  # when the recording ended; timezone-aware
     word: str  # the wake word; for a turn without one, its source, such as "follow_up"
     score: float | None  # score of the wake word, 0 to 1; None if there was none
     seconds: float  # seconds of audio, 16 kHz mono int16
@@ -60,9 +60,10 @@ class Recording:
 
 
 class Recordings:
-    """Keep the newest recordings of each kind. If none are to be kept, entering it deletes all.
+    """Saves recordings and keeps the newest of each kind. Use it as a context manager.
 
-    `wake`, `near_miss` and `turn` may be called on any thread and return at once.
+    Entering it deletes all recordings if the settings keep none. `wake`, `near_miss` and `turn` can
+    be called on any thread and don't block.
     """
 
     def __init__(
@@ -72,14 +73,14 @@ class Recordings:
         clock: Clock,
         may_keep: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`folder` is the data folder. `may_keep` is called for each recording and returns False
-        for guests."""
+        """`folder` is the data folder. `may_keep` returns False in guest mode; it is called for
+        each recording."""
         self._folder = folder / FOLDER
         self._keep = keep
         self._clock = clock
         self._may_keep = may_keep
-        self._answering = False  # an answer is being waited for or heard
-        self._private_until_s = 0.0  # on the clock's monotonic time
+        self._answering = False  # Hearth is waiting for an answer or hearing it
+        self._private_until_s = 0.0  # monotonic time
         self._queue: queue.Queue[tuple[Recording, bytes] | None] = queue.Queue(WAITING)
         self._thread: threading.Thread | None = None
         self.left_out = 0  # recordings dropped because the disk was too slow
@@ -99,18 +100,19 @@ class Recordings:
 
     @property
     def on(self) -> bool:
-        """True if recordings are kept, so that callers need not copy audio for nothing."""
+        """True if recordings are being saved. Lets callers avoid copying audio for nothing."""
         return self._thread is not None
 
     def stand(self, standing: Standing) -> None:
-        """Handle a change of the conversation's state, for the runner's `observe`."""
+        """Handle a change of the conversation's state."""
         answering = standing.state is State.CONFIRMING
         if self._answering and not answering:
             self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
         self._answering = answering
 
     def wake(self, word: str, score: float, pcm: bytes) -> None:
-        """Record a wake word with the seconds before it: 16 kHz mono int16."""
+        """Record a detected wake word. `pcm` is the audio up to the detection, 16 kHz mono
+        int16."""
         if not self._private:
             self._take("wake", pcm, word, score)
 
@@ -119,17 +121,18 @@ class Recordings:
             self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
     def turn(self, turn_id: str, pcm: bytes, word: str, score: float | None = None) -> None:
-        """Record the sentence of a turn. Call it at the end of the sentence, before anything is
-        asked.
+        """Record the sentence that began a turn. Call this when it ends, before Hearth asks a
+        question.
 
-        `word` and `score` are those of the wake word; without one, `word` says what began the turn.
+        `word` is the wake word, or the turn's source, such as "follow_up", if there was none.
+        `score` is the wake word's score.
         """
         if not self._answering:
             self._take("turn", pcm, word, score, turn_id=turn_id)
 
     @property
     def _private(self) -> bool:
-        """True while the audio may contain an answer."""
+        """True while the ring buffer may contain the answer to a question."""
         return self._answering or self._clock.monotonic() < self._private_until_s
 
     def _take(
@@ -156,7 +159,7 @@ class Recordings:
             self.left_out += 1
             _log.warning("the disk is too slow: a recording was not saved")
 
-    # --- on the thread
+    # --- on the writer thread
 
     def _work(self) -> None:
         failed = ""
@@ -176,7 +179,7 @@ class Recordings:
                     _log.error("a recording could not be saved: %s", error)
 
     def _delete_old(self) -> None:
-        """Delete recordings beyond the number of each kind or the maximum age."""
+        """Delete recordings that are too old, or too many of their kind."""
         oldest = self._clock.now() - timedelta(hours=self._keep.keep_hours)
         kept: dict[str, int] = {}
         names = {path.stem for ending in _ENDINGS for path in _files(self._folder, ending)}
@@ -213,7 +216,7 @@ def path_of(folder: Path, recording: Recording) -> Path:
 
 
 def write(folder: Path, recording: Recording, pcm: bytes) -> None:
-    """Write both files, the `.json` last. Raises OSError."""
+    """Write a recording's two files, the `.json` file last. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     path = folder / f"{recording.name}.wav"
@@ -228,7 +231,7 @@ def write(folder: Path, recording: Recording, pcm: bytes) -> None:
 
 
 def delete_all(folder: Path) -> None:
-    """Delete our files in the folder, and the folder if nothing else is left. Failures are
+    """Delete all recordings in the folder, and then the folder if it is empty. Errors are
     logged."""
     try:
         for ending in _ENDINGS:
@@ -245,33 +248,33 @@ def _create(path: Path) -> int:
 
 
 def _files(folder: Path, ending: str) -> Iterator[Path]:
-    """Yield Hearth's own files only, so that other files stay."""
+    """Yield Hearth's recording files with this ending, and no others in the folder."""
     for path in list(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix == ending and _NAME.fullmatch(path.stem):
             yield path
 
 
 def _told_by(name: str) -> tuple[datetime, str]:
-    """Return the time and kind in a valid recording name."""
+    """Return the time and kind that a valid recording name contains."""
     found = _NAME.fullmatch(name)
     assert found is not None
     return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC), found[2]
 
 
 class Recorder(TurnListener):
-    """Pass turns and near misses to the recordings, on the loop's thread.
+    """Passes turns and near misses to `Recordings`, on the event loop.
 
-    Each call copies a few seconds of audio, or nothing if recording is off. `Recordings` decides
-    what may be kept, as it follows the conversation's state (`Recordings.stand`).
+    Each call copies a few seconds of audio unless recording is off. `Recordings` decides what may
+    be saved.
     """
 
     def __init__(self, recordings: Recordings, recent: Callable[[], bytes]) -> None:
-        """`recent` returns the audio in the ring buffer: 16 kHz mono int16."""
+        """`recent` returns the ring buffer's audio: 16 kHz mono int16."""
         self._recordings = recordings
         self._recent = recent
 
     def opened(self, turn: "Turn") -> None:
-        """Record the wake word of a turn that has just begun."""
+        """Record the wake word that began a turn."""
         wake = turn.opening.wake
         if self._recordings.on and wake is not None and not wake.pressed:
             self._recordings.wake(wake.word, wake.score, self._recent())
@@ -281,8 +284,8 @@ class Recorder(TurnListener):
             self._recordings.near_miss(miss, self._recent())
 
     def whole(self, turn: "Turn") -> None:
-        """Record the sentence that has just ended. Later `turn.audio` may hold an answer
-        instead."""
+        """Record the sentence that has just ended. Must run now, because `turn.audio` may later
+        contain an answer instead."""
         if not self._recordings.on or turn.audio is None or turn.opening.held:
             return
         wake = turn.opening.wake
