@@ -1,8 +1,8 @@
-"""Interfaces for programs and for people at a screen: HTTP, MQTT, the device in Home Assistant,
-Wyoming and metrics.
+"""Interfaces for programs and browsers: HTTP, MQTT, a device in Home Assistant, Wyoming and
+metrics.
 
-Begin with `api` (what HTTP and the console can do), `status` (what can be read) and `entities`
-(what Home Assistant shows, used by `device` and `mqtt`). `controls` and `live_settings` change the
-voice and settings while Hearth runs, `http` and `http_tokens` authenticate callers, and
-`prometheus` renders metrics.
+Begin with `api` (the operations behind HTTP and the console), `status` (the state that every
+interface reports) and `entities` (the Home Assistant entities that `device` and `mqtt` share).
+`controls` and `live_settings` change the voice and the settings while Hearth runs. `http` and
+`http_tokens` authenticate callers, and `prometheus` renders metrics.
 """

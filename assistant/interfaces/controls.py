@@ -1,4 +1,4 @@
-"""Controls of the voice and the conversation that a person can ask for, and their tools."""
+"""Spoken controls for the voice and the conversation, and the built-in tools that call them."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -37,10 +37,10 @@ _log = logging.getLogger(__name__)
 
 
 class Controls:
-    """Controls of the voice and the conversation. They have no effect until `serve` is called."""
+    """Change the voice and the conversation. Changes take effect once `serve` has been called."""
 
     def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
-        """`choice` holds the settings, which apply until a person asks for something else."""
+        """`choice` holds the configured volume and speed, which apply until they are changed."""
         self._choice = choice
         self._store = store
         self._clock = clock
@@ -54,7 +54,8 @@ class Controls:
         self._to_forget: set[str] = set()  # current turns whose words are not to be stored
 
     async def restore(self) -> None:
-        """Restore what was asked for last, unless the settings have been changed since."""
+        """Restore the last volume and speed, unless the configured values have changed since. Never
+        raises."""
         try:
             kept = await self._store.kept(KEPT)
         except StoreError as error:
@@ -75,10 +76,10 @@ class Controls:
         forgetting: Sequence[Callable[[], None]],
         end: Callable[[], None],
     ) -> None:
-        """Act on these parts from now on.
+        """Connect the controls to the speech output, the turn log and the brains.
 
-        Each function in `forgetting` lets a brain forget its conversation; `end` ends the current
-        conversation after its answer.
+        Each function in `forgetting` makes one brain forget its conversation. `end` ends the
+        current conversation after its answer.
         """
         self._output, self._log = output, log
         self._forgetting, self._end = forgetting, end
@@ -88,17 +89,17 @@ class Controls:
 
     @property
     def volume(self) -> float:
-        """Current volume; 1.0 is the voice's own loudness."""
+        """Current volume, where 1.0 is the voice's original loudness."""
         return self._volume
 
     @property
     def loudest(self) -> float:
-        """Highest volume: the voice's own loudness, or more if the settings say so."""
+        """Maximum volume: 1.0, or the configured volume if that is higher."""
         return max(1.0, self._choice.volume)
 
     @property
     def speed(self) -> float:
-        """Current speed; 1.0 is the voice's own pace."""
+        """Current speed, where 1.0 is the voice's original pace."""
         return self._speed
 
     @property
@@ -106,24 +107,30 @@ class Controls:
         return self._choice.speed
 
     def pace(self) -> float:
-        """Return the current speed. The voices call this before each clause."""
+        """Return the current speed. The speech output calls this before each clause."""
         return self._speed
 
     async def set_volume(self, volume: float) -> None:
-        """Set the volume, from the next sound on and after a restart. Raises StoreError."""
+        """Set the volume and save it.
+
+        Raises StoreError if it can't be saved; it then applies until the next restart.
+        """
         self._volume = min(self.loudest, max(0.0, volume))
         self._set_output_volume()
         self._listeners.tell()
         await self._keep()
 
     async def set_speed(self, speed: float) -> None:
-        """Set the speed, from the next clause on and after a restart. Raises StoreError."""
+        """Set the speed from the next clause on and save it.
+
+        Raises StoreError if it can't be saved; it then applies until the next restart.
+        """
         self._speed = min(FASTEST, max(SLOWEST, speed))
         self._listeners.tell()
         await self._keep()
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for changes of volume or speed. Returns a function that unregisters
+        """Register a callback for volume and speed changes, and return a function that unregisters
         it."""
         return self._listeners.add(tell)
 
@@ -134,7 +141,8 @@ class Controls:
     # --- the conversation
 
     async def last_answer(self) -> str:
-        """Return the last answer to a person, "" if there was none recently. Raises StoreError."""
+        """Return the last answer to a person, or "" if it is older than REPEAT_WITHIN. Raises
+        StoreError."""
         kept = reversed(self._log.turns) if self._log else ()
         newest = [turn.record for turn in kept if is_peoples(turn.record)]
         since = self._clock.now() - REPEAT_WITHIN
@@ -144,14 +152,15 @@ class Controls:
         return ""
 
     def start_over(self) -> None:
-        """Let every brain forget the conversation, from the next turn on."""
+        """Make every brain forget the conversation, starting with the next turn."""
         for forget in self._forgetting:
             forget()
 
     async def forget_words(self, turns: int, turn_id: str) -> int:
-        """Erase what was said in the last turns and in this one, and let the brains forget it.
+        """Erase the transcripts and answers of the current turn and the `turns` turns before it.
 
-        Returns the number of erased turns besides this one. Raises StoreError.
+        The brains forget the whole conversation. Returns how many earlier turns were erased. Raises
+        StoreError.
         """
         self._to_forget.add(turn_id)
         self.start_over()
@@ -161,11 +170,14 @@ class Controls:
         return len(ids)
 
     def end(self) -> None:
-        """End the conversation after this answer, so that the microphone stays closed."""
+        """End the conversation after this answer without listening for a follow-up."""
         self._end()
 
     async def written(self, record: TurnRecord) -> None:
-        """Erase a turn that has just been stored, if that was asked for. Never raises."""
+        """Erase the text of a turn that was just stored, if `forget_words` was called during it.
+
+        Errors are logged, not raised.
+        """
         if record.turn_id not in self._to_forget:
             return
         self._to_forget.discard(record.turn_id)
@@ -190,8 +202,7 @@ class Controls:
         await self._store.keep(KEPT, value)
 
     def _settings(self) -> list[float]:
-        """Return volume and speed of the settings: if they change, they override what was asked
-        for."""
+        """Return the configured volume and speed. Changing them overrides the saved choice."""
         return [self._choice.volume, self._choice.speed]
 
 
@@ -200,7 +211,8 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 class TalkTools:
-    """Tools for the conversation itself: start over, forget, end."""
+    """Built-in tools that start the conversation over, erase what was said, or end the
+    conversation."""
 
     def __init__(self, talk: Controls, catalogue: Catalogue) -> None:
         self._talk = talk
@@ -271,10 +283,11 @@ class TalkTools:
 
 
 class VoiceTools:
-    """Tools for the assistant's voice: its volume, its speed, its last answer again."""
+    """Built-in tools that change the voice's volume and speed, or repeat the last answer."""
 
     def __init__(self, voice: Controls, catalogue: Catalogue, *, own_voice: bool = True) -> None:
-        """`own_voice` is False if the model's own voice speaks, whose pace cannot be changed."""
+        """`own_voice` is False if the model speaks with its own voice, whose speed can't be
+        changed."""
         self._voice = voice
         self._catalogue = catalogue
         self._own_voice = own_voice
@@ -373,7 +386,7 @@ class VoiceTools:
         return BuiltInResult(answer[:MAX_ANSWER])
 
     async def _change(self, change: Callable[[float], Awaitable[None]], value: float) -> None:
-        """Apply the change. If it cannot be stored, it only lasts until a restart."""
+        """Apply the change. If it can't be saved, it lasts until the next restart."""
         try:
             await change(round(value, 2))
         except StoreError as error:

@@ -1,7 +1,7 @@
-"""Entities that Home Assistant shows, in one table for mobile_app and MQTT discovery.
+"""Table of the entities that Hearth shows in Home Assistant.
 
-`device/sensors.py` and `mqtt/discovery.py` render it. Keys, ids and names never change, because
-people's automations use them.
+`device/sensors.py` (mobile_app) and `mqtt/discovery.py` (MQTT discovery) build their entities from
+it. Don't change keys, ids or names: people's automations depend on them.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ Shown = bool | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One entity. Its values are those of Home Assistant's entities."""
+    """An entity's definition, with the fields that Home Assistant uses."""
 
     icon: str  # name of a Material Design icon
     value: Callable[[StatusSnapshot], Shown]

@@ -1,7 +1,7 @@
-"""The HTTP interface of this device: sessions, one-time links to the console, and serving it.
+"""The HTTP interface: its server, browser sessions, and one-time links to the console.
 
-Sessions and links are kept in files without secrets: a session's id and a link's code are random,
-so a plain SHA-256 reveals nothing about them.
+Session ids and link codes are random, so the data folder stores only their SHA-256, from which they
+can't be recovered.
 """
 
 import asyncio
@@ -44,10 +44,10 @@ _log = logging.getLogger(__name__)
 
 
 class SessionRow(BaseModel):
-    """One session, as stored in the file.
+    """A session as stored in the file.
 
-    The token it belongs to is stored as an HMAC under the session's id: an administrator's token
-    may be chosen by a person, and a plain hash of it could be guessed.
+    The session's token is stored as an HMAC keyed with the session id: a person may have chosen the
+    administrator's token, and a plain hash would let an attacker guess it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -69,10 +69,10 @@ _LINKS = TypeAdapter(tuple[LinkRow, ...])
 
 
 class HttpSessions(Sessions):
-    """Sessions of a data folder: each belongs to a token and ends with it.
+    """Browser sessions, stored in the data folder. A session ends when its token is revoked.
 
-    A session that cannot be stored lasts until the process ends: people must be able to sign in to
-    see that the disk is full.
+    If a session can't be stored, it still lasts until the process ends, because somebody must be
+    able to sign in and see that the disk is full.
     """
 
     def __init__(self, folder: Path, tokens: HttpTokens, clock: Clock) -> None:
@@ -85,19 +85,11 @@ class HttpSessions(Sessions):
         self._one_by_one = asyncio.Lock()
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
-        """Begin a session for the owner of this token, None if the token is not known.
-
-        `instead_of` is the id of a session that ends with this.
-        """
         if self._tokens.caller(token) is None:
             return None
         return await self._begin(hash_of(token), instead_of)
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """Begin an administrator's session for a one-time code, None if it is unknown or expired.
-
-        Raises NotKept if it cannot be ensured that the code works only once.
-        """
         try:
             known = await asyncio.to_thread(self._links.redeem, code, self._clock.now())
         except ConfigError as error:
@@ -127,7 +119,6 @@ class HttpSessions(Sessions):
         return self._tokens.holds(replace(caller, session=""))
 
     async def end(self, session: str) -> None:
-        """Sign out. Does nothing if the session has ended. Raises NotKept."""
         self._look()
         if self._rows.pop(hash_of(session), None) is None:
             return
@@ -137,7 +128,7 @@ class HttpSessions(Sessions):
             raise NotKept(f"You are signed out now, but not over a restart: {error}") from error
 
     async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
-        """Begin a session; `token` is the token's hash."""
+        """Start a session. `token` is the hash of the token."""
         self._look()
         self._rows.pop(hash_of(instead_of), None)
         session = secrets.token_urlsafe(32)
@@ -157,13 +148,13 @@ class HttpSessions(Sessions):
         return None if caller is None else SignedIn(session, caller)
 
     async def _keep(self) -> None:
-        """Write the sessions as they are when the lock is free. Raises ConfigError."""
+        """Store the current sessions, one write at a time. Raises ConfigError."""
         async with self._one_by_one:
             data = _SESSIONS.dump_json(tuple(self._rows.values()), indent=1)
             self._stamp = await asyncio.to_thread(_write, self._file, data)
 
     def _look(self) -> None:
-        """Reread the file if another process has changed it, as `hearth link --sign-out` does."""
+        """Reread the file if another process has changed it (`hearth link --sign-out`)."""
         if self._one_by_one.locked():
             return  # being written, so the memory is current
         stamp = self._file.stamp()
@@ -182,7 +173,7 @@ def session_file(folder: Path) -> PrivateFile:
 
 
 def sign_everybody_out(folder: Path) -> int:
-    """End all sessions and return their number. Blocking. Raises ConfigError."""
+    """End all sessions and return how many were ended. Blocking. Raises ConfigError."""
     file = session_file(folder)
     with file.alone():
         try:
@@ -210,25 +201,25 @@ def _write(file: PrivateFile, data: bytes) -> tuple[int, int, int] | None:
 
 
 def _belonging(session: str, token: str) -> str:
-    """Return the HMAC that binds a session to a token's hash."""
+    """Return the HMAC that ties a session to a token. `token` is the token's hash."""
     return hmac.new(
         session.encode("utf-8", "surrogatepass"), token.encode(), hashlib.sha256
     ).hexdigest()
 
 
 class Links:
-    """One-time links to the console, made by `hearth link` and redeemed by the daemon.
+    """One-time console links, created by `hearth link` and redeemed by the daemon. Blocking.
 
-    The code is after the "#" of the address, so browsers do not send it to a server and servers do
-    not log it; the page passes it to `POST /v1/session`. Blocking. Each method raises ConfigError
-    if the file cannot be used.
+    A link contains its code after the "#", which browsers don't send to the server, so the code
+    never appears in server logs. The page sends the code to `POST /v1/session`. All methods raise
+    ConfigError if the file can't be used.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = PrivateFile(folder / LINKS_FILE, "the one-time links to the console")
 
     def make(self, now: datetime, minutes: int) -> str:
-        """Create a link and return its code of 192 random bits."""
+        """Create a link that is valid for `minutes`, and return its code (192 random bits)."""
         code = secrets.token_urlsafe(24)
         row = LinkRow(sha256=hash_of(code), expires=now + timedelta(minutes=minutes))
         with self._file.alone():
@@ -236,8 +227,10 @@ class Links:
         return code
 
     def redeem(self, code: str, now: datetime) -> bool:
-        """Use up a link, which is on the disk when this returns. Returns False if there is no such
-        link."""
+        """Use up a link. Returns False if the code is unknown or expired.
+
+        The change is on the disk before this returns, so a link works only once.
+        """
         hashed = hash_of(code)
         with self._file.alone():
             rows = self._waiting(now)
@@ -264,9 +257,9 @@ class Links:
 
 
 def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> str:
-    """Return an address that signs in the first person who opens it within this time.
+    """Create a one-time console link that is valid for `minutes`, and return its URL.
 
-    Blocking. Raises ConfigError.
+    The first person who opens it is signed in. Blocking. Raises ConfigError.
     """
     if not 1 <= minutes <= MOST_MINUTES:
         raise ConfigError(f"A link to the console can be valid for 1 to {MOST_MINUTES} minutes")
@@ -275,8 +268,7 @@ def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> s
 
 
 def console_address(http: Http) -> str:
-    """Return the address of the console, as seen from the home network or only from this
-    machine."""
+    """Return the console's URL, for the home network if the server listens on all addresses."""
     scheme = "https" if http.tls_cert else "http"
     host = http.host
     with suppress(ValueError):
@@ -287,7 +279,7 @@ def console_address(http: Http) -> str:
 
 
 def _own_address() -> str:
-    """Return this machine's address in the home network, or its name if it has none."""
+    """Return this machine's IP address on the home network, or its host name if it has none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         try:
             asked.connect(_SOMEWHERE)  # selects the route without sending anything
@@ -297,7 +289,7 @@ def _own_address() -> str:
 
 
 async def open_guard(settings: Settings) -> Guard:
-    """Return the guard of the HTTP interface. There is always a token (see `http_tokens`). Raises
+    """Read the tokens and sessions, and return the guard for the HTTP interface. Raises
     ConfigError."""
     file = TokenFile(settings.data_folder)
     tokens = await asyncio.to_thread(HttpTokens, admin_of(settings), file)
@@ -313,9 +305,10 @@ async def serving_http(
     health: Callable[[], Health],
     more: Sequence[BaseRoute] = (),
 ) -> AsyncIterator[int]:
-    """Serve the HTTP interface and yield its port. `more` are further routes with their own guard.
+    """Serve the HTTP interface and yield its port.
 
-    Raises ConfigError and Misconfigured if the address or the certificate cannot be used.
+    `more` contains additional routes, which check their own permissions. Raises ConfigError or
+    Misconfigured if the address or the certificate can't be used.
     """
     # Imported only by the process that serves it, not by setup and doctor.
     from integrations.serving import serving

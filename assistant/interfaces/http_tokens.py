@@ -1,7 +1,7 @@
-"""Tokens of the HTTP interface: the administrator's, and others with a name and scopes.
+"""Tokens for the HTTP interface: the administrator's, and named ones with scopes.
 
-The data folder only keeps their hashes. Such a token has 256 random bits, so a plain SHA-256
-reveals nothing about it; salt and a slow hash are for passwords that people choose.
+Only their hashes are stored. Generated tokens have 256 random bits, so plain SHA-256 is enough;
+salts and slow hashes are needed only for passwords that people choose.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class TokenRow(BaseModel):
 
     @property
     def caller(self) -> Caller:
-        """Caller that owns the token, as the journal names it."""
+        """The token's owner, as named in the journal."""
         mark = self.sha256[:16]
         return Caller(f"http:{self.name}", frozenset(self.scopes), token=mark)
 
@@ -52,14 +52,14 @@ _ROWS = TypeAdapter(tuple[TokenRow, ...])
 
 
 class TokenFile:
-    """The named tokens of a data folder, shared by the daemon and `hearth token`."""
+    """File with the named tokens, shared by the daemon and `hearth token`. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
         self._file = PrivateFile(self.path, "the further tokens of the HTTP interface")
 
     def rows(self) -> Sequence[TokenRow]:
-        """Return all tokens, oldest first. Raises ConfigError."""
+        """Return all tokens, oldest first. Raises ConfigError if the file can't be used."""
         kept = self._file.read()
         if kept is None:
             return ()
@@ -72,7 +72,10 @@ class TokenFile:
             ) from None
 
     def make(self, name: str, scopes: Sequence[Scope], now: datetime) -> str:
-        """Return a new token, which cannot be looked up later. Raises ConfigError."""
+        """Create a token and return it. It can't be shown again, because only its hash is stored.
+
+        Raises ConfigError if the name is invalid or taken.
+        """
         if not _PLAIN.fullmatch(name) or name == "admin":
             raise ConfigError(
                 f"{name!r} cannot be the name of a token: take at most 32 small letters, digits, "
@@ -90,7 +93,7 @@ class TokenFile:
         return token
 
     def revoke(self, name: str) -> None:
-        """Revoke a token. Raises ConfigError, also if there is no such token."""
+        """Revoke a token. Raises ConfigError if there is no such token."""
         with self._file.alone():
             rows = self.rows()
             left = [row for row in rows if row.name != name]
@@ -107,21 +110,20 @@ class TokenFile:
 
 
 class AdminToken:
-    """The administrator's token of a data folder, stored as a hash. Blocking."""
+    """File with the hash of the administrator's token. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / ADMIN_FILE
         self._file = PrivateFile(self.path, "the token of the HTTP interface")
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Return a value that changes whenever the file does. Cheap."""
         return self._file.stamp()
 
     def ensure(self) -> str:
-        """Return the token as `sha256:HEX`, creating one if needed. Raises ConfigError.
+        """Return the token's hash as `sha256:HEX`. Raises ConfigError.
 
-        A plain-text token of an older version is replaced by its hash and remains valid. Nobody
-        knows a token that is created here.
+        A plain-text token from an older version stays valid, but is replaced by its hash. If there
+        is no token, a random one is created that nobody knows.
         """
         if (kept := self._read()).startswith(HASHED):
             return kept
@@ -143,7 +145,8 @@ class AdminToken:
             return self._keep(kept or secrets.token_urlsafe(32))
 
     def replace(self) -> str:
-        """Return a new token in plain text. The old one is no longer valid. Raises ConfigError."""
+        """Create a new token and return it in plain text. The old one becomes invalid. Raises
+        ConfigError."""
         token = secrets.token_urlsafe(32)
         with self._file.alone():
             self._keep(token)
@@ -159,11 +162,11 @@ class AdminToken:
 
 
 class HttpTokens:
-    """Implement `integrations.web.guard.Tokens`. Changes of the files take effect at once."""
+    """The administrator's and the named tokens. Changes to the files take effect immediately."""
 
     def __init__(self, admin: str | AdminToken, file: TokenFile) -> None:
-        """`admin` is the administrator's token, in plain text or as `sha256:HEX`, or that of the
-        data folder.
+        """`admin` is the administrator's token (plain text or `sha256:HEX`) or the file that stores
+        it.
 
         Blocking. Raises ConfigError.
         """
@@ -177,8 +180,6 @@ class HttpTokens:
         self._further: tuple[tuple[str, Caller], ...] = ()
 
     def caller(self, given: str) -> Caller | None:
-        """Return the owner of a token, None if it is unknown. Its time reveals nothing about the
-        token."""
         hashed = hash_of(given)
         found = None
         for known, caller in self.known():
@@ -190,12 +191,12 @@ class HttpTokens:
         return caller in [known for _, known in self.known()]
 
     def known(self) -> Sequence[tuple[str, Caller]]:
-        """Return the hash and owner of each valid token, the administrator's first."""
+        """Return the (hash, owner) pairs of all valid tokens, starting with the administrator's."""
         self._look()
         return (self._admin, *self._further)
 
     def _look(self) -> None:
-        """Reread changed files. An unreadable file lets nobody in."""
+        """Reread files that have changed. If a file can't be read, its tokens become invalid."""
         self._look_for_admin()
         stamp = self._file.stamp()
         if stamp == self._stamp:
@@ -220,13 +221,15 @@ class HttpTokens:
 
 
 def admin_of(settings: Settings) -> str | AdminToken:
-    """Return the administrator's token for `HttpTokens`: the configured one, else the data
-    folder's."""
+    """Return the configured administrator's token, or the data folder's if none is configured."""
     return settings.http.token.get_secret_value() or AdminToken(settings.data_folder)
 
 
 def make_admin_token(settings: Settings) -> str:
-    """Return a new administrator's token in plain text. Blocking. Raises ConfigError."""
+    """Replace the administrator's token and return the new one in plain text.
+
+    Blocking. Raises ConfigError if the token is configured with `http.token`.
+    """
     if settings.http.token.get_secret_value():
         raise ConfigError(
             "The administrator's token is set by http.token: remove that setting, then run this "
@@ -236,9 +239,9 @@ def make_admin_token(settings: Settings) -> str:
 
 
 def kept_hash(given: str) -> str:
-    """Return the hash of a token given in plain text or as `sha256:HEX`.
+    """Return the SHA-256 of a token that is given in plain text or as `sha256:HEX`.
 
-    Raises ConfigError for an invalid hash.
+    Raises ConfigError if the hash is invalid.
     """
     if not given.startswith(HASHED):
         return hash_of(given)
@@ -252,5 +255,5 @@ def kept_hash(given: str) -> str:
 
 
 def hash_of(secret: str) -> str:
-    """Return the SHA-256 of a secret that is random, or only compared in memory."""
+    """Return the hexadecimal SHA-256 of a secret. Store it only if the secret is random."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

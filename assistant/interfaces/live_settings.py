@@ -1,5 +1,4 @@
-"""Settings that programs and people change at run time. A choice lasts until the configured value
-changes."""
+"""Settings that can be changed while Hearth runs, by people or by programs."""
 
 import asyncio
 import logging
@@ -40,15 +39,17 @@ _log = logging.getLogger(__name__)
 
 
 class LiveSettings:
-    """Volume, speed, follow-up, sensitivity, wake word, profile and quiet hours, as they are now.
+    """Current volume, speed, follow-up, sensitivity, wake word, profile and quiet hours.
 
-    A choice survives restarts until the configured value of the same setting changes. If
-    `wake.words` has several words, all are listened for; together they are one option, joined by
-    commas. A chosen sensitivity applies to every word. Used on the loop's thread.
+    A changed setting survives restarts until its value in the configuration changes. If
+    `wake.words` contains several words, they form a single option, joined by commas, and Hearth
+    listens for all of them. A changed sensitivity applies to every wake word.
+
+    Use it only on the event loop's thread.
     """
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
-        """`begin` must be called before anything is applied."""
+        """Nothing takes effect until `begin` is called."""
         self._settings = settings
         self._store = store
         self._voice = voice
@@ -59,7 +60,7 @@ class LiveSettings:
         voice.follow(self._followers.tell)
 
     async def begin(self, conversation: "ConversationLoop") -> None:
-        """Restore earlier choices, and apply them to this conversation from now on."""
+        """Restore saved changes, and apply them and all later ones to this conversation."""
         self._conversation = conversation
         chosen = self._still_meant(await self._read())
         try:
@@ -102,25 +103,27 @@ class LiveSettings:
 
     @property
     def quiet_hours(self) -> str:
-        """Quiet hours, such as "22:30-07:00", or "off"."""
+        """Quiet hours such as "22:30-07:00", or "off"."""
         return self._now("quiet_hours")
 
     @property
     def quiet(self) -> QuietHours:
-        """Quiet hours with the volume allowed during them."""
+        """Quiet hours with the maximum volume during them."""
         return self._settings.quiet_hours.at_hours(self.quiet_hours)
 
     def widens(self, profile: str) -> bool:
-        """Return True if turns have more rights with `profile` than with the current one.
+        """Return True if turns would have more rights with `profile` than with the current profile.
 
-        Both may be NO_PROFILE. Returns False for an unknown profile, which cannot be chosen.
+        `profile` can be NO_PROFILE. Returns False for an unknown profile, which can't be chosen
+        anyway.
         """
         return profile in self.options("profile") and widens(
             self._settings, _bare(self.profile), _bare(profile)
         )
 
     def options(self, name: str) -> tuple[str, ...]:
-        """Return the options of a setting, including the configured value; none for a number."""
+        """Return a setting's options, including its configured value, or () if it has no fixed
+        options."""
         match name:
             case "follow_up":
                 return get_args(FollowUp)
@@ -134,7 +137,7 @@ class LiveSettings:
                 return ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return each setting with its `value`, and its `options` if it has any."""
+        """Return each setting's `value`, with its `options` if they are fixed."""
         numbers = {"volume": {"value": self.volume}, "speed": {"value": self.speed}}
         choices = {
             name: {"value": self._now(name), "options": list(self.options(name))}
@@ -144,17 +147,19 @@ class LiveSettings:
         return {**numbers, **choices, _FREE: {"value": self.quiet_hours}}
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Call `tell` after each change; it must not block. Returns a function that
-        unregisters it."""
+        """Register a callback for changes and return a function that unregisters it.
+
+        The callback must not block.
+        """
         return self._followers.add(tell)
 
     # --- changing it
 
     async def set(self, wanted: LiveRequest) -> None:
-        """Change the given settings, all or none.
+        """Change the given settings, either all or none of them.
 
-        Raises NotPossible if nothing was changed, and StoreError if the change applies but may not
-        survive a restart.
+        Raises NotPossible if a value is invalid or the wake word can't be loaded, and StoreError if
+        the changes apply but can't be saved.
         """
         asked = wanted.model_dump(exclude_none=True)
         chosen = {name: self._checked(name, asked[name]) for name in _CALLED if name in asked}
@@ -179,7 +184,7 @@ class LiveSettings:
         return value
 
     async def _engine_for(self, chosen: Mapping[Chosen, str]) -> WakeEngine | None:
-        """Return a new wake engine if the choice needs one. Raises NotPossible."""
+        """Return a new wake engine, or None if the current one still fits. Raises NotPossible."""
         after = {**self._chosen, **chosen}
         names: tuple[Chosen, Chosen] = ("wake_word", "sensitivity")
         if all(after.get(name) == self._chosen.get(name) for name in names):
@@ -210,7 +215,7 @@ class LiveSettings:
     # --- storage
 
     async def _keep(self) -> None:
-        """Store each choice with the configured value at that time."""
+        """Store each change with the configured value that it overrides."""
         value = {
             name: {"value": chosen, "settings": self._said(name)}
             for name, chosen in self._chosen.items()
@@ -225,8 +230,7 @@ class LiveSettings:
             return None
 
     def _still_meant(self, kept: Any) -> dict[Chosen, str]:
-        """Return the stored choices that are still options and whose configured values have not
-        changed."""
+        """Return the saved changes that are valid and whose configured value hasn't changed."""
         chosen: dict[Chosen, str] = {}
         for name in _CALLED:
             row = kept.get(name) if isinstance(kept, dict) else None
@@ -279,14 +283,14 @@ def _bare(profile: str) -> str:
 def _primed(
     settings: Settings, words: tuple[str, ...], sensitivity: Sensitivity | None
 ) -> WakeEngine:
-    """Return an engine that has heard silence. Blocks for up to a second."""
+    """Create a wake engine and warm it up on silence. Blocks for up to a second."""
     engine = wake_engine(settings, words, sensitivity)
     engine.restart()
     return engine
 
 
 async def _all_of(acts: list[Awaitable[None]]) -> None:
-    """Run all in order, even if one fails. Raises StoreError."""
+    """Await all in order, even if one fails. Raises the first StoreError."""
     failure: StoreError | None = None
     for act in acts:
         try:

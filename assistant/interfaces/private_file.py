@@ -1,4 +1,4 @@
-"""A small file in the data folder that only its owner may read, shared by several processes."""
+"""File in the data folder that only its owner can read, shared by several processes."""
 
 import fcntl
 import os
@@ -10,15 +10,15 @@ from assistant.config.errors import ConfigError
 
 
 class PrivateFile:
-    """A file that is read and written as a whole. Blocking."""
+    """A file that is always read and written whole. Blocking."""
 
     def __init__(self, path: Path, what: str) -> None:
-        """`what` describes the content, for error messages."""
+        """`what` describes the contents in error messages."""
         self.path = path
         self._what = what
 
     def read(self) -> bytes | None:
-        """Return the content, None if there is no file. Raises ConfigError."""
+        """Return the contents, or None if the file doesn't exist. Raises ConfigError."""
         try:
             return self.path.read_bytes()
         except FileNotFoundError:
@@ -27,7 +27,7 @@ class PrivateFile:
             raise self._unusable(error) from error
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """Return a value that changes whenever the file does. Cheap."""
+        """Return a cheap fingerprint that changes with the file, or None if there is no file."""
         try:
             found = self.path.stat()
         except OSError:
@@ -36,9 +36,10 @@ class PrivateFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock out other processes, so that concurrent changes are not lost.
+        """Lock out other processes while the context is open. Raises ConfigError.
 
-        Raises ConfigError.
+        Hold the lock while reading and rewriting the file, so that no other process's change is
+        lost.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -54,9 +55,9 @@ class PrivateFile:
             os.close(handle)
 
     def write(self, data: bytes) -> None:
-        """Replace the content. After a power failure either the old or the new file is there.
+        """Replace the contents atomically, so that a power failure can't damage the file.
 
-        Call it within `alone`. Raises ConfigError.
+        Call it only while holding `alone`. Raises ConfigError.
         """
         aside = self.path.with_suffix(".new")
         try:

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: `Measures` collects them, `page` renders them."""
+"""Prometheus metrics: `Measures` collects them and `page` renders them."""
 
 import os
 import time
@@ -29,13 +29,13 @@ OTHERS = "others"  # label of everything beyond that
 
 
 class Tally:
-    """A counter for each combination of labels."""
+    """A counter for each combination of label values."""
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, ...], float] = {}
 
     def add(self, *labels: str, by: float = 1.0) -> None:
-        """Add to a counter. `by` must not be negative."""
+        """Increase a counter. `by` must not be negative."""
         if labels not in self._rows and len(self._rows) >= MOST_ROWS:
             labels = (OTHERS,) * len(labels)
         self._rows[labels] = self._rows.get(labels, 0.0) + by
@@ -45,10 +45,10 @@ class Tally:
 
 
 class Histogram:
-    """A histogram for each label: counts of values at or below each bound."""
+    """A histogram for each label value."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
-        """`bounds` must be ascending."""
+        """`bounds` are the upper bounds of the buckets, in ascending order."""
         self.bounds = tuple(bounds)
         self._counts: dict[str, list[int]] = {}  # not cumulative; the last is beyond all bounds
         self._sums: dict[str, float] = {}
@@ -61,8 +61,10 @@ class Histogram:
         self._sums[label] = self._sums.get(label, 0.0) + value
 
     def rows(self) -> Iterator[tuple[str, Sequence[tuple[float, int]], float]]:
-        """Yield each label with its cumulative counts by bound (the last is infinite) and the sum
-        of its values."""
+        """Yield (label, buckets, sum of all values) for each label.
+
+        `buckets` are (upper bound, cumulative count) pairs; the last bound is infinity.
+        """
         bounds = (*self.bounds, float("inf"))
         for label, counts in self._counts.items():
             total, cumulated = 0, []
@@ -82,7 +84,7 @@ _STATM = Path("/proc/self/statm")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Current values. Counters count since the start of the process."""
+    """Current gauge values, and counters since the process started."""
 
     health: Health
     lag_s: float  # longest delay of the event loop in the last minute
@@ -99,7 +101,7 @@ Look = Callable[[], Standing]
 
 
 def resident_bytes() -> int:
-    """Return the resident memory of this process in bytes, 0 if the system does not tell."""
+    """Return this process's resident memory in bytes, or 0 if the system doesn't report it."""
     try:
         pages = int(_STATM.read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
@@ -130,8 +132,10 @@ STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 class Measures:
-    """Collect metrics of turns, wake words and calls. Runs on the loop's thread, in microseconds
-    per event."""
+    """Collect metrics of turns, wake words and tool calls.
+
+    Use it only on the event loop's thread. An event takes microseconds.
+    """
 
     def __init__(self) -> None:
         self.turns = Tally()  # source, brain, outcome
@@ -145,8 +149,7 @@ class Measures:
         self._jobs: dict[str, TurnRecord] = {}  # as last stored, newest last
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Count a stored turn, or the stored cost of a job (see
-        `assistant.conversation.record`)."""
+        """Count a stored turn, or a job's additional cost (see `assistant.conversation.record`)."""
         record = turn.record
         if record.source == "job":
             self._spent(self._added(record))
@@ -161,11 +164,11 @@ class Measures:
         self._spent(record)
 
     def missed(self, miss: NearMiss) -> None:
-        """Count a near miss of a wake word."""
         self.near_misses.observe(miss.word, miss.closeness)
 
     def _added(self, record: TurnRecord) -> TurnRecord:
-        """Return what is new of a job, whose record is stored again with each piece of its cost."""
+        """Return the job's cost and usage since its last record. A job's record contains its total
+        so far."""
         known = self._jobs.pop(record.turn_id, None)
         self._jobs[record.turn_id] = record
         if len(self._jobs) > _JOBS:
@@ -207,8 +210,10 @@ def _less(usage: Usage | None, known: Usage) -> Usage | None:
 
 
 def stages(timeline: Mapping[str, float]) -> dict[str, float]:
-    """Return the duration of each stage of a turn in seconds. `timeline` is in ms (see `hearth hear
-    --json`)."""
+    """Return the duration of each stage of a turn in seconds, given its timeline in ms.
+
+    A stage is left out if the timeline lacks its beginning or end (see `hearth hear --json`).
+    """
     found = {}
     for stage, (begins, ends) in STAGES.items():
         starts = [timeline[moment] for moment in begins if moment in timeline]
@@ -218,7 +223,6 @@ def stages(timeline: Mapping[str, float]) -> dict[str, float]:
 
 
 def _outcome(record: TurnRecord) -> str:
-    """Return "done", or the kind of the turn's error."""
     return "done" if record.error is None else record.error.kind
 
 
@@ -233,8 +237,10 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def page(measures: Measures, standing: Standing, version: str, began: float) -> bytes:
-    """Render the page, in a few milliseconds. `began` is the start of the process in seconds since
-    the epoch."""
+    """Render all metrics, which takes a few milliseconds.
+
+    `began` is the Unix time at which the process started.
+    """
     from prometheus_client.exposition import generate_latest
     from prometheus_client.registry import Collector, CollectorRegistry
 

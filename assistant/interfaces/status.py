@@ -1,5 +1,4 @@
-"""Status of the device: statistics of turns, health problems, and a snapshot of everything
-shown."""
+"""Hearth's status: turn statistics, current problems, and a snapshot of both for interfaces."""
 
 import asyncio
 import logging
@@ -36,8 +35,9 @@ Look = Callable[[], Mapping[str, str]]  # returns current problems: part concern
 class TurnStats(Opened):
     """Statistics of the last user turn and of today (since local midnight).
 
-    The words are those of the last turn, None if they are not kept (guests, or deleted on request).
-    Wake word, brain and latency are the last known ones. Enter it to follow turns.
+    They are updated while the context is open. `last_heard` and `last_answer` belong to the last
+    turn and are None if they weren't stored (guests) or were deleted. Wake word, brain and latency
+    come from the last turn that had them.
     """
 
     def __init__(self, turns: TurnLog, journal: "Store", clock: Clock) -> None:
@@ -66,12 +66,14 @@ class TurnStats(Opened):
 
     @property
     def day(self) -> datetime:
-        """Midnight from which today's cost counts."""
+        """Midnight at which counting of today's cost began."""
         return self._day
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for each change, which must not block. Returns a function that
-        unregisters it."""
+        """Register a callback for changes and return a function that unregisters it.
+
+        The callback must not block.
+        """
         return self._followers.add(tell)
 
     async def _recall(self) -> None:
@@ -108,7 +110,7 @@ class TurnStats(Opened):
                 self._followers.tell()
 
     async def _until_more(self) -> None:
-        """Wait for the end of a turn or of the day, or until it is time to check again."""
+        """Wait until a turn ends, the day ends, or COST_S have passed."""
         now = self._clock.now()
         left_s = _DAY_S - (now - start_of_day(now)).total_seconds()
         async with asyncio.TaskGroup() as group:
@@ -132,17 +134,16 @@ class TurnStats(Opened):
         return before != (self._day, self.cost_today_usd)
 
     def _say(self, problem: StoreError) -> None:
-        """Log a problem once, not at every check."""
         if str(problem) != self._problem:
             _log.warning("the last turns are not known: %s", problem)
         self._problem = str(problem)
 
 
 class HealthMonitor(Opened):
-    """Watch for problems and publish them as `fault` events. Enter it.
+    """Check for problems and publish `fault` events while the context is open.
 
-    Events have `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`; new problems
-    also have the sentence `problem`.
+    Each event contains `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`. When a
+    problem begins, `problem` describes it in a sentence.
     """
 
     def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:
@@ -167,7 +168,7 @@ class HealthMonitor(Opened):
         return dict(self._now)
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for each change. Returns a function that unregisters it."""
+        """Register a callback for changes and return a function that unregisters it."""
         return self._followers.add(tell)
 
     async def _watch(self) -> None:
@@ -197,7 +198,7 @@ class HealthMonitor(Opened):
 
 @dataclass(frozen=True, slots=True)
 class StatusSnapshot:
-    """Everything shown about the device besides the settings. None means not known."""
+    """Hearth's status as interfaces show it, without the settings. None means unknown."""
 
     standing: Standing
     problems: tuple[str, ...] = ()  # sentences
@@ -215,7 +216,7 @@ class StatusSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class StatusSources:
-    """Sources of the snapshot, for interfaces that show it."""
+    """The components that a status snapshot is taken from."""
 
     conversation: ConversationLoop
     figures: TurnStats
@@ -240,7 +241,7 @@ class StatusSources:
         )
 
     def follow(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for every change of the snapshot. Returns a function that unregisters
+        """Register a callback for changes to the snapshot and return a function that unregisters
         it."""
         with ExitStack() as stack:
             stack.callback(self.conversation.observe(lambda standing: changed()))
@@ -250,17 +251,17 @@ class StatusSources:
 
 
 class Intents:
-    """Intents of the newest turns, learnt from events: the first tool that each called.
+    """Intents of recent turns: the name of the first tool that each turn called.
 
-    They tell what a turn was about if its words may not be shown.
+    They show what a turn was about when its transcript can't be shared.
     """
 
     def __init__(self) -> None:
         self._intents: dict[str, str] = {}  # by turn id
 
     def of(self, happening: BusEvent) -> str | None:
-        """Return the intent of the event's turn, such as "HassTurnOn", None if there is none so
-        far."""
+        """Record the event, and return its turn's intent ("HassTurnOn") or None if no tool was
+        called yet."""
         turn_id = happening.turn_id
         tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""
         if tool and turn_id:

@@ -1,4 +1,4 @@
-"""The device as a Wyoming satellite: it plays Home Assistant's announcements and speaks for it."""
+"""Hearth as a Wyoming satellite for announcements, and as a Wyoming text-to-speech service."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -35,22 +35,23 @@ Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 
 
 class SatelliteRoom:
-    """Queue what comes through the satellite with all other announcements."""
+    """Announcements that Home Assistant sends to the satellite. They join Hearth's announcement
+    queue."""
 
     def __init__(self, desk: AnnouncementService, catalogue: Catalogue, language: str) -> None:
-        """`language` is that of Hearth's own sentences."""
+        """`language` is the language in which finished timers are announced."""
         self._desk = desk
         self._catalogue = catalogue
         self._language = language
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """Play audio after a tone, as Home Assistant's own satellites do."""
+        """Play mono int16 audio at `rate` Hz after a tone, and wait until it has ended."""
         name = await self._desk.play(pcm, rate, CALLER, name=_SOUND, preannounce=True)
         await self._desk.over(name)
 
     async def timer_rang(self, name: str) -> None:
-        """Announce that one of Home Assistant's timers has ended; Hearth's own timers ring by
-        themselves."""
+        """Announce that a Home Assistant timer has finished. Hearth's own timers are announced
+        elsewhere."""
         key = "timers.over_named" if name else "wyoming.timer"
         line = self._catalogue.line(key, self._language, name=name)
         wanted = AnnounceRequest(text=line.text, language=line.language, priority="high")
@@ -58,7 +59,7 @@ class SatelliteRoom:
 
 
 class HouseVoice:
-    """This device's voice, for programs that play the audio elsewhere."""
+    """Hearth's voice as a text-to-speech service for other programs."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class HouseVoice:
     ) -> None:
         """`synthesize` takes a clause and its language (`SpeechOutput.synthesize`).
 
-        `language_of` returns the language of a text if no voice is named.
+        `language_of` returns a text's language. It is used if the program names no voice.
         """
         self._synthesize = synthesize
         self._language_of = language_of
@@ -77,8 +78,11 @@ class HouseVoice:
         }
 
     async def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
-        """Yield mono int16 audio, all at the rate of the first piece, since a spare voice may have
-        another."""
+        """Yield chunks of mono int16 audio with their sample rate.
+
+        Every chunk has the first chunk's rate, because a fallback voice could use a different one.
+        Raises NotSpoken.
+        """
         (language,) = self.voices.get(voice) or (self._language_of(text),)
         cutter, rate = ClauseCutter(), 0
         try:
@@ -100,7 +104,7 @@ class HouseVoice:
 
 
 class WyomingInterface(Opened):
-    """Satellite and speech service, while entered."""
+    """Run the Wyoming satellite and the text-to-speech service while the context is open."""
 
     def __init__(self, settings: Settings, room: SatelliteRoom, voice: HouseVoice) -> None:
         wyoming, assistant = settings.wyoming, settings.assistant
@@ -121,7 +125,7 @@ class WyomingInterface(Opened):
         self._speech = WyomingServer(self._host, wyoming.tts_port, speak, "wyoming.tts_port")
 
     async def _enter(self, stack: AsyncExitStack) -> None:
-        """Start both servers. Raises Misconfigured if a port is not available."""
+        """Start both servers. Raises Misconfigured if a port is already in use."""
         await stack.enter_async_context(self._satellite)
         await stack.enter_async_context(self._speech)
         tasks = await stack.enter_async_context(OwnedTasks())

@@ -1,1 +1,1 @@
-"""The device as the HTTP interface and the console see it; begin with `box`."""
+"""The operations behind the HTTP interface and the console. Begin with `box`."""

@@ -1,4 +1,4 @@
-"""The device as programs see it: its state, its changes and its actions."""
+"""The daemon's API for programs: read its state, change it, and start actions."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,8 +46,10 @@ _ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Tr
 
 
 class Box:
-    """Implement `integrations.web.box.Box` on the parts of the daemon. Enter it to follow
-    changes."""
+    """The daemon's implementation of `integrations.web.box.Box`.
+
+    While the context is open, state changes and bus events are added to `events`.
+    """
 
     def __init__(self, parts: Parts, bus: EventBus, clock: Clock) -> None:
         self.events = EventLog()
@@ -210,9 +212,10 @@ class Box:
         return as_json(turn.record, turn.outcomes)
 
     def _may_recall(self, caller: Caller) -> bool:
-        """Return True if the caller's turns may use what people said.
+        """Return True if the caller's turns can use the conversation history and remembered facts.
 
-        The rule is that of `GET /v1/memory`; over /mcp the settings must also allow people's turns.
+        The caller needs the scope that `GET /v1/memory` needs. Over /mcp, the settings must also
+        allow it.
         """
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
@@ -264,8 +267,8 @@ class Box:
         self._bus.publish("command", caller=caller.name, what=what, **more)
 
     def _pressed(self, name: str, caller: Caller) -> None:
-        """Publish a pressed button, whatever its effect, because it shows that somebody is
-        there."""
+        """Publish the button press even if it has no effect, because it shows that somebody is at
+        home."""
         self._ordered(name, caller)
         self._bus.publish("button", name=name, caller=caller.name)
 
@@ -283,10 +286,9 @@ class Box:
         return {"settings": dict(self._parts.live.as_json())}
 
     def _as_json(self, standing: Standing) -> dict[str, Any]:
-        """Return the state that is published with every change.
+        """Return the part of the state that is sent with every change.
 
-        Words are those of the enums, in lower case. Values that change all the time are only in
-        `state`.
+        Values that change constantly are only in `state`.
         """
         state = {
             "state": standing.state.name.lower(),
@@ -315,7 +317,7 @@ class Box:
 
 
 def _require(caller: Caller, what: Loosening) -> None:
-    """Raise NotPossible if the caller may only make things stricter."""
+    """Raise NotPossible if the caller isn't allowed to undo this restriction."""
     if not caller.may_loosen(what):
         raise NotPossible(_WHO_LOOSENS[what])
 

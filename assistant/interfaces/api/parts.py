@@ -1,4 +1,4 @@
-"""Parts of the device that programs reach: stored, rated and recorded data, and confirmations."""
+"""Ratings, confirmations, turn history, recordings and memory for the HTTP interface."""
 
 import asyncio
 import time
@@ -42,32 +42,32 @@ _SETTLES_S = 2.0
 
 
 class Openers:
-    """Entities that may open the house, to be rated in the console or by a program."""
+    """Entities that could open the house, and the owner's ratings of them."""
 
     def __init__(self, house: Callable[[], House], ratings: Ratings) -> None:
         self._house = house
         self._ratings = ratings
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
-        """Return the entities as JSON objects, with their tier, rated or not."""
+        """Return each entity as a JSON object. `tier` is None if the owner hasn't rated it."""
         house = self._house()
         return rated_rows(may_open(house), house, self._ratings.tiers)
 
     async def rate(self, entity_id: str, tier: Tier) -> None:
-        """Rate one of them. Raises Unknown and StoreError."""
+        """Rate an entity. Raises Unknown if it is not among `rows`, and StoreError."""
         if entity_id not in {one.entity_id for one in may_open(self._house())}:
             raise Unknown("Nothing of that id may open something and waits for a rating.")
         await self._ratings.rate({entity_id: tier})
 
 
 class Confirmations:
-    """Confirmations that wait for a person, which an administrator may answer instead.
+    """The pending confirmation, which an administrator can answer instead of a person in the room.
 
-    One may be pending at a time. The first answer settles it.
+    Only one can be pending at a time, and the first answer counts.
     """
 
     def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
-        """`pending` returns the open question, None if there is none."""
+        """`pending` returns the open question, or None if there is none."""
         self._pending = pending
         self._bus = bus
 
@@ -93,11 +93,11 @@ class Confirmations:
         ]
 
     async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> dict[str, Any]:
-        """Answer the confirmation with that id. The call then runs or never does, and the room is
-        told.
+        """Answer the pending confirmation. `name` is its id.
 
-        If a PIN is required, a yes needs it here too; a wrong one counts as an attempt and as a no.
-        Raises Unknown.
+        After a yes, the call runs; after a no, it is dropped. If the question requires a PIN, a yes
+        must include it. A wrong PIN counts as an attempt and as a no. Raises Unknown if no
+        confirmation with this id is pending.
         """
         dialog = self._waiting()
         if dialog is None or dialog.question.id != name:
@@ -125,7 +125,7 @@ async def _settlement(
 
 
 class TurnSounds:
-    """Find recordings of turns, rereading the folder only after a change. Blocking."""
+    """Index of the turn recordings. It rereads the folder only after a change. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -133,7 +133,7 @@ class TurnSounds:
         self._paths: Mapping[str, Path] = {}
 
     def paths(self) -> Mapping[str, Path]:
-        """Return the WAV file of each recorded turn, by turn id."""
+        """Return the path of each turn's WAV file, by turn id."""
         try:
             changed = (self._folder / FOLDER).stat().st_mtime_ns
         except OSError:
@@ -150,7 +150,7 @@ class TurnSounds:
 
 
 class History:
-    """Read the journal and the recordings. Neither contains what guests said."""
+    """Turns, costs, faults and turn recordings. Guests' speech is in none of them."""
 
     def __init__(
         self,
@@ -160,8 +160,8 @@ class History:
         cap_usd: float,
         clock: Clock,
     ) -> None:
-        """`private` returns True in guest mode, in which no recordings are offered. `cap_usd` is
-        the daily limit."""
+        """`private` returns True in guest mode, which hides all recordings. `cap_usd` is the daily
+        cost limit."""
         self._store = store
         self._sounds = sounds
         self._private = private
@@ -169,8 +169,11 @@ class History:
         self._clock = clock
 
     async def turns(self, limit: int, before: str | None) -> Sequence[dict[str, Any]]:
-        """Return the last turns without their calls, newest first. Raises Unknown if there is no
-        turn `before`."""
+        """Return at most `limit` turns, newest first, without their tool calls.
+
+        `before` is the id of a turn: only earlier turns are returned. Raises Unknown if there is no
+        such turn.
+        """
         if before is not None:
             await self._known(before)
         found = await self._store.turns(limit, before)
@@ -178,7 +181,7 @@ class History:
         return [{**turn_json(one), "has_sound": one.turn_id in sounds} for one in found]
 
     async def turn(self, turn_id: str) -> dict[str, Any]:
-        """Return one turn with its calls. Raises Unknown."""
+        """Return a turn with its tool calls. Raises Unknown if it doesn't exist."""
         record = await self._known(turn_id)
         calls = await self._store.calls(turn_id)
         audited = await self._store.audited(turn_id=turn_id, limit=_MOST)
@@ -186,19 +189,20 @@ class History:
         return {**turn_and_calls_json(record, calls, audited), "has_sound": turn_id in sounds}
 
     async def sound(self, turn_id: str) -> Path:
-        """Return the WAV file of a turn. Raises Unknown."""
+        """Return the path of a turn's WAV file. Raises Unknown if there is no recording."""
         path = (await self._kept_sounds()).get(turn_id)
         if path is None:
             raise Unknown(_NO_SOUND)
         return path
 
     async def mark(self, turn_id: str, mark: Mark) -> None:
-        """Mark a turn as wrong or misheard; "" removes the mark. Raises Unknown."""
+        """Mark a turn as wrong or misheard, or remove the mark with "". Raises Unknown if the turn
+        doesn't exist."""
         if not await self._store.reports.mark(turn_id, mark):
             raise Unknown(_NO_TURN)
 
     async def costs(self, days: int) -> dict[str, Any]:
-        """Return the costs of the last `days` days including today, by day, brain and model."""
+        """Return the costs of the last `days` days (including today) by day, brain and model."""
         rows = await self._store.reports.costs(self._since(days))
         today = self._clock.now().date()
         return {
@@ -208,7 +212,8 @@ class History:
         }
 
     async def shares(self, days: int) -> dict[str, Any]:
-        """Count the commands that went right, were corrected, refused, misheard or failed."""
+        """Count the commands of the last `days` days that succeeded, were corrected, were refused,
+        were misheard, or failed."""
         return asdict(await self._store.reports.shares(self._since(days)))
 
     async def faults(self, days: int) -> Sequence[dict[str, Any]]:
@@ -232,33 +237,36 @@ class History:
         return {} if self._private() else await asyncio.to_thread(self._sounds.paths)
 
     def _since(self, days: int) -> datetime:
-        """Return the midnight at which the last `days` days began, today included."""
+        """Return the midnight at which the period of `days` days, including today, began."""
         return first_midnight(days, self._clock.now())
 
 
 class Records:
-    """Read and change what was remembered. In guest mode nothing is shown."""
+    """Remembered facts. In guest mode they can't be read."""
 
     def __init__(self, store: "Store", private: Callable[[], bool], clock: Clock) -> None:
-        """`private` returns True while nothing that was remembered may be shown."""
+        """`private` returns True in guest mode."""
         self._store = store
         self._memory = MemoryService(store.memory, clock, private)
 
     async def memories(self) -> Sequence[dict[str, Any]]:
-        """Return the remembered facts, oldest first."""
         return await self._memory.rows()
 
     async def forget(self) -> int:
-        """Forget everything, and return the number of facts."""
+        """Erase all facts and return how many were erased."""
         return await self._memory.forget_all()
 
     async def forget_one(self, memory_id: str) -> None:
-        """Forget one fact. Raises Unknown."""
+        """Erase a fact. Raises Unknown if it doesn't exist."""
         if not await self._memory.forget(memory_id):
             raise Unknown(_NO_FACT)
 
     async def correct(self, memory_id: str, text: str) -> None:
-        """Replace the text of a fact. Raises Unknown, and NotPossible if the text is no fact."""
+        """Replace a fact's text.
+
+        Raises Unknown if the fact doesn't exist, and NotPossible if the new text can't be
+        remembered.
+        """
         try:
             found = await self._memory.correct(memory_id, text)
         except NoFact as error:
@@ -269,7 +277,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parts of the daemon that programs reach."""
+    """The daemon's components that `Box` uses."""
 
     conversation: ConversationLoop
     mute: Mute

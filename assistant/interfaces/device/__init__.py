@@ -1,5 +1,5 @@
-"""Hearth as a device in Home Assistant, by the integration for mobile apps.
+"""Hearth as a device in Home Assistant, registered with its `mobile_app` integration.
 
-Begin with `interface` (its lifetime) and `registration`. `inbox` and `messages` handle what
-automations send; `sensors` reports.
+Begin with `interface`, which runs the device, and `registration`. `inbox` and `messages` handle
+notifications that automations send to the device. `sensors` reports its state and events.
 """

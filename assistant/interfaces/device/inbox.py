@@ -1,5 +1,7 @@
-"""Messages to Hearth's device: each is announced, carried out as a command, asked as a question, or
-ignored."""
+"""Handler for notifications that Home Assistant sends to Hearth's device.
+
+Each message is announced, carried out as a command, asked as a question, or ignored.
+"""
 
 import asyncio
 import logging
@@ -56,14 +58,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MessageCommand:
-    """A command with its data."""
+    """A command from a message's data."""
 
     what: str  # "mute", "volume", …; unknown commands are refused
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
 def command_of(push: Push) -> MessageCommand | None:
-    """Return the command in a message's data, None if it has none."""
+    """Return the command in a message's data, or None if there is none."""
     mark = push.data.get(MARK)
     if mark is None:
         return None
@@ -71,14 +73,14 @@ def command_of(push: Push) -> MessageCommand | None:
 
 
 def old_command_of(push: Push) -> str:
-    """Return the command that this text would have been in earlier versions, "" for none."""
+    """Return the command word if earlier versions took this text as a command, or "" if not."""
     first, _, _ = plain(push.message).partition(" ")
     what = first.removeprefix(_OLD)
     return first if first != what and what in _ORDERS else ""
 
 
 class Commander:
-    """Carry out commands. Failures are logged and published as a `fault`."""
+    """Carry out commands. Failures are logged and published as `fault` events."""
 
     def __init__(self, box: "Box", bus: EventBus, store: SmallValues, clock: Clock) -> None:
         self._box = box
@@ -87,14 +89,15 @@ class Commander:
         self._clock = clock
 
     async def obey(self, command: MessageCommand) -> None:
-        """Carry out the command. A command that is not possible is reported, not raised."""
+        """Carry out the command. If that isn't possible, the failure is published, not raised."""
         try:
             await self._act(command)
         except (NotKept, NotPossible) as error:
             self.complain(command.what or MARK, str(error))
 
     async def ignore(self, what: str) -> None:
-        """Report a text that was a command in earlier versions, and keep it for the doctor."""
+        """Publish a fault for a command in an old form, and store it so that `hearth doctor` can
+        list it."""
         self.complain(what, _OLD_FORM)
         try:
             await note(self._store, what, self._clock.now())
@@ -125,7 +128,7 @@ class Commander:
 
 
 def _setting(command: MessageCommand) -> LiveRequest:
-    """Return the requested volume or profile. Raises NotPossible."""
+    """Return the request for a new volume or profile. Raises NotPossible if it is invalid."""
     name, forms = command.what, {"volume": "0 to 1", "profile": "the profile's name"}
     value = command.data.get(name)
     given = number(value) if name == "volume" else value
@@ -136,7 +139,7 @@ def _setting(command: MessageCommand) -> LiveRequest:
 
 
 def _mode(command: MessageCommand) -> ModeRequest:
-    """Return the requested mode. Raises NotPossible."""
+    """Return the request for a new mode. Raises NotPossible if it is invalid."""
     mode, length = command.data.get("mode"), number(command.data.get("minutes"))
     whole = int(length) if isinstance(length, float) and length == length // 1 else length
     given = {"mode": mode.strip().lower() if isinstance(mode, str) else mode, "minutes": whole}
@@ -156,11 +159,11 @@ QUESTION = "hearth_question"  # event that reports the result of a question
 
 
 class Inbox(Opened):
-    """Handle each message. Enter it, because questions continue in the background.
+    """Handle messages. While the context is open, questions run in background tasks.
 
-    When `take` returns, an announcement is on the disk and a command has been carried out. A
-    question is only kept in memory: after a restart nobody waits for its answer, so it is dropped,
-    and no question is asked twice.
+    When `take` returns, an announcement has been stored or a command has been carried out.
+    Questions are kept only in memory and are dropped at a restart, because by then nobody is
+    waiting for the answer. So no question is asked twice.
     """
 
     def __init__(
@@ -174,7 +177,7 @@ class Inbox(Opened):
         clock: Clock,
         languages: Sequence[str],
     ) -> None:
-        """`languages` are those that people speak here, the usual one first."""
+        """`languages` are the languages spoken in this home, starting with the default."""
         self._desk = desk
         self._kept = kept
         self._box = box
@@ -189,7 +192,7 @@ class Inbox(Opened):
         await stack.enter_async_context(self._owner)
 
     async def take(self, push: Push) -> None:
-        """Handle a message. Raises NotKept and StoreError if it could not be kept."""
+        """Handle a message. Raises NotKept or StoreError if an announcement can't be stored."""
         command = command_of(push)
         if command is not None:
             await self._commander.obey(command)
@@ -231,7 +234,8 @@ class Inbox(Opened):
             self._complain(problem)
 
     async def _said(self, push: Push, wanted: AnnounceRequest) -> str:
-        """Return why it will not be said, "" if it will be. Raises NotKept."""
+        """Queue the announcement. Returns the reason if it is refused, "" otherwise. Raises
+        NotKept."""
         try:
             async with asyncio.timeout(FETCH_S if wanted.media else None):
                 await self._desk.announce(wanted, CALLER, announcement_id=push.confirm_id)
@@ -247,7 +251,7 @@ class Inbox(Opened):
     # --- questions
 
     async def _until_answered(self, asked: Asked) -> None:
-        """Ask, and report the result; at once if too many questions are waiting."""
+        """Ask the question, wait for the answer, and fire the events that report it."""
         try:
             answer = await self._box.question(asked.request, CALLER)
         except NotPossible as error:
@@ -284,7 +288,7 @@ RECENT = timedelta(days=14)  # an automation that sent none for this long counts
 
 
 class OldOrder(BaseModel):
-    """The count of messages with the same text, and the time of the last one."""
+    """How often, and when last, a command arrived in an old form."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -296,7 +300,10 @@ _FORM = TypeAdapter(dict[str, OldOrder])
 
 
 async def note(store: SmallValues, what: str, now: datetime) -> None:
-    """Count a message by the beginning of its text ("command_mode"). Raises StoreError."""
+    """Count a command in an old form. Raises StoreError.
+
+    `what` is the command's first word, such as "command_mode".
+    """
     seen = recent(await store.kept(NAME), now)
     count = seen[what].count + 1 if what in seen else 1
     rows = {**seen, what: OldOrder(count=count, last=now)}
@@ -304,8 +311,7 @@ async def note(store: SmallValues, what: str, now: datetime) -> None:
 
 
 def recent(value: Any, now: datetime) -> Mapping[str, OldOrder]:
-    """Return the messages of the last RECENT, by the beginning of their text. `value` is the stored
-    row."""
+    """Parse the stored row and return the entries of the last RECENT, by command word."""
     try:
         seen = _FORM.validate_python(value or {})
     except ValidationError:

@@ -1,4 +1,4 @@
-"""The device in Home Assistant with its registration, sensors, events and inbox."""
+"""The device in Home Assistant: it stays registered, receives messages and reports its state."""
 
 import asyncio
 import logging
@@ -49,10 +49,10 @@ Take = Callable[[Push], Awaitable[None]]  # may raise StoreError and NotKept
 
 
 class DeviceKeeper(Opened):
-    """Keep the device registered and take its messages, while the context is open.
+    """Keep the device registered and receive its messages while the context is open.
 
-    Only one process per data folder does this: Home Assistant keeps one push channel per
-    registration. A message is handled, which must be quick, and then confirmed.
+    Run only one per data folder: Home Assistant keeps one push channel per registration. Each
+    message is handled first and then confirmed, so handling must be quick.
     """
 
     def __init__(
@@ -65,10 +65,9 @@ class DeviceKeeper(Opened):
         register: Register = mobile_app.register,
         registered: Callable[[str], None] | None = None,
     ) -> None:
-        """`take` handles a message (see `assistant.interfaces.device.inbox.Inbox`).
+        """`take` handles a message (see `Inbox.take`). If it raises, the message isn't confirmed.
 
-        A message for which `take` raises is not confirmed. `registered` is called with the
-        webhook's id at each new connection; it must not block.
+        `registered` is called with the webhook id whenever a new channel opens. It must not block.
         """
         self._device = device
         self._settings = settings
@@ -92,7 +91,7 @@ class DeviceKeeper(Opened):
         self._owner.start(self._take_in(), "device-messages")
 
     async def _stay(self) -> None:
-        """Stay registered and listen, whatever happens to Home Assistant."""
+        """Register and open the channel, and repeat that whenever the connection is lost."""
         pause_s = _PAUSE_S[0]
         while True:
             while not self._home.connected:
@@ -111,7 +110,10 @@ class DeviceKeeper(Opened):
             await self._until_in_doubt()
 
     async def _begin(self) -> None:
-        """Find or create the registration, and open its channel. Raises IntegrationError."""
+        """Ensure that the device is registered, and open its push channel if it isn't open.
+
+        Raises IntegrationError and ConfigError.
+        """
         before = self._record
         self._record = record = await ensure_registered(
             self._device.file,
@@ -132,7 +134,7 @@ class DeviceKeeper(Opened):
             self._registered(record.webhook_id)
 
     async def _until_in_doubt(self) -> None:
-        """Return when the connection is lost, the channel seems to have ended, or after a while."""
+        """Wait until the connection or the channel may be lost, at most _RENEW_S."""
         until = self._clock.monotonic() + _RENEW_S
         while self._clock.monotonic() < until and not self._doubtful:
             await self._clock.sleep(_WATCH_S)
@@ -146,7 +148,6 @@ class DeviceKeeper(Opened):
         leave()
 
     def _say(self, problem: Exception) -> None:
-        """Log a problem once, not at every attempt."""
         if str(problem) != self._said:
             level = logging.INFO if isinstance(problem, Unavailable) else logging.WARNING
             _log.log(level, "no device in Home Assistant for now: %s", problem)
@@ -185,7 +186,7 @@ class DeviceKeeper(Opened):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Parts of the process that messages act on."""
+    """The daemon's components that device messages use."""
 
     box: Box
     desk: AnnouncementService
@@ -196,10 +197,10 @@ class Reach:
 
 
 class DeviceInterface(Opened):
-    """The whole device, while the context is open.
+    """Run the device in Home Assistant while the context is open.
 
-    If a broker is set (`mqtt.host`), the device only has its area and its inbox; sensors and events
-    are then shown through MQTT.
+    If an MQTT broker is configured (`mqtt.host`), the device only receives messages; sensors and
+    events are published through the broker instead.
     """
 
     def __init__(
@@ -213,7 +214,7 @@ class DeviceInterface(Opened):
         reach: Reach,
         clock: Clock,
     ) -> None:
-        """`keeps_words` returns False in guest mode, in which words are not kept."""
+        """`keeps_words` returns False in guest mode, when transcripts are not stored."""
         self._sources = sources
         self._bus = bus
         self._broker = bool(settings.mqtt.host)

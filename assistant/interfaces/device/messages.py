@@ -1,4 +1,4 @@
-"""The words and wishes in messages that Home Assistant sends to Hearth's device. Pure."""
+"""Parser for the notifications that Home Assistant sends to Hearth's device. Pure."""
 
 import logging
 import re
@@ -39,7 +39,7 @@ _NAMED = " finished"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words to be said."""
+    """A text to be spoken."""
 
     text: str
     language: str | None = None  # None: determined from the text
@@ -47,7 +47,10 @@ class Words:
 
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
-    """Return the words of a message, None if it has none. `language` is used for timers."""
+    """Return the text to speak, or None if the message has none or is a command to a phone.
+
+    `language` is used to announce finished timers.
+    """
     message = plain(push.message)
     if message.startswith("command_") or message in _ORDERS:
         return None
@@ -75,7 +78,7 @@ def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
 
 
 def plain(text: str) -> str:
-    """Return one line without control and format characters, which no voice can say."""
+    """Return the text as one line without control and format characters, which can't be spoken."""
     text = text[: 4 * LONGEST_TEXT]  # longer text is cut later anyway
     spaced = (" " if unicodedata.category(one) == "Cc" else one for one in text)
     kept = (one for one in spaced if not unicodedata.category(one).startswith("C"))
@@ -83,7 +86,7 @@ def plain(text: str) -> str:
 
 
 def short(text: str) -> str:
-    """Return at most LONGEST_TEXT characters, cut between two words."""
+    """Cut the text to LONGEST_TEXT characters, at the end of a word if possible."""
     if len(text) <= LONGEST_TEXT:
         return text
     return text[:LONGEST_TEXT].rpartition(" ")[0] or text[:LONGEST_TEXT]
@@ -100,10 +103,10 @@ _log = logging.getLogger(__name__)
 
 
 def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | None:
-    """Return the announcement, None if there is nothing to say. It survives a restart.
+    """Return the message's announcement, or None if there is nothing to speak or play.
 
-    Used from the message's data: the keys of `manner_of`, and `media`, a sound played instead of
-    the words. Invalid values count as missing.
+    `data` can contain the keys that `manner_of` reads and `media`, a sound to play instead of the
+    text. Invalid values are ignored. The announcement survives a restart.
     """
     media = data.get("media")
     said = {"media": media} if isinstance(media, str) and media.strip() else {"text": words.text}
@@ -112,10 +115,10 @@ def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | 
 
 
 def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given ones of `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds) and
-    `language`.
+    """Return the announcement options that `data` contains.
 
-    Templates give all of them as text.
+    The options are `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds; returned as
+    `expire_s`) and `language`. Home Assistant's templates send them all as strings.
     """
     language = data.get("language")
     given = {
@@ -129,7 +132,10 @@ def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]) -> Form | None:
-    """Return the request without its invalid fields, None if one of `needed` is invalid."""
+    """Validate a request, dropping its invalid fields.
+
+    Returns None if a field in `needed` is invalid.
+    """
     fields = dict(wanted)
     while True:
         try:
@@ -144,7 +150,7 @@ def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]
 
 
 def number(given: Any) -> Any:
-    """Return a text that is a number as a float, and anything else unchanged."""
+    """Return a numeric string as a float, and anything else unchanged."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         return given
     try:
@@ -173,7 +179,7 @@ YesNo = Literal["yes", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An automation's question, and the data of its event."""
+    """A question that an automation asks, and the data for the events that report its answer."""
 
     request: QuestionRequest
     told: Mapping[str, Any]  # `tag` and `action_data`, unchanged
@@ -181,12 +187,12 @@ class Asked:
 
 
 def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> Asked | None:
-    """Return the question, None if the message has no buttons that can be answered by voice.
+    """Return the question, or None if the message has no button that can be answered by voice.
 
-    `data.actions` is a list of `{action, title}`, as the companion apps take it. Each may have
-    `sentences` in hassil's form; otherwise its title is the answer, and if that is a yes or no, so
-    is everything that means the same. `data.timeout` is the time to answer in seconds. `codes` are
-    the languages that people speak here.
+    `data.actions` is a list of `{action, title}`, as for the companion apps. An action can list its
+    answers in `sentences` (hassil templates). Otherwise the title is the answer, and a title that
+    means yes or no also accepts every other phrase for yes or no. `data.timeout` is the time to
+    answer in seconds. `codes` are the languages spoken in this home.
     """
     actions = [one for one in rows(data.get("actions")) if text(one.get("action"))]
     spoken = [one for one in actions if one["action"] != _LINK]
@@ -243,7 +249,7 @@ def _given(sentences: Any) -> list[str]:
 
 
 def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
-    """Return the meaning of a title that is a yes or no: "OK", "Yes, close it", "No, thanks"."""
+    """Return "yes" or "no" for titles such as "OK", "Yes, close it" and "No, thanks", else None."""
     for said in (title, title.partition(",")[0]):
         match forms.read(said, asked=question):
             case AnswerKind.YES | AnswerKind.ALWAYS:
@@ -255,7 +261,8 @@ def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
 
 @cache
 def _alike(means: YesNo, codes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return everything that means yes, or no, in these languages, as few templates."""
+    """Return all phrases for yes (or no) in these languages, combined into as few hassil templates
+    as possible."""
     bases = {code.lower().replace("_", "-").partition("-")[0] for code in codes}
     known = sorted(bases & set(languages())) or [FALLBACK]
     tables = [tomllib.loads((FOLDER / f"{one}.toml").read_text("utf-8")) for one in known]

@@ -1,4 +1,4 @@
-"""Registration of this device with Home Assistant: its file, creation, area and removal."""
+"""The device's registration with Home Assistant: create, store and remove it, and set its area."""
 
 import asyncio
 import fcntl
@@ -41,7 +41,7 @@ Register = Callable[[Address, str, Appearance], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecord:
-    """One registration, bound to the Home Assistant that it was made with."""
+    """A registration with a particular Home Assistant instance."""
 
     identifier: str  # our own id of this device, made once, so that it never becomes two devices
     url: str = ""  # home_assistant.url when registered
@@ -54,7 +54,7 @@ class DeviceRecord:
 
 
 class DeviceFile:
-    """The record on the disk, shared by all processes with the same data folder."""
+    """The file with the registration, shared by all processes that use this data folder."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class DeviceFile:
         return self._folder / NAME
 
     def read(self) -> DeviceRecord | None:
-        """Return the record, None if there is none. Raises ConfigError."""
+        """Return the registration, or None if there is no file. Raises ConfigError."""
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
             return DeviceRecord(**{key: str(value) for key, value in kept.items()})
@@ -79,7 +79,7 @@ class DeviceFile:
             ) from None
 
     def write(self, record: DeviceRecord) -> None:
-        """Write the record. After a power failure either the old or the new one is there."""
+        """Replace the file atomically. Raises ConfigError."""
         aside = self.path.with_suffix(".new")
         try:
             self._make_folder()
@@ -101,7 +101,10 @@ class DeviceFile:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Exclude other processes while reading, registering and writing. Raises ConfigError."""
+        """Lock out other processes while the context is open.
+
+        Raises ConfigError if the lock isn't free within 30 s.
+        """
         try:
             self._make_folder()
             handle = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -142,7 +145,8 @@ def _taken(handle: int) -> bool:
 
 
 class HouseDevice:
-    """Hearth's device in Home Assistant: stored by the daemon, read by every process."""
+    """The device's id in Home Assistant: updated by the daemon, read from the file by other
+    processes."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.file = DeviceFile(settings.data_folder, clock)
@@ -159,14 +163,14 @@ class HouseDevice:
         self.device_id = device_id
 
     def meta(self) -> Mapping[str, Any] | None:
-        """Return the metadata for every request to Home Assistant's tool server, None if not
-        registered."""
+        """Return the metadata to send with every MCP request to Home Assistant, or None if the
+        device isn't registered."""
         return {META_KEY: self.device_id} if self.device_id else None
 
 
 def appearance(settings: Settings) -> Appearance:
-    """Return the name and version shown in Home Assistant; devices in one house differ by their
-    areas."""
+    """Return the device's name and version for Home Assistant. The area is part of the name, so
+    that a home can have several devices."""
     told = f"{settings.assistant.name} {settings.assistant.area}".strip()
     return Appearance(name=" ".join(told.split()), version=own_version())
 
@@ -185,11 +189,12 @@ async def ensure_registered(
 ) -> DeviceRecord:
     """Return the registration, creating it if there is no valid one.
 
-    It is created again if the entry was deleted, if this is another Home Assistant, or if the token
-    is another user's. Our identifier stays the same, so an old registration is replaced if it still
-    exists. An entry that a person has disabled is left alone.
+    A new one is made if the entry was deleted in Home Assistant, if this is another Home Assistant,
+    or if the token belongs to another user. It replaces an old one that still exists, because our
+    identifier never changes.
 
-    Raises ConfigError for the file; Unavailable, Misconfigured, SignInAgain and Refused.
+    Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the file can't
+    be used, and other IntegrationErrors.
     """
     async with file.alone():
         await mobile_app.ready(home)
@@ -225,7 +230,7 @@ async def ensure_registered(
 
 
 async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registered | None:
-    """Return the registration of this record, None if a new one must be made."""
+    """Return the existing registration, or None if the device must register again."""
     if not record.webhook_id:
         return None
     found = await mobile_app.look(home, record.webhook_id)
@@ -249,7 +254,7 @@ async def _user(home: Commands) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlace:
-    """Area of the device: the actual and the wanted one."""
+    """The device's configured and actual area."""
 
     wanted: Area | None  # `assistant.area`, None if the house has no such area
     present: Area | None
@@ -262,7 +267,7 @@ class DevicePlace:
 
 
 def find_area(areas: Iterable[Area], name: str) -> Area | None:
-    """Return the area with that name, alias or id, ignoring case."""
+    """Return the area with this name, alias or id (ignoring case), or None."""
     wanted = name.strip().casefold()
     for area in areas:
         if wanted in (
@@ -274,8 +279,10 @@ def find_area(areas: Iterable[Area], name: str) -> Area | None:
 
 
 async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> DevicePlace:
-    """Return the device's area in Home Assistant. `name` is `assistant.area`. Raises
-    IntegrationError."""
+    """Read the device's area from Home Assistant.
+
+    `name` is the configured area (`assistant.area`). Raises IntegrationError.
+    """
     try:
         areas = read_areas(await home.command("config/area_registry/list"))
     except TypeError:
@@ -290,7 +297,7 @@ async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> Dev
 
 
 def no_such_area(name: str, place: DevicePlace) -> str:
-    """Return a sentence about an `assistant.area` that the house does not have."""
+    """Return the error message for an `assistant.area` that Home Assistant doesn't have."""
     names = [one for area in place.areas for one in (area.name, *area.aliases)]
     near = nearest(name, names)
     if near:
@@ -304,28 +311,30 @@ def no_such_area(name: str, place: DevicePlace) -> str:
 
 
 def move_by_hand(record: DeviceRecord, area: str) -> str:
-    """Return a sentence that explains how to move the device to its area by hand."""
+    """Return instructions for assigning the device to its area in Home Assistant."""
     page = DEVICE_PAGE.format(name=record.name)
     return f"In Home Assistant, open {page}, choose the pencil, and set the area {area}."
 
 
 async def move(home: Commands, record: DeviceRecord, area: Area) -> None:
-    """Move the device to the area, and hide its useless tracker. Raises Refused unless the user is
-    an administrator."""
+    """Assign the device to an area, and hide its device tracker, which serves no purpose.
+
+    Raises Refused if the token's user isn't an administrator.
+    """
     await mobile_app.set_area(home, record.device_id, area.area_id)
     await mobile_app.hide_tracker(home, record.identifier)
 
 
 async def is_admin(home: Commands) -> bool:
-    """Return True if the token is an administrator's. Raises IntegrationError."""
+    """Return True if the token belongs to an administrator. Raises IntegrationError."""
     user = await home.command("auth/current_user")
     return isinstance(user, dict) and user.get("is_admin") is True
 
 
 async def remove(home: Commands, record: DeviceRecord, address: Address) -> str:
-    """Remove the device from Home Assistant, if the token allows it.
+    """Remove the device from Home Assistant.
 
-    Returns "" when it is gone, else one sentence that says what to do instead.
+    Returns "" if it is gone, or else a sentence that explains how to remove it by hand.
     """
     by_hand = f"remove it by hand: {ENTRY_PAGE.format(name=record.name)}"
     try:

@@ -1,4 +1,4 @@
-"""Sensors and events of Hearth's device in Home Assistant, sent through its webhook."""
+"""Sensors and events of the device in Home Assistant, sent through its webhook."""
 
 import asyncio
 import logging
@@ -40,14 +40,15 @@ _log = logging.getLogger(__name__)
 
 
 def name_keys() -> Mapping[str, str]:
-    """Return the catalogue key of each sensor's name, by unique id."""
+    """Return each sensor's catalogue key for its name, by unique id."""
     return {name: f"device.{one.name or name}" for name, one in MOBILE_APP.items()}
 
 
 def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
-    """Return all sensors in their current state.
+    """Return all sensors with their current state.
 
-    `names` are by unique id. `words`: sensors that contain words may be shown.
+    `names` maps unique ids to display names. Sensors that contain transcripts are included only if
+    `words` is true.
     """
     return [
         _sensor(name, names[name], _state(one, facts), one.attributes(facts))
@@ -57,12 +58,14 @@ def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) 
 
 
 def gone(unique_ids: Iterable[str], names: Mapping[str, str]) -> list[Sensor]:
-    """Return these sensors as unavailable, so that nothing they showed remains."""
+    """Return the given sensors in the state "unavailable", which clears the last state and
+    attributes."""
     return [_sensor(name, names[name], UNAVAILABLE, {}) for name in unique_ids]
 
 
 def _state(reading: Reading, facts: StatusSnapshot) -> Shown:
-    """Return a state that Home Assistant accepts; an attribute holds the full text."""
+    """Return the sensor's state, rounded or cut to Home Assistant's limit. The full text goes into
+    an attribute."""
     value = reading.value(facts)
     if isinstance(value, float) and reading.digits is not None:
         return round(value, reading.digits or None)
@@ -92,12 +95,14 @@ def _sensor(unique_id: str, name: str, state: Shown, more: Mapping[str, Any]) ->
 
 
 class DeviceSensors(Opened):
-    """Send every change to Home Assistant, and all sensors at every new connection. Enter it.
+    """Send sensor updates to Home Assistant while the context is open.
 
-    Call `changed` when any of the facts changes and `registered` for each registration; neither
-    waits. Sensors that are no longer shown (words that are not shared; all of them if a broker
-    shows them) are sent as unavailable at every new connection: the webhook cannot remove a sensor,
-    and its last state must not remain.
+    Call `changed` whenever a sensor may have changed, and `registered` for every new push channel.
+    Both return immediately. All sensors are sent after `registered`, and later only if something
+    changed.
+
+    Sensors that are not to be shown are sent as unavailable, because the webhook can't remove them
+    and Home Assistant would keep showing their last state.
     """
 
     def __init__(
@@ -111,9 +116,9 @@ class DeviceSensors(Opened):
         words: bool,
         shown: bool = True,
     ) -> None:
-        """`language` is that of the entities' names; `facts` returns the current state.
+        """`language` is the language of the sensors' names. `facts` returns the current state.
 
-        `words`: what was said may be shown. `shown`: there are sensors at all.
+        With `words`, sensors can contain transcripts. Without `shown`, no sensors are shown.
         """
         self._home = home
         self._names = {name: catalogue.say(key, language) for name, key in name_keys().items()}
@@ -147,11 +152,11 @@ class DeviceSensors(Opened):
             _log.info("Home Assistant could not be told that Hearth is shutting down: %s", why)
 
     def changed(self) -> None:
-        """Send the sensors soon, because some of the facts may have changed."""
+        """Send the sensors soon, if any of them has changed."""
         self._changed.set()
 
     def registered(self, webhook_id: str) -> None:
-        """Use this registration, whose connection may be new."""
+        """Send all sensors through this webhook, because its channel is new."""
         self._webhook_id = webhook_id
         self._told = None
         self._connections += 1
@@ -176,7 +181,8 @@ class DeviceSensors(Opened):
             self._pause_s, self._said = _PAUSE_S[0], ""
 
     async def _send(self, webhook_id: str) -> None:
-        """Send what has changed. Raises IntegrationError."""
+        """Update all sensors if any has changed, and register missing ones. Raises
+        IntegrationError."""
         told, sensors, connection = self._told, self._sensors(), self._connections
         if sensors == told:
             return
@@ -200,7 +206,8 @@ class DeviceSensors(Opened):
             self._told = sensors
 
     async def _clear(self, webhook_id: str) -> None:
-        """Clear sensors that were shown before and are not now; unknown ones are ignored."""
+        """Mark sensors that are not to be shown as unavailable. Home Assistant ignores those it
+        doesn't have."""
         unshown = [
             name
             for name, one in MOBILE_APP.items()
@@ -213,7 +220,6 @@ class DeviceSensors(Opened):
         return sensors_of(self._facts(), self._names, words=self._words) if self._shown else []
 
     def _say(self, problem: Exception) -> None:
-        """Log a problem once, not at every attempt."""
         if str(problem) != self._said:
             _log.info("Home Assistant does not get the current state for now: %s", problem)
         self._said = str(problem)
@@ -227,16 +233,15 @@ class _Event:
 
 
 class DeviceEvents(Opened):
-    """Fire Home Assistant events: `hearth_wake`, `hearth_answer` and the others, in order. Enter
-    it.
+    """Fire Home Assistant events such as `hearth_wake` and `hearth_answer`, in order, while the
+    context is open.
 
-    No event is late: while Home Assistant is away, or if it does not answer within FRESH_S, events
-    are dropped and counted. An automation must not react in the morning to the "good night" of the
-    evening.
+    Events are dropped while Home Assistant is unreachable or if they can't be sent within FRESH_S,
+    so that automations never react to old events.
 
-    Each event holds `device_id` (Home Assistant's), `device_name`, `turn_id` ("" if no turn was
-    involved) and its own data. Of what was said it holds `intent`, the first tool that the turn
-    called, if known; the words only if they may be shared.
+    Each event contains `device_id` (from Home Assistant's device registry), `device_name`,
+    `turn_id` ("" if the event isn't part of a turn) and its own data. `intent` is the first tool
+    that the turn called, if it has called any. Transcripts are included only if they can be shared.
     """
 
     def __init__(
@@ -247,7 +252,7 @@ class DeviceEvents(Opened):
         clock: Clock,
         shares_words: Callable[[], bool],
     ) -> None:
-        """`shares_words` returns True if what is said now may be sent to Home Assistant."""
+        """`shares_words` returns True if transcripts can currently be sent to Home Assistant."""
         self._home = home
         self._device_id = device_id
         self._device_name = device_name
@@ -269,7 +274,7 @@ class DeviceEvents(Opened):
         self._webhook_id = webhook_id
 
     def happened(self, happening: BusEvent) -> None:
-        """Fire an event of the bus (`EventBus.follow`)."""
+        """Forward an event from the event bus to Home Assistant."""
         if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
             return  # the inbox reports it, with the tag of the question
         told: dict[str, Any] = {"turn_id": happening.turn_id, **happening.data}
@@ -281,7 +286,7 @@ class DeviceEvents(Opened):
         self.fire(PREFIX + happening.kind, told)
 
     def fire(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Fire an event of this type soon, adding the device's id and name."""
+        """Queue an event of this type, adding the device's id and name."""
         if not self._webhook_id or not self._home.connected:
             self._drop(kind)
             return
@@ -307,7 +312,7 @@ class DeviceEvents(Opened):
             self._away = False
 
     def _drop(self, kind: str, problem: str = "Home Assistant is unreachable.") -> None:
-        """Count a dropped event, and log the first of a series."""
+        """Count a dropped event. Only the first of a series is logged."""
         self.dropped += 1
         if not self._away:
             _log.info("the event %s and what follows are not told: %s", kind, problem)

@@ -1,5 +1,5 @@
-"""Hearth over MQTT, with discovery by Home Assistant.
+"""Hearth as an MQTT device, which Home Assistant discovers.
 
-Begin with `interface` (the connection's lifetime) and `discovery` (topics, entities and their
-states). `commands` handles what peers send.
+Begin with `interface` (the connection to the broker) and `discovery` (topics, entities and their
+states). `commands` handles incoming messages.
 """

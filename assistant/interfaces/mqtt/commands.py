@@ -1,4 +1,4 @@
-"""Messages from the broker: parse each into an order or a refusal, and carry it out."""
+"""Parser and handler for incoming MQTT messages."""
 
 import hashlib
 import json
@@ -54,7 +54,7 @@ Answered = Callable[[str, QuestionAnswer | None], None]  # None if it could not 
 
 @dataclass(frozen=True, slots=True)
 class MqttParts:
-    """Parts of the daemon that MQTT reaches."""
+    """The daemon's components that MQTT messages use."""
 
     box: Box
     desk: AnnouncementService
@@ -72,7 +72,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question. `name` is returned with the answer."""
+    """A question. The answer is published with `name` as its id."""
 
     wanted: QuestionRequest
     name: str
@@ -80,7 +80,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A switch: mute the microphone, or listen again after an answer."""
+    """A new state for the microphone mute or for follow-up listening."""
 
     what: Literal["mute", "follow_up"]
     on: bool
@@ -98,7 +98,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An order that is not carried out."""
+    """An invalid message."""
 
     what: str  # the order
     why: str  # one sentence
@@ -106,7 +106,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """An announcement or question that comes too late."""
+    """An announcement or a question that arrived after it expired."""
 
     what: str
     name: str = ""  # name of a question
@@ -116,9 +116,9 @@ Order = Say | Ask | Switch | SettingChange | Press | Refusal | Late
 
 
 def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
-    """Return the order in a message, None if its topic is not known.
+    """Parse a message. Returns None if the topic is unknown.
 
-    `now` is timezone-aware and is used to detect late messages.
+    `now` must be timezone-aware; it is used to detect expired messages.
     """
     if not message.topic.startswith(f"{topics.base}/"):
         return None
@@ -191,9 +191,10 @@ def _changed(what: str, text: str) -> Order:
 
 
 def _options(text: str, main: str) -> dict[str, Any]:
-    """Return the JSON object, or the text as its main key.
+    """Return the message as options; plain text becomes the value of `main`.
 
-    Home Assistant's action only sends a text, which may hold options as JSON. Raises ValueError.
+    Home Assistant's `notify` action can send only text, so that text can itself be JSON with
+    options. Raises ValueError if the JSON is invalid.
     """
     given = _object(text)
     if given is None:
@@ -206,7 +207,8 @@ def _options(text: str, main: str) -> dict[str, Any]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Return the text as a JSON object, None if it is not one. Raises ValueError if broken."""
+    """Return the JSON object in the text, or None for plain text. Raises ValueError if the JSON is
+    invalid."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -221,12 +223,15 @@ def _is_time(sent: Any) -> TypeGuard[float]:
 
 
 def _age(sent: Any, now: datetime) -> float:
-    """Return the seconds since it was sent (a Unix time), 0 if unknown or if the clocks differ."""
+    """Return the message's age in seconds, given the Unix time at which it was sent.
+
+    Returns 0 if the time is missing or in the future.
+    """
     return max(0.0, now.timestamp() - sent) if _is_time(sent) else 0.0
 
 
 def _digest(text: str) -> str:
-    """Return a name for a message sent at a known time, the same for a repeated delivery."""
+    """Return a name that stays the same if the broker delivers the message again."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -248,7 +253,7 @@ def _refused(what: str, error: Exception, form: str) -> Refusal:
 
 
 class Orders:
-    """Carry out one message after the other; questions wait for their answers in separate tasks."""
+    """Carry out messages one after another. Questions wait for answers in background tasks."""
 
     def __init__(
         self,
@@ -263,10 +268,10 @@ class Orders:
         may_unmute: bool,
         may_widen: bool,
     ) -> None:
-        """`follow_up` is the value that the switch turns on. `answered` is called with the result
-        of each question.
+        """`follow_up` is the setting that the follow-up switch selects when it is turned on.
 
-        `stands` gets the key of a setting that was not changed, to publish its state again.
+        `answered` is called with the result of each question. `stands` is called with the key of a
+        setting that couldn't be changed, so that its state is published again.
         """
         self._topics = topics
         self._parts = parts
@@ -281,7 +286,10 @@ class Orders:
         self._taken = Taken(parts.store, clock)
 
     async def take(self, message: Arrival) -> bool:
-        """Carry out a message. Returns False if it must be sent again. Never raises."""
+        """Carry out a message. Never raises.
+
+        Returns False if the broker should deliver the message again.
+        """
         if message.retained:  # it would be carried out at every connection
             _log.warning("ignored a retained message on %s", message.topic)
             return True
@@ -345,7 +353,6 @@ class Orders:
             raise
 
     async def _ask(self, order: Ask) -> None:
-        """Ask, and report the answer; at once if too many questions are waiting."""
         answer = None
         try:
             answer = await self._parts.box.question(order.wanted, self._caller)
@@ -360,11 +367,11 @@ class Orders:
 
 #
 class Taken:
-    """Names of handled messages, so that a message the broker sends again is not spoken again.
+    """Names of announcements, so that one the broker delivers twice is spoken only once.
 
-    A message with an id or with the time it was sent is recognised by that. Any other is recognised
-    by its packet number and content, and only if the broker marks it as sent again: the same text
-    sent twice on purpose is two announcements. Used by one task.
+    A message with an id or a sending time is identified by that. Any other message is identified by
+    its packet number and content, and only if the broker flags it as a repeated delivery: if
+    somebody sends the same text twice on purpose, it is announced twice. Use it from one task only.
     """
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:
@@ -373,10 +380,10 @@ class Taken:
         self._names: dict[str, str] | None = None  # number and digest -> name; None until read
 
     async def name(self, message: Arrival, own: str) -> str:
-        """Return the message's name, which is the same for a repeated one and on the disk when this
-        returns.
+        """Return a name for the message, which is the same when it is delivered again.
 
-        `own` is the message's own id, or "". Raises StoreError.
+        `own` is the id derived from the message, or "". A new name is stored before this returns.
+        Raises StoreError.
         """
         if own or not message.number:
             return own or new_id(self._clock.now())

@@ -1,7 +1,7 @@
-"""The device in Home Assistant by MQTT: its topics, discovery message and state payloads.
+"""Topics, discovery message and states of Hearth's MQTT device in Home Assistant.
 
-Keys are those of Home Assistant's documentation ("MQTT discovery", "Device discovery payload"),
-checked against its schemas of 2026.11. Releases ignore keys that they do not know.
+The keys follow Home Assistant's documentation ("MQTT discovery", "Device discovery payload") and
+were checked against the schemas of release 2026.11. Other releases ignore keys they don't know.
 """
 
 import json
@@ -54,51 +54,51 @@ class Topics:
 
     @property
     def client(self) -> str:
-        """Client id at the broker, under which it keeps the session."""
+        """MQTT client id, under which the broker keeps the session."""
         return f"hearth-{self.identifier}"
 
     @property
     def config(self) -> str:
-        """Retained topic from which Home Assistant creates the device."""
+        """Retained topic with the discovery message."""
         return f"{self.prefix}/device/hearth_{self.identifier}/config"
 
     @property
     def birth(self) -> str:
-        """Topic on which Home Assistant reports that it has started."""
+        """Topic on which Home Assistant announces that it has started."""
         return f"{self.prefix}/status"
 
     @property
     def availability(self) -> str:
-        """Retained topic with ONLINE or OFFLINE."""
+        """Retained topic with the payload ONLINE or OFFLINE."""
         return f"{self.base}/availability"
 
     @property
     def events(self) -> str:
-        """Topic of events, as JSON with `event_type`."""
+        """Topic for events. Payloads are JSON with an `event_type`."""
         return f"{self.base}/event"
 
     @property
     def answer(self) -> str:
-        """Topic of answers to questions asked by MQTT, as JSON."""
+        """Topic for the JSON answers to questions asked over MQTT."""
         return f"{self.base}/answer"
 
     def state(self, key: str) -> str:
-        """Return the retained topic of a state."""
+        """Return the retained topic of an entity's state."""
         return f"{self.base}/{key}"
 
     def order(self, key: str) -> str:
-        """Return the topic of an action: announce, ask, listen, stop."""
+        """Return the topic that triggers an action: announce, ask, listen or stop."""
         return f"{self.base}/{key}"
 
     def setting(self, key: str) -> str:
-        """Return the topic by which the state at `state(key)` is changed."""
+        """Return the topic that changes a setting."""
         return f"{self.base}/{key}/set"
 
     def subscriptions(self) -> tuple[Subscription, ...]:
-        """Return the topics that Hearth subscribes to.
+        """Return the topics to subscribe to.
 
-        The broker keeps announcements and settings while we are away. A button pressed then has no
-        effect later, and a late question helps nobody.
+        With QoS 1, the broker keeps announcements and settings while Hearth is offline. Button
+        presses and questions would come too late, so they use QoS 0.
         """
         return (
             Subscription(self.birth, 1),
@@ -115,7 +115,7 @@ def topics_of(mqtt: Mqtt, identifier: str) -> Topics:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """Parts of the device that depend on the settings."""
+    """The options that decide which entities the device has."""
 
     words: bool = False  # what was said may be shown
     wake_words: tuple[str, ...] = ()
@@ -128,13 +128,13 @@ class Offered:
 
 
 def offered(live: LiveSettings, *, words: bool) -> Offered:
-    """Return the available choices. A select with a single option is not offered."""
+    """Return the options to offer. Profiles are left out if there is only "no profile"."""
     profiles = tuple(shown_profile(name) for name in live.options("profile"))
     return Offered(words, tuple(live.options("wake_word")), profiles if len(profiles) > 1 else ())
 
 
 def shown_profile(name: str) -> str:
-    """Return a profile's name for Home Assistant, which takes the word "none" for no value."""
+    """Return the profile's name for Home Assistant, which would read "none" as no value."""
     return NO_PROFILE_SHOWN if name == NO_PROFILE else name
 
 
@@ -150,7 +150,7 @@ class _Maker:
     def entity(
         self, platform: str, key: str, icon: str, category: str = "", name: str = "", **more: Any
     ) -> Component:
-        """Return a component without a state; `discovery` adds its id."""
+        """Return an entity without a state. `discovery` adds its unique id."""
         shown = self._say(f"device.{name or key}")
         made = {"platform": platform, "name": shown, "icon": f"mdi:{icon}", **more}
         return {**made, "entity_category": category} if category else made
@@ -158,13 +158,13 @@ class _Maker:
     def settable(
         self, platform: str, key: str, icon: str, category: str = _CONFIG, **more: Any
     ) -> Component:
-        """Return a component whose state can be changed."""
+        """Return an entity whose state people can change."""
         more["command_topic"] = self.topics.setting(key)
         state = self.topics.state(key)
         return self.entity(platform, key, icon, category, state_topic=state, **more)
 
     def reading(self, key: str, reading: Reading) -> Component:
-        """Return a component that shows a row of the table of entities."""
+        """Return the read-only entity for a row of the entity table."""
         topic = self.topics.state(key)
         told = {
             "state_topic": topic,
@@ -181,7 +181,7 @@ class _Maker:
 
 
 def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
-    """Return the templates that read the JSON of `_payload`, if it is JSON."""
+    """Return the templates that read an entity's state from the JSON that `_payload` writes."""
     if words:  # the state is cut to Home Assistant's limit, the attribute is complete
         return {
             "value_template": "{{ value_json.text[:255] if value_json.text else None }}",
@@ -203,7 +203,7 @@ def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
 
 
 def _controls(make: _Maker, there: Offered) -> dict[str, Component]:
-    """Return the components that can be used, not only shown."""
+    """Return the entities that people can operate, and the event entity."""
     order, entity, settable = make.topics.order, make.entity, make.settable
     percent: dict[str, Any] = {
         "min": 0,
@@ -276,7 +276,7 @@ def components(topics: Topics, there: Offered, say: Say) -> dict[str, Component]
 
 
 def retained(topics: Topics) -> tuple[str, ...]:
-    """Return the topics of all possible states."""
+    """Return the state topics of all entities that the device can have."""
     everything = Offered(words=True, wake_words=("any",), profiles=("any",))
     made = components(topics, everything, str).values()
     states = (part["state_topic"] for part in made if "state_topic" in part)
@@ -293,7 +293,7 @@ class Looks:
 
 
 def discovery(topics: Topics, looks: Looks, offered: Offered, say: Say) -> str:
-    """Return the payload of `topics.config`, the retained message that creates the device."""
+    """Return the discovery message, from which Home Assistant creates the device."""
     parts = {
         key: part if part["platform"] == _TRIGGER else _identified(key, part, topics, looks)
         for key, part in components(topics, offered, say).items()
@@ -321,7 +321,7 @@ def discovery(topics: Topics, looks: Looks, offered: Offered, say: Say) -> str:
 
 
 def entity_id(looks: Looks, platform: str, key: str) -> str:
-    """Return the entity id that is requested, such as "notify.hearth_kitchen_announce"."""
+    """Return the entity id to request, such as "notify.hearth_kitchen_announce"."""
     return f"{platform}.{_slug(looks.name)}_{key}"
 
 
@@ -340,9 +340,9 @@ def _slug(name: str) -> str:
 
 
 def states(facts: StatusSnapshot, live: LiveSettings, there: Offered) -> dict[str, str]:
-    """Return the payloads of the retained topics, by key.
+    """Return each entity's state payload, by key.
 
-    An entity that is not offered is GONE, which removes it from the broker too.
+    Entities that are not offered get GONE, which deletes their retained message from the broker.
     """
     told = {
         "mute": _switch(facts.standing.muted),

@@ -1,5 +1,4 @@
-"""Hearth at an MQTT broker: a device in Home Assistant that shows its state and can be
-controlled."""
+"""The MQTT connection through which Home Assistant shows and controls Hearth."""
 
 import asyncio
 import json
@@ -45,11 +44,11 @@ _log = logging.getLogger(__name__)
 
 
 class MqttInterface(Opened):
-    """Connection to the broker while entered. It never fails because the broker is away, but keeps
-    trying.
+    """Publish Hearth's state and events, and receive commands, while the context is open.
 
-    Everything is published again at each connection and after Home Assistant has started. Events
-    that happen without a connection are published later, if that is soon.
+    If the broker is unreachable, it keeps trying to connect. The discovery message and all states
+    are published after every connection and whenever Home Assistant starts. Events wait for a
+    connection for up to EVENT_S, after which they are dropped.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class MqttInterface(Opened):
         clock: Clock,
         dial: Callable[..., MqttClient] = MqttClient,
     ) -> None:
-        """`identifier` is the id returned by `own_identifier`."""
+        """`identifier` is the id that `own_identifier` returns."""
         looks, language = appearance(settings), settings.assistant.languages[0]
         self._topics = topics = topics_of(settings.mqtt, identifier)
         self._looks = Looks(
@@ -110,13 +109,13 @@ class MqttInterface(Opened):
 
     @property
     def problem(self) -> str:
-        """Sentence that says why Hearth is not connected to the broker, "" while it is."""
+        """The reason why Hearth isn't connected to the broker, or "" while it is connected."""
         return str(self._client.problem or "")
 
     # --- outgoing
 
     def _greet(self) -> None:
-        """Publish everything again, after a new connection or a start of Home Assistant."""
+        """Publish everything again, because the connection is new or Home Assistant has started."""
         self._greeting = True
         self._changed.set()
 
@@ -170,7 +169,8 @@ class MqttInterface(Opened):
         self._queue(self._topics.answer, told)
 
     def _stands(self, key: str) -> None:
-        """Publish this state again although it has not changed."""
+        """Publish an unchanged state again, so that Home Assistant drops the value that was
+        refused."""
         self._told.pop(key, None)
         self._changed.set()
 
@@ -201,8 +201,11 @@ class MqttInterface(Opened):
 
 
 def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None:
-    """Return the payload of an event, None if it is not published. `words`: words may be
-    included."""
+    """Return an event's payload, or None if events of this kind aren't published.
+
+    With `words`, the payload can contain transcripts. A payload that would be too large contains
+    only the kind, turn id and intent.
+    """
     if happening.kind not in EVENTS:
         return None
     told: dict[str, Any] = {"event_type": happening.kind, "turn_id": happening.turn_id}
@@ -213,9 +216,10 @@ def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None
 
 
 def answered(name: str, answer: QuestionAnswer | None, *, words: bool) -> str:
-    """Return the payload of an answer to a question asked by MQTT; None if it could not be asked.
+    """Return the payload that reports the answer to a question asked over MQTT.
 
-    The program that asked gets the values; the sentence is only included if words may be published.
+    `answer` is None if the question couldn't be asked. The payload always contains the chosen
+    answer and its slots; the spoken sentence is included only with `words`.
     """
     told: dict[str, Any] = {"event_type": ANSWERED, "id": name}
     if answer is None:
@@ -246,7 +250,7 @@ def broker_of(mqtt: Mqtt) -> Broker:
 
 
 async def own_identifier(file: DeviceFile) -> str:
-    """Return the device's own id, creating it if needed. Raises ConfigError."""
+    """Return this device's identifier, creating it on the first call. Raises ConfigError."""
     async with file.alone():
         record = await asyncio.to_thread(file.read)
         if record is None:
@@ -256,7 +260,8 @@ async def own_identifier(file: DeviceFile) -> str:
 
 
 async def take_away(mqtt: Mqtt, identifier: str) -> None:
-    """Remove this device from the broker and from Home Assistant. Raises IntegrationError."""
+    """Delete the device's retained messages, so that Home Assistant removes it. Raises
+    IntegrationError."""
     topics = topics_of(mqtt, identifier)
     kept = (topics.config, *retained(topics), topics.availability)
     gone = [Publication(topic, "", retain=True) for topic in kept]
