@@ -1,7 +1,8 @@
-"""Brains: they understand a sentence by Gemini, Home Assistant's engine or Hearth's own grammar.
+"""Brains, which understand sentences with Gemini, Home Assistant's engine or Hearth's own grammar.
 
-Begin with `fallback` (which brain is asked and what happens if one fails; `slots` holds each
-brain's place) and the interface in `domain.brain`. `gemini` keeps a live session, `gemini_once`
-asks in single requests, `home_assistant` and `offline` need no cloud, `prefer_local` puts those
-first, and `briefing` writes the instruction.
+Start reading at `domain.brain` (the interface) and `fallback`, which chooses the brain and handles
+failures; `slots` contains the circuit breakers and the budget. `gemini` keeps a live session, and
+`gemini_once` sends single requests; `briefing` writes the instruction for both. `home_assistant`
+and `offline` need no cloud. `prefer_local` gives Home Assistant's engine the first try, before the
+model.
 """

@@ -1,8 +1,8 @@
-"""Try brains in order: skip those that are down, and pass the turn on when one fails.
+"""Try the brains in order: skip those that are down, and move on to the next if one fails.
 
-The rule: a turn may go to another attempt only while none of its mutating calls
-has started and none waits for confirmation. After that no other brain is asked; the person is told
-from the ledger what was done, or is asked.
+A turn is retried only if no call that changes something has been started, and none is waiting for
+confirmation. Otherwise no other brain is tried: Hearth reports the actions in the ledger, or asks
+the pending question.
 """
 
 import asyncio
@@ -57,7 +57,13 @@ SETTLE_S = 10.0  # seconds to wait for running calls before deciding how the tur
 
 
 class FallbackBrain:
-    """A brain made of several brains. It remembers which are down and what the person was told."""
+    """The fallback chain, used like a single brain.
+
+    It tracks which brains are down and what people have been told. `brains` must be in the order of
+    `brain.order`, with at least one brain. `language_of` takes a text and the language code
+    reported by the brain, if any, and returns the configured language. `orders` maps profile names
+    to the brains to use. `next_profile` returns the profile of the next turn.
+    """
 
     def __init__(
         self,
@@ -70,12 +76,6 @@ class FallbackBrain:
         orders: Mapping[str, Sequence[str]] | None = None,
         next_profile: Callable[[], str] = str,
     ) -> None:
-        """`brains` are in the order of `brain.order`, at least one.
-
-        `language_of` returns the configured language of a text, given also the language code the
-        brain gave it, if any. `orders` maps a profile to the brains of its turns. `next_profile`
-        returns the profile of the next turn.
-        """
         self.slots = tuple(BrainSlot(brain, Breaker(clock), Breaker(clock)) for brain in brains)
         self.toolbox = toolbox
         self.budget = budget
@@ -89,11 +89,10 @@ class FallbackBrain:
 
     @property
     def name(self) -> str:
-        """Name of the chain; `Serving` names the brain that serves a turn."""
+        """The chain's name. `Serving` events name the brain that is used."""
         return "ladder"
 
     def anticipate(self) -> None:
-        """Let the brain that will be asked first prepare."""
         spent = self.budget.known_reached
         for slot in self.slots_of(self._next_profile()):
             if slot.breaker.fault is None and not (slot.cloud and spent):
@@ -101,7 +100,7 @@ class FallbackBrain:
                 return
 
     def slots_of(self, profile: str) -> Sequence[BrainSlot]:
-        """Return the slots of a turn with this profile, in its order."""
+        """Return the slots that a turn with this profile uses, in order."""
         order = self._orders.get(profile)
         if not order:
             return self.slots
@@ -112,12 +111,11 @@ class FallbackBrain:
         return FallbackTurn(self, request)
 
     def notices_of(self, owner: ConversationOwner) -> FallbackNotices:
-        """Return the notices of that owner. What a program was told does not count as told to
-        people."""
+        """Return the notices for this owner. Programs and people are notified separately."""
         return self.notices if owner.is_people else self._notices_of_programs
 
     async def barred(self, owner: ConversationOwner = PEOPLE) -> dict[str, BrainFault]:
-        """Return the faults of the brains that must not be asked now in a turn of this owner."""
+        """Return the faults of the brains that this owner can't use now, by brain name."""
         barred = {slot.name: slot.fault(owner) for slot in self.slots}
         if any(slot.cloud for slot in self.slots) and await self.budget.reached():
             limit = f"{self.budget.limit_usd:g} USD"
@@ -129,7 +127,7 @@ class FallbackBrain:
 
 
 class FallbackTurn:
-    """One turn on its way through the brains."""
+    """A turn, which passes through the brains of the chain until one completes it."""
 
     def __init__(self, ladder: FallbackBrain, request: TurnRequest) -> None:
         self._ladder = ladder
@@ -155,7 +153,7 @@ class FallbackTurn:
         self._settled = asyncio.Event()
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Pass the result of a call to the attempt that made it, even if that attempt has ended."""
+        """Pass a call's result to the attempt that made the call, even if the attempt has ended."""
         asked = self._asked.get(outcome.id)
         if asked is None:
             return
@@ -168,10 +166,10 @@ class FallbackTurn:
         await turn.answer(replace(outcome, id=call.id))
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield the events of one brain after the other until one ends the turn.
+        """Yield the events of one brain after another, until one completes the turn.
 
-        Each attempt is announced by Serving. The last event is a BrainFault if no brain ends the
-        turn or none may be asked any more.
+        A Serving event announces each attempt. The last event is a BrainFault if no brain completes
+        the turn, or if no further attempt is allowed.
         """
         barred = await self._ladder.barred(self._owner)
         slots = self._ladder.slots_of(self._request.profile)
@@ -200,10 +198,10 @@ class FallbackTurn:
         yield replace(fault or _NOBODY, retryable=False)
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
-        """Return the slots to ask, in order.
+        """Return the slots to try, in order.
 
-        If all are barred, return the first with a passing fault: a person who would get no answer
-        anyway can as well wait for one.
+        If all are barred, return the first one with a temporary fault. Waiting for it is better
+        than giving no answer.
         """
         slots = self._ladder.slots_of(self._request.profile)
         passing = [
@@ -212,16 +210,17 @@ class FallbackTurn:
         return [slot for slot in slots if slot.name not in barred] or passing[:1]
 
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
-        """Return True if the same brain may be asked once more.
+        """Return True if the same brain should be tried again.
 
-        A brain that kept the person waiting is not: nobody waits for twice its patience.
+        It isn't if the failed attempt was silent for long, because people won't wait that long
+        twice.
         """
         silent_s = self._failed_at - self._sign_at
         asked = slot.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
 
     async def _attempt(self, slot: BrainSlot) -> AsyncGenerator[BrainEvent]:
-        """Yield one brain's events, without its fault, which is kept in `_faults`."""
+        """Yield one brain's events, except for a fault, which is stored in `_faults`."""
         self._attempts += 1
         self._gave = self._worded = self._prefaced = False
         self._serving = slot.name
@@ -276,10 +275,10 @@ class FallbackTurn:
         self._notices.restore(knew)  # discard notices given in the failed attempt
 
     def _share(self, slot: BrainSlot, fault: BrainFault) -> None:
-        """Bar both Gemini brains if one was silent or away and the next is away too.
+        """Count one more failure for both Gemini brains if neither can be reached.
 
-        They share one connection, so a second failure, for which a person would wait again, is not
-        needed.
+        They share a network connection. Without this, people would have to wait for two failures of
+        each brain before its breaker opens.
         """
         if not slot.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
             return
@@ -292,12 +291,11 @@ class FallbackTurn:
                 one.failed(self._owner, why)
 
     def _words(self, text: str) -> ReplyText:
-        """Return one of the chain's own sentences as reply text."""
+        """Return a sentence of Hearth's own as reply text."""
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """Return what to say for a brain that did something but ended without a word, "" for
-        nothing."""
+        """Return what to say if the brain acted but said nothing about it, or "" otherwise."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         actions = await self._actions()
@@ -308,7 +306,7 @@ class FallbackTurn:
         return words if self._gave else words.lstrip()  # it follows the words before the call
 
     def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
-        """Return the event as the chain passes it on, after noting what matters of it."""
+        """Record an event, and return it with call ids that are unique within the turn."""
         match event:
             case Heard(text, language):
                 self._request = replace(self._request, heard=text)
@@ -330,8 +328,8 @@ class FallbackTurn:
     async def _asks_again(self, turn: BrainTurn, event: BrainEvent) -> bool:
         """Return True if the brain repeats a call that it had cancelled.
 
-        The first call may have run or still be running, so it is not made twice: its result goes to
-        the new id.
+        The first call may still run or have run already, so it isn't executed again. Its result is
+        delivered under the new id.
         """
         if isinstance(event, ToolCallsCancelled):
             self._taken_back |= self._asked.keys() & {self._outer(id) for id in event.ids}
@@ -348,16 +346,18 @@ class FallbackTurn:
         return False
 
     def _outer(self, call_id: str) -> str:
-        """Return the call's id outside this turn, unique in the turn.
+        """Return a call id that is unique within the turn.
 
-        Two brains may both count from 1, and a call with the id of an earlier one would be answered
-        with that one's result.
+        Two brains can both number their calls from 1, and a call with an earlier call's id would
+        receive that call's result.
         """
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
     def _line(self, slot: BrainSlot) -> str:
-        """Return the sentence to say before the slot's answer, "" if another brain answers in its
-        place."""
+        """Return the sentence to say before the slot's answer, or "".
+
+        There is none if the slot has left the sentence to another brain.
+        """
         if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []
@@ -375,7 +375,7 @@ class FallbackTurn:
         return Preface(alone=self._notices.known.alone)
 
     async def _actions(self) -> Sequence[Mutation]:
-        """Return the actions of this turn, once running calls have had time to return."""
+        """Return the turn's actions, after waiting up to SETTLE_S for running calls."""
         if not self._asked:
             return ()
         toolbox, turn_id = self._ladder.toolbox, self._request.turn_id

@@ -1,10 +1,10 @@
-"""The brain that sends the whole recording in one request, for when Live's socket fails but the
-network works.
+"""A brain that sends the recording to Gemini in a single request.
 
-The answer is text for a local voice. It cannot report what was heard: only the answer comes back,
-and a transcript written by the model that also makes the calls would vouch for itself. So a spoken
-turn has no `Heard` of its own, and the policy treats it like any call without text: it asks if a
-call names no place. What an earlier attempt at the turn heard remains valid.
+It is used if the Live connection fails but the network works. The answer is text, spoken by a local
+voice. The request returns no transcript: the same model would write it that also makes the calls,
+so it couldn't be used to check them. Spoken turns therefore yield no `Heard` event, and the policy
+asks for confirmation if a call names no room. A transcript from an earlier attempt at the turn
+stays valid.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ ROUNDS = 8  # requests of one turn; in the last one the model must answer in wor
 
 
 class GeminiOnceBrain:
-    """Serve each turn with a few requests. Keeps nothing between turns."""
+    """Serves each turn with a few requests, and keeps no state between turns."""
 
     def __init__(self, client: OnceClient, briefer: Briefer, row: ModelRow) -> None:
         self._client = client
@@ -59,7 +59,7 @@ class GeminiOnceBrain:
         return "gemini-once"
 
     def anticipate(self) -> None:
-        """Do nothing: no connection is opened before the sentence is over."""
+        """Do nothing. A connection is opened only after the sentence has ended."""
 
     def begin(self, request: TurnRequest) -> "OnceTurn":
         return OnceTurn(request, self._client, self._briefer, self._row)
@@ -76,12 +76,12 @@ class GeminiOnceBrain:
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Work on a question outside of any turn, with at most `rounds` requests.
+        """Answer a question outside of a turn, with at most `rounds` requests.
 
-        `call` runs one tool; calls that come together run concurrently. `thinking` is a level such
-        as "high". `spend` is called with the cost of each request. `picture` is what the question
-        is about. Never raises for failures of the service; errors of `call` are raised in an
-        ExceptionGroup.
+        `call` runs a tool; the calls of one response run concurrently. `thinking` is a level such
+        as "high". `spend` receives the cost of each request. If there is a `picture`, the question
+        is about it. Service errors are reported in the result, and exceptions raised by `call` in
+        an ExceptionGroup.
         """
         setup = OnceSetup(self._row, instruction, declarations, thinking)
         conversation = self._client.converse(setup)
@@ -110,7 +110,7 @@ class GeminiOnceBrain:
 
 
 class OnceTurn:
-    """One turn: get the briefing, wait for the end of the sentence, then do the rounds."""
+    """A turn, which prepares the briefing while the person speaks and then sends the requests."""
 
     def __init__(
         self, request: TurnRequest, client: OnceClient, briefer: Briefer, row: ModelRow
@@ -126,7 +126,7 @@ class OnceTurn:
             await self._dialogue.answer(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield the turn's events (see `Dialogue.events`)."""
+        """Yield the turn's events, as `Dialogue.events` does."""
         request = self._request
         # Briefing while the person is still speaking.
         said = request.text or request.heard or ""
@@ -152,7 +152,7 @@ class OnceTurn:
 
 
 class Dialogue:
-    """Rounds of requests and tool calls until the model has finished."""
+    """Alternating requests and tool calls, until the model has finished."""
 
     def __init__(self, conversation: OnceConversation, row: ModelRow, rounds: int) -> None:
         self._conversation = conversation
@@ -166,16 +166,16 @@ class Dialogue:
         self._reason: str | None = None
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Receive the result of one call. A result that is not awaited is dropped."""
+        """Set the result of a call. Ignored if the call isn't open."""
         waiting = self._open.get(outcome.id)
         if waiting is not None and not waiting.done():
             waiting.set_result(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield ReplyText, ToolCall and Spent as they come, then TurnDone, NotMeant or BrainFault.
+        """Yield ReplyText, ToolCall and Spent events, then TurnDone, NotMeant or BrainFault.
 
-        The calls of one answer are yielded when it is complete, so nothing is done for an answer
-        that breaks off. The results are sent back together.
+        The calls of a response are yielded only after the response is complete, so nothing is
+        executed if it breaks off. Their results are sent back together.
         """
         for number in range(1, self._rounds + 1):
             try:
@@ -204,7 +204,7 @@ class Dialogue:
             )
 
     async def _request(self, may_call: bool) -> AsyncGenerator[BrainEvent]:
-        """Run one request; its result is in `_calls`, `_said` and `_reason`."""
+        """Send one request. Its results are stored in `_calls`, `_said` and `_reason`."""
         self._calls, self._said, self._reason = (), False, None
         async with aclosing(self._conversation.stream(may_call=may_call)) as events:
             async for event in events:

@@ -1,7 +1,7 @@
-"""The brain that lets Home Assistant's own conversation engine serve the sentence.
+"""A brain that uses Home Assistant's own conversation engine.
 
-The engine is first asked what it would do. Only if the policy allows it is the
-sentence passed on to the engine, as one call through the usual path.
+A dry run first shows what the engine would do. The sentence is then sent to the engine as a regular
+tool call, which the policy can reject.
 """
 
 import asyncio
@@ -53,8 +53,11 @@ class Said:
 
 
 class Ear:
-    """Recognise the sentence with Home Assistant's speech-to-text if possible, else on this
-    device."""
+    """Recognises speech with Home Assistant's speech-to-text, or else on this device.
+
+    `own` returns the device's recogniser. It is loaded only when it is needed, because it can be
+    large. `languages` are the languages that people speak.
+    """
 
     def __init__(
         self,
@@ -63,16 +66,16 @@ class Ear:
         languages: Sequence[str],
         device_id: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`own` returns the device's recogniser, created when first needed because it may be large.
-        `languages` are those that people speak."""
         self._home = home
         self._own = own
         self._languages = tuple(languages)
         self._device_id = device_id
 
     async def hear(self, audio: TurnAudio, language: str) -> Said | None:
-        """Return the recognised sentence, None if nothing here understands the language. Raises
-        AudioError."""
+        """Return the recognised sentence, or None if no recogniser supports the language.
+
+        Raises AudioError.
+        """
         try:
             pipelines = await list_pipelines(self._home)
             for pipeline in fitting(pipelines, language, self._languages):
@@ -92,7 +95,7 @@ class Ear:
 
 
 async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
-    """Yield the audio as it comes, without what lies well before the detection of the wake word."""
+    """Yield the audio from shortly before the wake word detection."""
     skip = 2 * _start(audio)
     async with aclosing(audio.stream()) as pieces:
         async for piece in pieces:
@@ -123,8 +126,10 @@ _FRAGMENT = 3  # letters of a fragment; "is" is part of "jarvis", but also a wor
 
 
 def without_wake(text: str, phrases: Sequence[str]) -> str:
-    """Return `text` without leftovers of a wake phrase at its start ("Nabu, turn on..."), "" if
-    nothing is left."""
+    """Remove the remains of a wake phrase from the start of a text ("Nabu, turn on...").
+
+    Returns "" if nothing else is left.
+    """
     wake = {word.casefold() for phrase in phrases for word in phrase.split()}
     words = text.split()
     kept = next(
@@ -150,15 +155,15 @@ def _is_wake(word: str, wake: set[str]) -> bool:
 
 
 def call_id(turn_id: str) -> str:
-    """Return the id of the single call of a turn."""
+    """Return the id of the turn's only call."""
     return f"{turn_id}-sentence"
 
 
 def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
-    """Return the call that passes the sentence to the engine.
+    """Return the call that sends the sentence to the engine.
 
-    Only several items for a list go to Home Assistant's tool one by one: the engine receives no
-    commas and would add them as one item.
+    If a sentence adds several items to a list, it calls Home Assistant's tool directly instead. The
+    engine ignores commas and would add all of them as a single item.
     """
     item = match.slots.get("item")
     if isinstance(item, str):
@@ -169,9 +174,9 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Return Home Assistant's own reply if the house confirms it, else Hearth's sentence.
+    """Return Home Assistant's reply if the action was confirmed, otherwise Hearth's sentence.
 
-    `own` is the language of our sentences.
+    `own` is the language of Hearth's sentence.
     """
     if outcome.name == PROCESS and outcome.status is Status.DONE and outcome.data:
         return ReplyText(outcome.data)
@@ -184,7 +189,10 @@ Recognize = Callable[[Sequence[str], str], Awaitable[Recognized | None]]
 
 
 class DryRun:
-    """Ask the engine what a sentence would do, as heard and without the wake word before it."""
+    """Asks the engine what a sentence would do, with and without a wake phrase at its start.
+
+    `languages` are the languages that people speak. `wake_phrases` are phrases such as "okay nabu".
+    """
 
     def __init__(
         self,
@@ -192,14 +200,15 @@ class DryRun:
         languages: Sequence[str] = ("en",),
         wake_phrases: Sequence[str] = (),
     ) -> None:
-        """`languages` are those that people may speak. `wake_phrases` are phrases such as "okay
-        nabu"."""
         self._recognize = recognize
         self._languages = tuple(languages)
         self._wake_phrases = tuple(wake_phrases)
 
     async def match(self, text: str, language: str) -> SentenceMatch | None:
-        """Return the sentence's effect, in `language` or else in another configured one."""
+        """Return what the sentence would do, or None if the engine doesn't understand it.
+
+        All configured languages are tried, beginning with `language`.
+        """
         tried = (text.strip(), without_wake(text, self._wake_phrases))
         texts = [one for one in dict.fromkeys(tried) if one]
         if not texts:
@@ -214,11 +223,12 @@ class DryRun:
 
 
 class HomeAssistantBrain:
-    """Serve what the engine understands, in any of its languages; the rest is left to the next
-    brain."""
+    """Serves the sentences that the engine understands, and leaves all others to the next brain.
+
+    If this is the `last` brain, it says so when it hasn't understood a sentence.
+    """
 
     def __init__(self, ear: Ear, dry_run: DryRun, catalogue: Catalogue, *, last: bool) -> None:
-        """`last`: no brain follows, so it says itself that it did not understand."""
         self.ear = ear
         self.dry_run = dry_run
         self.catalogue = catalogue
@@ -232,11 +242,11 @@ class HomeAssistantBrain:
         return HomeAssistantTurn(self, request)
 
     def anticipate(self) -> None:
-        """Do nothing, because the connection to Home Assistant is always open."""
+        """Do nothing, because Home Assistant is always connected."""
 
 
 class HomeAssistantTurn:
-    """One sentence, spoken or typed."""
+    """A turn with one spoken or typed sentence."""
 
     def __init__(self, brain: HomeAssistantBrain, request: TurnRequest) -> None:
         self._brain = brain
@@ -247,7 +257,7 @@ class HomeAssistantTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, the call, its answer and TurnDone, or a fault for the next brain."""
+        """Yield Heard, the call, the answer and TurnDone. Otherwise yield a BrainFault."""
         spoken = self._request.audio is not None
         try:
             said = await self._hear()
@@ -280,8 +290,11 @@ class HomeAssistantTurn:
         return await self._brain.ear.hear(request.audio, request.language)
 
     async def _match(self, said: Said | None) -> SentenceMatch | BrainFault | str:
-        """Return what the sentence would do, the fault that prevents asking, or a catalogue key
-        that says why it is not understood."""
+        """Return what the sentence would do.
+
+        Returns a fault if Home Assistant can't be asked, and a catalogue key that gives the reason
+        if the sentence isn't understood.
+        """
         if said is None:
             return "offline.no_ear"
         try:
@@ -296,7 +309,7 @@ class HomeAssistantTurn:
         return "offline.cannot" if self._request.audio is None else "offline.not_caught"
 
     def _ending(self, reason: BrainFault | str) -> list[BrainEvent]:
-        """Return the events that end a turn in which nothing was passed to the engine."""
+        """Return the last events of a turn in which nothing was sent to the engine."""
         if isinstance(reason, BrainFault):
             return [reason]
         if not self._brain.last:
@@ -305,7 +318,7 @@ class HomeAssistantTurn:
         return self._say(reason)
 
     def _say(self, reason: str) -> list[BrainEvent]:
-        """Return the events that say why nothing was understood, given a catalogue key."""
+        """Return the events that say the catalogue's sentence for `reason` and end the turn."""
         line = self._brain.catalogue.line(reason, self._request.language)
         words = ReplyText(line.text, language=line.language)
         return [words, TurnDone(understood=False)]

@@ -1,7 +1,7 @@
-"""A brain that lets Home Assistant serve what it understands, in front of a model's brain.
+"""A brain that lets Home Assistant serve the sentences it understands, and a model all others.
 
-The model is never held back for more than HOLD_S, neither by a slow dry run nor by a late
-transcript. The side that acts first is the only one that acts.
+The model's reply is held back for at most HOLD_S, even if the dry run or the transcript is late.
+Only one of the two acts: Home Assistant or the model.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ class Side(Enum):
 
 
 class LocalChoice:
-    """Decide who serves a spoken sentence: Home Assistant or the model. Pure."""
+    """Decides whether Home Assistant or the model serves a spoken sentence. Does no I/O."""
 
     def __init__(self) -> None:
         self._over_at: float | None = None  # time at which the person finished
@@ -77,7 +77,7 @@ class LocalChoice:
         self._side = Side.OPEN
 
     def side(self, now: float) -> Side:
-        """Return the side that acts; OPEN while that is undecided at `now`. A decision is final."""
+        """Return the side that acts, or OPEN while that is undecided. A decision is final."""
         if self._side is Side.OPEN:
             self._side = self._decide(now)
         return self._side
@@ -86,22 +86,22 @@ class LocalChoice:
         self._over_at = now
 
     def heard(self, text: str, now: float) -> None:
-        """Set the transcript so far. A verdict on a shorter one no longer counts."""
+        """Update the transcript, which discards the dry run's verdict on the previous one."""
         if text != self._text:
             self._text, self._text_at, self._matches = text, now, None
 
     def tried(self, text: str, matches: bool, now: float) -> None:
-        """Set the dry run's verdict on `text`. A late one counts as no match."""
+        """Record the dry run's verdict on `text`. A verdict that is too late counts as no match."""
         if text == self._text:
             self._matches = matches and now <= self._text_at + HOLD_S
 
     def made(self, now: float) -> None:
-        """Record that the model acts; its words and calls are held back from now on."""
+        """Record that the model has started to act, and that its events are being held back."""
         if self._held_at is None:
             self._held_at = now
 
     def due(self) -> float | None:
-        """Return when `side` may change by time alone, None if it cannot."""
+        """Return when `side` can change without a new event, or None if it can't."""
         if self._side is not Side.OPEN:
             return None
         times = []
@@ -115,7 +115,7 @@ class LocalChoice:
 
     @property
     def _ended(self) -> bool:
-        """True if the newest piece of the transcript came after the person had finished."""
+        """True if the last part of the transcript came after the person had finished speaking."""
         return self._over_at is not None and self._text_at >= self._over_at
 
     def _decide(self, now: float) -> Side:
@@ -133,7 +133,7 @@ class LocalChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The dry run's verdict on one transcript."""
+    """The dry run's verdict on a transcript."""
 
     text: str
     match: SentenceMatch | None  # None: Home Assistant does not understand it or may not do it
@@ -149,7 +149,12 @@ _ENDS = (TurnDone, NotMeant, BrainFault, _Over)
 
 
 class PreferLocalBrain:
-    """A Brain around a model's brain. `tasks` own what runs beside a turn."""
+    """Wraps a model's brain and gives Home Assistant the first try.
+
+    `allows` returns True if the policy allows a sentence. With `mode` "sentences", Home Assistant
+    serves only the sentences that users wrote themselves; with "always", all that it understands.
+    `tasks` owns the background tasks of a turn.
+    """
 
     def __init__(
         self,
@@ -162,11 +167,6 @@ class PreferLocalBrain:
         tasks: OwnedTasks,
         language_of: Callable[[str, str | None], str | None] = lambda _, code: code,
     ) -> None:
-        """`allows` returns True if the policy allows a sentence.
-
-        `mode` is "sentences" for only those that people wrote, or "always" for all that Home
-        Assistant understands.
-        """
         self.brain = brain
         self.catalogue = catalogue
         self.clock = clock
@@ -187,7 +187,7 @@ class PreferLocalBrain:
         self.brain.anticipate()
 
     async def within(self, seconds: float, work: Coroutine[Any, Any, T], name: str) -> T | None:
-        """Return the result of `work`; None if it takes longer than `seconds`."""
+        """Return the result of `work`, or None if it takes longer than `seconds`."""
         working = self.tasks.start(work, name)
         timer = self.tasks.start(self.clock.sleep(seconds), "prefer-local time limit")
         try:
@@ -200,8 +200,11 @@ class PreferLocalBrain:
     async def try_sentence(
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
-        """Return what Home Assistant would and may do. After any failure the model serves the
-        sentence."""
+        """Return Home Assistant's interpretation of a sentence, or None if the model must serve it.
+
+        That is the case if Home Assistant doesn't understand it, the policy doesn't allow it, or an
+        error occurs.
+        """
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:
@@ -217,7 +220,7 @@ class PreferLocalBrain:
 
 
 class PreferLocalTurn:
-    """One turn: Home Assistant and the model both get the sentence, and one of them acts."""
+    """A turn that is sent to both Home Assistant and the model, of which only one acts."""
 
     def __init__(self, brain: PreferLocalBrain, request: TurnRequest) -> None:
         self._brain = brain
@@ -232,7 +235,6 @@ class PreferLocalTurn:
         self._outcome: ToolOutcome | None = None  # outcome of the sentence
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Receive the result of the sentence's own call, or pass a result to the model."""
         if outcome.id == call_id(self._request.turn_id):
             await self._inbox.put(outcome)
         else:
@@ -243,7 +245,7 @@ class PreferLocalTurn:
         return self._spoken() if text is None else self._typed(text)
 
     async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
-        """Serve a typed sentence, which is complete: Home Assistant is asked before the model."""
+        """Serve a typed sentence. It is complete, so Home Assistant is asked before the model."""
         trying = self._brain.try_sentence(text, None, self._request.language)
         match = await self._brain.within(HOLD_S, trying, "prefer-local dry run")
         if match is not None:
@@ -261,7 +263,7 @@ class PreferLocalTurn:
                 yield event
 
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
-        """Serve a spoken sentence: the model hears it, and Home Assistant gets its transcript."""
+        """Serve a spoken sentence. The model gets the audio, and Home Assistant the transcript."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:
             while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
@@ -283,7 +285,7 @@ class PreferLocalTurn:
             await asyncio.wait([pump])  # the model's turn is closed before this one
 
     def _listen(self, item: _Item | None) -> list[BrainEvent]:
-        """Handle one item while no side acts yet, and return the events that may pass."""
+        """Process one item before the decision. Return the events that needn't be held back."""
         now = self._brain.clock.monotonic()
         match item:
             case None | ToolOutcome():
@@ -306,7 +308,7 @@ class PreferLocalTurn:
         return [item]
 
     async def _model(self) -> AsyncGenerator[BrainEvent]:
-        """Let the model act: yield what was held back, then the rest as it comes."""
+        """Let the model act: yield the events that were held back, then all that follow."""
         while True:
             item = self._held.popleft() if self._held else await self._inbox.get()
             if isinstance(item, _Tried | ToolOutcome):
@@ -320,9 +322,9 @@ class PreferLocalTurn:
                 return
 
     async def _home(self, match: SentenceMatch) -> AsyncGenerator[BrainEvent]:
-        """Let Home Assistant act: yield its answer, and answer the model's calls from it.
+        """Let Home Assistant act. Yield its answer, and give its result to the model's calls.
 
-        Words, calls and failures of the model are ignored now, because the sentence is served.
+        The model's own reply, calls and failures are ignored.
         """
         yield call_for(match, self._request.turn_id)
         ended = any(isinstance(item, _ENDS) for item in self._held)
@@ -351,8 +353,7 @@ class PreferLocalTurn:
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
-        """Return the model's events that still pass while Home Assistant acts: costs and
-        milestones."""
+        """Return the model's events that are passed on while Home Assistant acts, such as costs."""
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._held.append(item)
             return []
@@ -389,7 +390,7 @@ class PreferLocalTurn:
         await self._inbox.put(over)
 
     async def _next(self, until: float | None) -> _Item | None:
-        """Return the next item, None if nothing comes before `until` (monotonic seconds)."""
+        """Return the next item, or None if there is none by `until` (monotonic seconds)."""
         if not self._inbox.empty() or until is None:
             return await self._inbox.get()
         left_s = max(0.0, until - self._brain.clock.monotonic())

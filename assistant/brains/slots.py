@@ -1,4 +1,4 @@
-"""Slots of the fallback chain: circuit breakers, the daily budget and notices to the person."""
+"""Slots of the fallback chain: circuit breakers, the daily budget and notices about failures."""
 
 import asyncio
 import logging
@@ -38,11 +38,10 @@ _SETTING: frozenset[FaultKind] = frozenset(
 
 
 class Breaker:
-    """Circuit breaker of one slot: closed, the slot is asked; open, it is skipped and costs no
-    time.
+    """A slot's circuit breaker. While it is open, the slot is skipped, which saves time.
 
-    After the pause the slot is asked once more: a success closes the breaker, and another failure
-    opens it at once, for twice as long.
+    After a pause the slot is tried again. A success closes the breaker; a failure opens it again
+    immediately, for twice as long.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -54,22 +53,21 @@ class Breaker:
 
     @property
     def fault(self) -> BrainFault | None:
-        """Fault that bars the slot now, None if it may be asked."""
+        """The fault that opened the breaker, or None if the slot can be used."""
         if self._fault is not None and self._clock.monotonic() < self._until_s:
             return self._fault
         return None
 
     def succeeded(self) -> None:
-        """Close the breaker after a served turn."""
         self._failures = 0
         self._pause_s = FIRST_PAUSE_S
         self._fault = None
 
     def failed(self, fault: BrainFault) -> None:
-        """Count a failure of the slot, and open the breaker if it is due.
+        """Count a failure, and open the breaker if necessary.
 
-        Faults of one sentence or of the house have no effect; nor has the budget, which has its own
-        end (`assistant.brains.slots`).
+        Faults that concern only one sentence or Home Assistant are ignored. So is a spent budget,
+        which `FallbackBrain.barred` handles.
         """
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
@@ -103,10 +101,10 @@ SpentSince = Callable[[datetime, Collection[str]], Awaitable[float]]
 
 
 class Budget:
-    """Count the day's spending from local midnight on.
+    """Today's spending, counted from local midnight.
 
-    Turns of this process are counted here as they spend. Those of other processes, and of this one
-    before a restart, come from the journal.
+    Costs of this process's turns are added as they occur. Costs of other processes, and those from
+    before a restart, are read from the journal.
     """
 
     def __init__(self, limit_usd: float, spent_since: SpentSince, clock: Clock) -> None:
@@ -119,22 +117,24 @@ class Budget:
 
     @property
     def limit_usd(self) -> float:
-        """Daily limit in USD."""
         return self._limit_usd
 
     @property
     def known_usd(self) -> float:
-        """Today's known spending in USD, without asking the journal."""
+        """Today's spending in USD, as far as it is known without reading the journal again."""
         self._turn_the_page()
         return self._others_usd + sum(self._own.values())
 
     @property
     def known_reached(self) -> bool:
-        """True if the known spending has reached the limit, without asking the journal."""
+        """True if `known_usd` has reached the limit."""
         return self.known_usd >= self._limit_usd
 
     async def reached(self) -> bool:
-        """Return True if nothing more may be spent today. Once True it stays so until midnight."""
+        """Return True if today's limit is reached, after reading the journal.
+
+        Once True, it stays True until midnight.
+        """
         if self.known_reached:
             return True
         try:
@@ -147,7 +147,7 @@ class Budget:
         return self.known_reached
 
     def spend(self, turn_id: str, cost_usd: float) -> None:
-        """Add the cost of a turn, or of a job that it began."""
+        """Add a cost of a turn, or of a job that the turn started."""
         self._turn_the_page()
         self._own[turn_id] = self._own.get(turn_id, 0.0) + cost_usd
         if len(self._own) > _OWN_TURNS:
@@ -161,7 +161,7 @@ class Budget:
 
 
 def start_of_day(now: datetime) -> datetime:
-    """Return the midnight before `now`, in its own time zone."""
+    """Return the last midnight before `now`, in the time zone of `now`."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -200,10 +200,10 @@ LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # faults of 
 
 @dataclass(frozen=True, slots=True)
 class BrainSlot:
-    """One brain and its breakers.
+    """One brain of the chain, with its circuit breakers.
 
-    A failure for a program, such as a session beyond the service's limit, may not affect people:
-    such failures have a separate breaker that bars only programs.
+    Programs have a breaker of their own, because their failures must not affect people. An example
+    is a session beyond the service's limit.
     """
 
     brain: Brain
@@ -216,12 +216,11 @@ class BrainSlot:
 
     @property
     def cloud(self) -> bool:
-        """True for Gemini's brains, which cost money."""
+        """True for the Gemini brains, which cost money."""
         return self.name in CLOUD
 
     def fault(self, owner: ConversationOwner) -> BrainFault | None:
-        """Return the fault that bars the brain now in a turn of this owner, None if it may be
-        asked."""
+        """Return the fault that bars this brain for the owner, or None if it can be used."""
         of_program = None if owner.is_people else self.programs.fault
         return self.breaker.fault or of_program
 
@@ -230,23 +229,22 @@ class BrainSlot:
         (self.breaker if owner.is_people else self.programs).failed(fault)
 
     def succeeded(self) -> None:
-        """Close both breakers after a served turn, so that everyone may ask the brain."""
+        """Close both breakers after a successful turn."""
         self.breaker.succeeded()
         self.programs.succeeded()
 
 
 def most_telling(faults: Sequence[BrainFault]) -> BrainFault | None:
-    """Return the fault to tell the person about; of equal ones the first."""
+    """Return the most important fault to report, or None if there are no faults."""
     return min(faults, key=lambda fault: _TELLING.index(fault.kind), default=None)
 
 
 def account(
     fault: BrainFault, actions: Sequence[Mutation], catalogue: Catalogue, language: str
 ) -> BrainFault:
-    """Return the fault of a turn in which something was done, saying what, and that it then broke
-    off.
+    """Return a fault that reports what the turn had already done before it failed.
 
-    "Done. Office light: on. Then I lost the connection."
+    Example: "Done. Office light: on. Then I lost the connection."
     """
     tail = "ladder.then_lost" if fault.kind in LOST else "ladder.then_stopped"
     spoken = f"{outcomes(actions, catalogue, language)} {catalogue.say(tail, language)}"
@@ -254,7 +252,7 @@ def account(
 
 
 def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -> str:
-    """Return sentences on the results of a turn's actions, each once."""
+    """Return sentences that describe the actions' results, without repetitions."""
     unknown = catalogue.say("ladder.under_way", language)
     return " ".join(
         dict.fromkeys(deed.outcome.sentence if deed.outcome else unknown for deed in actions)
@@ -263,18 +261,19 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The state that the person has been told about."""
+    """What Hearth has already told people about failures."""
 
     alone: bool = False  # Gemini is away
     instead: FaultKind | None = None  # reason why one Gemini model replaces another
 
 
 class AbsentBrain:
-    """Placeholder for a brain that may not be used, such as Gemini without
-    `privacy.accept_cloud`."""
+    """Placeholder for a brain that can't be used, such as Gemini without `privacy.accept_cloud`.
+
+    `message` is one sentence for the log and `--json`.
+    """
 
     def __init__(self, name: str, kind: FaultKind, message: str) -> None:
-        """`message` is one sentence for the log and `--json`."""
         self._name = name
         self._fault = BrainFault(kind, message, retryable=False)
 
@@ -286,12 +285,12 @@ class AbsentBrain:
         """Do nothing."""
 
     def begin(self, request: TurnRequest) -> "AbsentTurn":
-        """Return a turn that fails at once."""
+        """Return a turn that fails immediately."""
         return AbsentTurn(self._fault)
 
 
 class AbsentTurn:
-    """A turn that consists of the fault."""
+    """A turn that yields only a fault."""
 
     def __init__(self, fault: BrainFault) -> None:
         self._fault = fault
@@ -300,25 +299,28 @@ class AbsentTurn:
         yield self._fault
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Do nothing, because there are no calls."""
+        """Do nothing, because the turn makes no calls."""
 
 
 class FallbackNotices:
-    """Track what the person knows about who answers, and correct it with one sentence."""
+    """Sentences that tell people that a different brain answers, for example if Gemini is down.
+
+    Each change is mentioned only once.
+    """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.known = Known()
 
     def restore(self, known: Known) -> None:
-        """Return to an earlier state, because what was said since was not heard to its end."""
+        """Go back to an earlier state, because the notices given since then weren't heard."""
         self.known = known
 
     def line(self, brain: str, faults: Sequence[BrainFault], language: str) -> str:
-        """Return the sentence to say before this brain's answer, "" if nothing has changed.
+        """Return the sentence to say before this brain's answer, or "" if nothing has changed.
 
-        `faults` are those of the Gemini brains before it in this turn. Calling this marks the
-        sentence as known.
+        `faults` are the faults of earlier Gemini brains in this turn. The sentence counts as spoken
+        once it is returned.
         """
         fault = most_telling(faults)
         if brain in CLOUD:
@@ -330,8 +332,10 @@ class FallbackNotices:
         return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
 
     def _with_gemini(self, instead: FaultKind | None, language: str) -> str:
-        """Return the sentence for a Gemini brain. A change between Gemini's brains is only
-        mentioned for some faults."""
+        """Return the sentence to say before a Gemini brain's answer, or "".
+
+        A switch between the two Gemini brains is mentioned only for certain faults.
+        """
         known = self.known
         self.known = Known(instead=None if instead in _ONE_SENTENCE else instead)
         lines = [self._catalogue.say("ladder.back", language)] if known.alone else []

@@ -1,9 +1,9 @@
-"""Check the engine's answers to questions about states against the live snapshot.
+"""Check the engine's answers to state questions against the latest snapshot of the house.
 
-Home Assistant's engine (2026.11) takes unreachable entities for a "no", ignores contact sensors
-when doors or windows in general are asked about, and answers "yes" if nothing matches: "are all
-windows closed" without any window. If it looked at other entities than the question is about, or if
-the state of one is not known, Hearth's own answer is used.
+Home Assistant's engine (2026.11) answers "no" for unreachable entities, ignores contact sensors in
+questions about doors or windows in general, and answers "yes" if nothing matches, for example to
+"are all windows closed" in a home without windows. If it looked at different entities from those in
+question, or if an entity's state is unknown, Hearth's own answer is used.
 """
 
 import asyncio
@@ -25,7 +25,11 @@ _STATE, _TEMPERATURE = "HassGetState", "HassClimateGetTemperature"
 
 
 class StateCheck:
-    """Provide Hearth's own answer where the engine's cannot be trusted."""
+    """Replaces the engine's answer to a state question if it can't be trusted.
+
+    `house` returns the latest snapshot, and `age_s` its age in seconds. `area` is this device's
+    area.
+    """
 
     def __init__(
         self,
@@ -34,8 +38,6 @@ class StateCheck:
         catalogue: Catalogue,
         area: str = "",
     ) -> None:
-        """`house` returns the newest snapshot and `age_s` its age in seconds; `area` is this
-        device's area."""
         self._house = house
         self._age_s = age_s
         self._answers = HouseAnswers(catalogue)
@@ -45,7 +47,7 @@ class StateCheck:
         self._known: object = None  # the names from which the parser was built
 
     async def __call__(self, match: SentenceMatch) -> str:
-        """Return the answer to give instead of the engine's, "" to keep the engine's."""
+        """Return the answer that replaces the engine's, or "" to keep the engine's answer."""
         if match.intent not in (_STATE, _TEMPERATURE):
             return ""
         house = self._house()
@@ -60,8 +62,10 @@ class StateCheck:
         return self._of_command(command, match, house)
 
     def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
-        """Return the question as Hearth understands it, None if it does not or its meaning is
-        unclear."""
+        """Return the question as Hearth's parser understands it, or None if it can't be parsed.
+
+        Ambiguous questions also give None.
+        """
         from assistant.brains.offline.calls import Problem, settle_target
         from assistant.brains.offline.names import house_names, naming
         from assistant.brains.offline.parse import Parser

@@ -11,8 +11,7 @@ from integrations.home_assistant.house import Entity
 
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
-    """How Home Assistant's conversation engine understands a sentence. Nothing has been executed
-    yet.
+    """How Home Assistant's conversation engine understands a sentence, before executing it.
 
     Obtained from `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
     """
@@ -217,8 +216,7 @@ class Programs:
             del self._ended[oldest], self._of[oldest]
 
     def of(self, turn_id: str) -> Program | None:
-        """Return the program that is involved in this turn or background work, or None if there is
-        none."""
+        """Return the program involved in this turn or background work, or None if there is none."""
         name = turn_id
         while name:
             if name in self._of:

@@ -1,5 +1,5 @@
-"""The briefing of a cloud model before a turn: its role, its rules and tools, and this house.
+"""Instruction, tools and vocabulary that a cloud model receives before a turn.
 
-Begin with `prompt`, the text of the instruction; `briefer` collects the facts for it, and
-`home_text` shortens the house's own.
+Start reading at `prompt`, which writes the instruction. `briefer` collects the facts for it, and
+`home_text` shortens Home Assistant's text about the home.
 """

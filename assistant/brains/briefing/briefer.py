@@ -1,4 +1,4 @@
-"""Collect what a cloud model must know about this house, freshly for each conversation."""
+"""Collect the facts about the home that a cloud model needs, again for each session."""
 
 import asyncio
 import logging
@@ -35,10 +35,10 @@ _FIRST = ("person", "todo")  # people and lists: few, and hard to recognise
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
-    """Return names and aliases of rooms, people, lists and devices; those of `area` come first.
+    """Return the names of rooms, floors, people, lists and devices, those in `area` first.
 
-    Contains only what the assistant may see, each name once, at most MAX_NAMES names and
-    MAX_CHARACTERS characters.
+    Includes aliases, but only of what is exposed to the assistant. Contains no duplicates, and at
+    most MAX_NAMES names with MAX_CHARACTERS characters in total.
     """
     names: dict[str, str] = {}
     room = MAX_CHARACTERS
@@ -55,7 +55,7 @@ def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
 
 
 def _names(house: House, area: str) -> Iterator[str]:
-    """Yield all names, those most likely to be spoken first."""
+    """Yield all names, starting with those that are most likely to be spoken."""
     here = find_area(house, area) if area else None
     here_id = here.area_id if here else None
     things = sorted(house.exposed(), key=lambda entity: _rank(entity, here_id))
@@ -73,7 +73,7 @@ def _names(house: House, area: str) -> Iterator[str]:
 
 
 def _rank(entity: Entity, here_id: str | None) -> tuple[bool, bool]:
-    """Return the sort key. Sorting is stable, so equal entities keep Home Assistant's order."""
+    """Return a sort key. Entities with equal keys keep Home Assistant's order."""
     return entity.domain in QUIET, entity.domain not in _FIRST
 
 
@@ -98,7 +98,10 @@ MemoriesFor = Callable[[str, bool], Awaitable[tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """The set-up of one session. Sessions with equal briefings are interchangeable."""
+    """A session's instruction, tools and settings.
+
+    Sessions with equal briefings are interchangeable.
+    """
 
     instruction: str
     declarations: tuple[Declaration, ...]
@@ -109,7 +112,13 @@ class Briefing:
 
 
 class Briefer:
-    """Get the tools and the prompt from the house. `tasks` owns requests that take long."""
+    """Builds briefings from the tools and the text of Home Assistant's MCP server.
+
+    `menu` lists the current tools. `prompt` returns the server's text, and raises IntegrationError
+    while Home Assistant is unreachable. `learn` receives the exposed entities found in each text
+    (`HomeAssistant.learn_exposure`). `memories` returns remembered facts. `tasks` owns requests
+    that take longer than a briefing waits.
+    """
 
     def __init__(
         self,
@@ -125,12 +134,6 @@ class Briefer:
         wait_s: float = WAIT_S,
         first_s: float = FIRST_S,
     ) -> None:
-        """`menu` lists the current tools; `prompt` returns the text of Home Assistant's server.
-
-        `prompt` raises IntegrationError while Home Assistant is unreachable. `learn` is called with
-        the exposed entities in each prompt (`HomeAssistant.learn_exposure`). `memories` returns
-        facts that people asked to remember.
-        """
         self._menu_source = menu
         self._prompt_source = prompt
         self._house = house
@@ -152,12 +155,11 @@ class Briefer:
     async def brief(
         self, profile: str = "", said: str = "", owner: ConversationOwner = PEOPLE
     ) -> Briefing:
-        """Return the current briefing within `wait_s`, the first time within `first_s`. Never
-        raises.
+        """Return the current briefing. Never raises.
 
-        `profile` is a name in `[profiles]`; "" or an unknown name means none. `said` is the
-        request, if it is known already. `owner` is the owner of the conversation; one that may not
-        recall gets no memories.
+        Waits at most `wait_s` for the home, or `first_s` the first time. `profile` is a name in
+        `[profiles]`; "" or an unknown name means no profile. `said` is the request, if it is
+        already known. Owners without the `recalls` right get no remembered facts.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
         memories: tuple[str, ...] = ()
@@ -194,7 +196,7 @@ class Briefer:
         )
 
     def _asking(self) -> asyncio.Task[bool]:
-        """Return the request that is running or has just succeeded, else start a new one."""
+        """Return the request that is running or has just succeeded, or else start a new one."""
         task = self._asked
         if task is not None:
             age_s = self._clock.monotonic() - self._asked_s
@@ -204,7 +206,7 @@ class Briefer:
         return self._asked
 
     async def _ask(self) -> bool:
-        """Request menu and prompt at the same time. Returns False if one failed."""
+        """Request the menu and the prompt concurrently. Return False if either fails."""
         try:
             well = await asyncio.gather(self._ask_menu(), self._ask_prompt())
         finally:
@@ -235,7 +237,7 @@ class Briefer:
         return True
 
     async def _teach(self, home: str) -> None:
-        """Pass on what is exposed; the same text is not parsed twice."""
+        """Pass on the exposed entities. A text that hasn't changed isn't parsed again."""
         if self._learn is None:
             return
         if home != self._shown_in:
@@ -245,5 +247,5 @@ class Briefer:
 
 
 def _named(suffix: str, offered: Sequence[MenuEntry]) -> str:
-    """Return the tool's name in the menu, "" if it is not offered."""
+    """Return the tool's name in the menu, or "" if it is not offered."""
     return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")

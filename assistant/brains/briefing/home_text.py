@@ -1,7 +1,7 @@
-"""Shorten the text of Home Assistant's server: nearby entities stay, the rest is counted.
+"""Shorten the text of Home Assistant's MCP server: list nearby entities and count all others.
 
-A home with 1,000 exposed entities takes 76,000 characters and one with 5,000 takes 328,000, paid
-for in every turn. The instructions in the server's text always stay.
+The text takes 76,000 characters for 1,000 exposed entities and 328,000 for 5,000, and is billed in
+every turn. The server's instructions are always kept.
 """
 
 import re
@@ -40,7 +40,7 @@ _ASK_WHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The place of this device, as the rows of the server's list name it (`area_key`)."""
+    """The area keys (`area_key`) of this device's area and of the other areas on its floor."""
 
     here: frozenset[str] = frozenset()  # empty if not known
     floor: frozenset[frozenset[str]] = frozenset()  # the other areas of the same floor
@@ -59,10 +59,9 @@ def around(house: House, area: Area | None) -> Around:
 
 
 def without_place(text: str, *, known: bool) -> str:
-    """Return the server's text without the area it assumes for Hearth; only `assistant.area`
-    counts.
+    """Remove the area that the server assumes for Hearth, because only `assistant.area` counts.
 
-    If the area is `known`, the order to ask for one is removed too.
+    If the area is `known`, also remove the server's instruction to ask for one.
     """
     told = _NO_TIMERS.sub("", _THEIR_AREA.sub("", text))
     return _ASK_WHERE.sub("", told) if known else told
@@ -70,10 +69,9 @@ def without_place(text: str, *, known: bool) -> str:
 
 @lru_cache(maxsize=4)
 def tidied(text: str) -> str:
-    """Return the text with each name of its list on one line, and no line that looks like our
-    headings.
+    """Return the text with one line per name, and without lines that look like Hearth's headings.
 
-    A name may contain line breaks, and the server then writes it over several lines.
+    Names can contain line breaks, which the server copies into its text.
     """
     listing = find_list(text)
     rows = "".join(map(_tidy, listing.rows))
@@ -82,11 +80,11 @@ def tidied(text: str) -> str:
 
 @lru_cache(maxsize=4)
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
-    """Return the text in at most `room` characters, None if that is impossible.
+    """Return the text shortened to `room` characters, or None if that isn't possible.
 
-    A text that fits is returned unchanged. Otherwise only the rows of nearby entities stay, as many
-    kinds as fit, and the rest is counted by area and domain after `note`. Equal arguments give
-    equal text, which keeps a service's prefix cache valid.
+    A text that fits is returned unchanged. Otherwise only nearby entities are listed, as many as
+    fit, and all others are counted by area and domain after `note`. The same arguments always give
+    the same text, so that the service's prefix cache stays valid.
     """
     if len(text) <= room:
         return text
@@ -110,7 +108,7 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
 
 
 def _tidy(row: str) -> str:
-    """Return the row unchanged if its values are short and on separate lines, else rewritten."""
+    """Return the row, rewritten if a value is too long or spans several lines."""
     lines = row.splitlines()
     if all(line.startswith(_KEYS) and len(line) <= MAX_LINE for line in lines):
         return row
@@ -123,7 +121,7 @@ def _tidy(row: str) -> str:
 
 
 def _distance(row: Shown, where: Around) -> int:
-    """Return 0 for this area, 1 for this floor, 2 for elsewhere or unknown."""
+    """Return 0 for this area, 1 for this floor, and 2 for any other or unknown area."""
     if not row.areas or not where.here:
         return 2
     place = frozenset(row.areas)
@@ -131,8 +129,10 @@ def _distance(row: Shown, where: Around) -> int:
 
 
 def _counts(rows: Sequence[Shown]) -> str:
-    """Return lines such as "Kitchen: 12 lights, 3 covers", sorted by name, the largest number
-    first."""
+    """Return lines such as "Kitchen: 12 lights, 3 covers".
+
+    Areas are sorted by name, and domains by number, largest first.
+    """
     places: dict[str, Counter[str]] = {}
     for row in rows:
         place = row.areas[0] if row.areas else NOWHERE

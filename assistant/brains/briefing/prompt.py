@@ -1,4 +1,4 @@
-"""Build the system instruction: persona, then the protected rules, then today's facts."""
+"""Build the system instruction: the persona, Hearth's rules, and facts about today and the home."""
 
 import re
 from collections.abc import Sequence
@@ -158,7 +158,7 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Everything that the instruction depends on."""
+    """All inputs of the instruction."""
 
     name: str  # the assistant's name
     languages: tuple[str, ...]  # language codes; the first is the default
@@ -175,12 +175,11 @@ class Circumstances:
 
 
 def build_instruction(given: Circumstances) -> str:
-    """Return the whole instruction, at most MAX_INSTRUCTION characters; only the home's text is
-    cut.
+    """Return the instruction, with at most MAX_INSTRUCTION characters.
 
-    It names the day but not the hour, so that it stays equal from turn to turn: changing the
-    instruction of a running session invalidates the service's prefix cache (SDK documentation of
-    `send_context_update`).
+    If it is too long, only the text about the home is shortened. The instruction contains the date
+    but not the time, so that it stays the same from turn to turn. Changing it in a running session
+    would invalidate the service's prefix cache (SDK documentation of `send_context_update`).
     """
     tools = [TOOLS]
     if given.clock_tool:
@@ -201,19 +200,20 @@ def build_instruction(given: Circumstances) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return foreign text made safe: it cannot open or close Hearth's marks, and hides no
-    characters."""
+    """Sanitise foreign text: remove invisible characters, and disarm tags that imitate Hearth's."""
     return _MARK.sub("‹", visible(text, MAX_FOREIGN)).strip()
 
 
 def one_line(text: str) -> str:
-    """Return the same without line breaks and double spaces, so that it cannot look like a
-    heading."""
+    """Sanitise foreign text and put it on one line, so that it can't imitate a heading."""
     return " ".join(fenced(text).split())
 
 
 def cut(text: str, room: int, note: str) -> str:
-    """Return at most `room` characters, cut at the end of a line and followed by the note."""
+    """Return the text, cut to `room` characters at the end of a line and followed by `note`.
+
+    A text that fits is returned unchanged.
+    """
     if len(text) <= room:
         return text
     kept = text[: max(room - len(note) - 1, 0)]
@@ -253,7 +253,7 @@ def _today(given: Circumstances) -> str:
 
 
 def _day(now: datetime) -> str:
-    """Return the date in English, whatever the machine's locale is."""
+    """Return the date in English, independently of the system's locale."""
     return f"{_DAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
 
 
@@ -277,7 +277,7 @@ def _readable(home: str, known: bool) -> str:
 
 
 def _home(given: Circumstances, room: int) -> list[str]:
-    """Return the home's own text, shortened to the remaining room."""
+    """Return the section about the home, shortened to `room` characters."""
     if given.home is None:
         return [AWAY]
     text = _readable(given.home, bool(given.area))
@@ -305,7 +305,7 @@ _MAX_KEPT = 2 * _MAX_SIDE  # characters of the same before spaces and line break
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One finished turn."""
+    """What the person and Hearth said in a finished turn."""
 
     heard: str  # the person's words, "" if not known
     answer: str  # our answer; if `cut`, the words that were heard
@@ -314,12 +314,15 @@ class Exchange:
 
 
 def bounded(exchange: Exchange) -> Exchange:
-    """Return the exchange with each side cut to what can be told at most."""
+    """Return the exchange with both sides cut to _MAX_KEPT characters."""
     return replace(exchange, heard=exchange.heard[:_MAX_KEPT], answer=exchange.answer[:_MAX_KEPT])
 
 
 def with_history(instruction: str, exchanges: Sequence[Exchange]) -> str:
-    """Return the instruction followed by the newest of `exchanges`, which are given in order."""
+    """Return the instruction followed by as many of the latest exchanges as fit.
+
+    `exchanges` must be in chronological order.
+    """
     kept: list[str] = []
     room = MAX_HISTORY
     for exchange in reversed(exchanges[-MAX_EXCHANGES:]):

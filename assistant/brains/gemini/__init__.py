@@ -1,5 +1,6 @@
 """The Gemini Live brain.
 
-Begin with `brain`; one `turn` streams over a `connection` that `session_manager` keeps open by the
-pure rules of `lifecycle`; `event_reader` assigns events to turns; `calls` has results and costs.
+Start reading at `brain`. A `turn` streams audio over a `connection`, which `session_manager` keeps
+open according to the rules in `lifecycle`. `event_reader` assigns events to turns, and `calls`
+handles tool results and costs.
 """

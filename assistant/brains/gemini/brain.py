@@ -1,8 +1,8 @@
-"""The brain that streams the sentence to Gemini Live from its first syllable.
+"""A brain that streams speech to Gemini Live while the person is still speaking.
 
-People share one conversation, and each program has its own; each has a session, history, notes and
-resumption handle. The people's session is never given up for a program's, whatever the service
-refuses.
+People share one conversation, and each program has its own. Every conversation has a session, a
+history, notes and a resumption handle. The people's session is never closed to make room for a
+program's, even if the service allows no further sessions.
 """
 
 import asyncio
@@ -31,8 +31,7 @@ WARM_S = 30.0  # seconds after its last use at which a program's session is clos
 
 
 class LiveSessions:
-    """One session for each owner of a conversation. Of the programs' sessions, the newest are
-    kept."""
+    """The sessions of all conversation owners. Only the programs' newest sessions are kept."""
 
     def __init__(self, services: LiveServices) -> None:
         self._services = services
@@ -44,7 +43,7 @@ class LiveSessions:
 
     @property
     def openings(self) -> int:
-        """Number of sessions opened or resumed since the start."""
+        """How many sessions have been opened or resumed since the start."""
         return self._openings + sum(session.openings for session in self._all)
 
     def start(self) -> None:
@@ -52,7 +51,7 @@ class LiveSessions:
         self.people.begin()
 
     def of(self, owner: ConversationOwner) -> LiveSessionManager:
-        """Return the session of that owner's conversation, creating it if needed."""
+        """Return the owner's session, creating it if necessary."""
         if owner.is_people:
             return self.people
         session = self._programs.pop(owner, None)
@@ -64,12 +63,12 @@ class LiveSessions:
         return session
 
     def take_owed(self) -> Sequence[TokensUsed]:
-        """Return the costs of closed conversations, to be reported by the next turn."""
+        """Return unreported costs of dropped conversations. The next turn reports them."""
         owed, self._owed = self._owed, []
         return owed
 
     async def close(self) -> None:
-        """Close all sockets, in bounded time."""
+        """Close all sockets within a limited time."""
         async with asyncio.TaskGroup() as closing:
             for session in self._all:
                 closing.create_task(session.close())
@@ -95,11 +94,11 @@ class LiveSessions:
             self._services.tasks.start(session.end(), "gemini-live end of a conversation")
 
     async def _make_room(self, opening: LiveSessionManager, refused: bool) -> bool:
-        """Close unused sessions of programs before `opening` connects, or after it was `refused`
-        for lack of quota.
+        """Close idle sessions of programs so that `opening` can connect.
 
-        Returns True if any was closed. Before connecting this is done only for programs: people
-        must not wait for it.
+        With `refused`, the service has already rejected `opening` for lack of quota, and all idle
+        sessions are closed. Before that, surplus ones are closed only for programs, because people
+        must not wait for it. Returns True if any session was closed.
         """
         others = [session for session in self._programs.values() if session is not opening]
         open_ones = [session for session in others if session.is_open]
@@ -117,10 +116,14 @@ class LiveSessions:
 
 
 class GeminiLiveBrain:
-    """A Brain. Its context owns the sessions, their timers and every turn's upload.
+    """The Gemini Live brain. Use it as an async context manager.
 
-    Each owner of a conversation has its own session (`LiveSessions`). Audio is only sent during a
-    turn's activity; a session that is merely kept warm sends none.
+    It owns its sessions and background tasks. Each conversation owner has a separate session
+    (`LiveSessions`). Audio is sent only during a turn; a session that is kept open between turns
+    sends none.
+
+    With `native_voice`, the model's own speech is played. Otherwise a local voice speaks its
+    transcript. The caller must enter and exit `client` and `briefer`.
     """
 
     def __init__(
@@ -134,11 +137,6 @@ class GeminiLiveBrain:
         native_voice: bool = False,
         timeouts: LiveTimeouts | None = None,
     ) -> None:
-        """`native_voice`: play the model's own voice; otherwise a local voice speaks its
-        transcript.
-
-        The caller enters and leaves `client` and `briefer` around this brain.
-        """
         self._row = row
         self._google_search = google_search
         self._native_voice = native_voice
@@ -175,36 +173,35 @@ class GeminiLiveBrain:
 
     @property
     def openings(self) -> int:
-        """Number of sessions opened or resumed since the start."""
+        """How many sessions have been opened or resumed since the start."""
         return self._sessions.openings
 
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:
-        """Start a turn; nothing is sent before its events are requested.
+        """Create a turn. Nothing is sent until its events are iterated.
 
-        A turn that was heard but left without an answer is repeated as text, because models that do
-        this usually answer then (googleapis/python-genai #2117). After any other failure the
-        transcript may be incomplete, so the audio is sent again.
+        If the model heard the sentence but gave no answer, the second attempt sends the transcript
+        as text, which usually gets an answer (googleapis/python-genai #2117). After any other
+        failure the transcript can be incomplete, so the audio is sent again.
         """
         heard_whole = request.turn_id == self._empty_turn and bool(request.heard)
         session = self._sessions.of(request.owner)
         return GeminiLiveTurn(request, session, self._means, heard_whole, self._note_empty)
 
     def anticipate(self) -> None:
-        """Brief and connect because a person may be about to speak, unless that was done
-        recently."""
+        """Prepare the people's session for a likely turn, unless that was done recently."""
         if self._entered:
             self._sessions.people.suspect()
 
     def forget(self) -> None:
-        """Forget the people's conversation, so that their next turn begins without it."""
+        """Erase the people's conversation, so that their next turn starts a new one."""
         self._sessions.people.forget()
 
     def learn(self, text: str) -> None:
-        """Add a note for the model's next turn with people; it is not answered."""
+        """Add a note that the model receives with the people's next turn, without answering it."""
         self._sessions.people.note(text)
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """Record that only these words of a turn's answer were heard."""
+        """Record that a turn's answer was cut off after the words in `heard`."""
         self._sessions.people.cut_off(turn_id, heard)
 
     def _note_empty(self, turn_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls of the model, their results and costs, and faults in the brain's terms."""
+"""The model's tool calls, their results and costs, and service errors as brain faults."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ def response_to(outcome: ToolOutcome) -> dict[str, Any]:
 
 
 def unknown_response() -> dict[str, Any]:
-    """Return the response to a call whose result did not come in time."""
+    """Return the response to a call whose result did not arrive in time."""
     return {
         "status": Status.UNKNOWN.value,
         "retryable": False,
@@ -64,7 +64,7 @@ def unknown_response() -> dict[str, Any]:
 
 
 def not_run_response() -> dict[str, Any]:
-    """Return the response to a call that belongs to an abandoned answer."""
+    """Return the response to a call that is not executed because its answer was abandoned."""
     return {
         "status": Status.NOT_RUN.value,
         "retryable": False,
@@ -73,15 +73,15 @@ def not_run_response() -> dict[str, Any]:
 
 
 def silent_response() -> dict[str, Any]:
-    """Return the response to the call by which the model ends a turn without words."""
+    """Return the response to the call with which the model ends a turn silently."""
     return {"status": "done", "retryable": False, "sentence": "Say nothing more."}
 
 
 def note_about(outcome: ToolOutcome) -> str | None:
-    """Return a note on a call whose result the model never got, None if nothing was done.
+    """Return a note about a call whose result never reached the model, or None if nothing changed.
 
-    It is sent in the user's role, so text from a server is quoted and cannot pass for the person's
-    words.
+    The note is sent in the user's role. Text from a server is therefore quoted, so that it can't
+    pass for something the person said.
     """
     if outcome.status is Status.NOT_RUN or outcome.tier is Tier.READ:
         return None
@@ -92,7 +92,7 @@ def note_about(outcome: ToolOutcome) -> str | None:
 
 
 def note_of_cut(heard: str) -> str:
-    """Return a note that tells the model how much of its answer was heard."""
+    """Return a note that tells the model how much of its answer the person heard."""
     if not heard:
         return (
             "(For your information: your answer to the last request was cut off before any of it "
@@ -125,17 +125,17 @@ Answers = tuple[FunctionAnswer, ...]
 
 @dataclass(slots=True)
 class _Batch:
-    """The calls of one frame, and the answers to them so far."""
+    """Calls that arrived in one frame, and their results so far."""
 
     open: dict[str, FunctionCall]
     ready: list[FunctionAnswer] = field(default_factory=list)
 
 
 class OpenCalls:
-    """The open calls of one session.
+    """A session's calls that are waiting for results.
 
-    Calls that came together are answered together, once the last of them is done: a waiting model
-    only goes on then, and its reaction to a partial answer is not known.
+    Calls that arrived together are answered together, after the last of them has ended. The model
+    doesn't continue before that, and its reaction to partial results is unknown.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class OpenCalls:
         self._settled.set()
 
     def opened(self, calls: Iterable[FunctionCall]) -> tuple[FunctionCall, ...]:
-        """Add calls and return the new ones. A call that is still open does not count again."""
+        """Add calls, and return those that weren't known yet."""
         known = {id for batch in self._batches for id in batch.open}
         known |= {answer.id for batch in self._batches for answer in batch.ready}
         new = {call.id: call for call in calls if call.id not in known}
@@ -154,7 +154,7 @@ class OpenCalls:
         return tuple(new.values())
 
     def answered(self, id: str, response: dict[str, object]) -> Answers | None:
-        """Add a result and return the answers to send now, None if the call is not open."""
+        """Add a result. Return the answers to send now, or None if the call isn't open."""
         for batch in self._batches:
             call = batch.open.pop(id, None)
             if call is not None:
@@ -165,8 +165,8 @@ class OpenCalls:
     def cancelled(self, ids: Iterable[str]) -> tuple[tuple[str, ...], Answers]:
         """Remove cancelled calls.
 
-        Returns the ids that were open, and the answers to send now because the rest of their batch
-        is done.
+        Returns the ids of the calls that were removed, and the answers to send now because the
+        other calls of their batch have ended.
         """
         gone: list[str] = []
         to_send: list[FunctionAnswer] = []
@@ -182,7 +182,7 @@ class OpenCalls:
         return tuple(gone), tuple(to_send)
 
     def give_up(self, response: dict[str, object]) -> Answers:
-        """Return answers to all open calls, with `response` for those without a result."""
+        """Close all calls and return their answers, with `response` for calls without a result."""
         answers: list[FunctionAnswer] = []
         for batch in self._batches:
             answers += batch.ready
@@ -192,7 +192,7 @@ class OpenCalls:
         return tuple(answers)
 
     async def settled(self) -> None:
-        """Wait until the model waits for no result."""
+        """Wait until there are no open calls."""
         await self._settled.wait()
 
     def _complete(self, batch: _Batch) -> Answers:
@@ -205,10 +205,10 @@ class OpenCalls:
 
 
 class UsageMeter:
-    """Collect token counts of the service for the turn that reports them.
+    """Token counts that still have to be reported.
 
-    The service counts from the start of the interaction, so a later count replaces an earlier one.
-    Counts that a cut-off turn could not report are kept for the next one.
+    The service counts from the start of an interaction, so each count replaces the previous one.
+    Counts that an interrupted turn couldn't report are reported by the next turn.
     """
 
     def __init__(self) -> None:
@@ -217,16 +217,16 @@ class UsageMeter:
         self._owed: list[TokensUsed] = []  # counts of earlier interactions, not reported yet
 
     def begin(self) -> None:
-        """Start a new interaction; earlier counts are final."""
+        """Start a new interaction. The previous interaction's count is final."""
         self._owed += self._untold()
         self._so_far = self._told = None
 
     def count(self, used: TokensUsed) -> None:
-        """Set the service's count of the interaction so far."""
+        """Set the interaction's count so far."""
         self._so_far = used
 
     def take(self) -> tuple[TokensUsed, ...]:
-        """Return all counts not reported yet."""
+        """Return all unreported counts, and mark them as reported."""
         taken = (*self._owed, *self._untold())
         self._owed.clear()
         self._told = self._so_far
@@ -239,7 +239,7 @@ class UsageMeter:
 
 
 def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
-    """Subtract token counts, never going below zero."""
+    """Subtract token counts. The results are never negative."""
     return TokensUsed(
         max(0, whole.input_tokens - part.input_tokens),
         max(0, whole.output_tokens - part.output_tokens),

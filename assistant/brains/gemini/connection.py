@@ -1,4 +1,4 @@
-"""One open session: it assigns events to turns, and keeps open calls and the texts sent so far."""
+"""A connected Live session, which passes events to its turn and sends audio, text and results."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ Listener = Callable[[LiveEvent | Answered], None]
 
 @dataclass(frozen=True, slots=True)
 class LiveServices:
-    """Collaborators shared by all sessions of the brain."""
+    """Dependencies shared by all sessions of the brain."""
 
     client: LiveClient | SetupRepair
     briefer: Briefer
@@ -60,7 +60,13 @@ class LiveServices:
 
 
 class LiveConnection:
-    """Give each turn its own events, and answer calls that no turn is left to answer."""
+    """A Live session on an open socket.
+
+    It passes events to the turn they belong to, and answers calls whose turn has ended. `setup`
+    contains neither a handle nor a history. `seeded` are the exchanges that the session's
+    instruction includes as text. All methods that send raise IntegrationError unless they say
+    otherwise.
+    """
 
     def __init__(
         self,
@@ -69,7 +75,6 @@ class LiveConnection:
         owner: "LiveSessionManager",
         services: LiveServices,
     ) -> None:
-        """`setup` is without handle and history; `seeded` are the exchanges told as text."""
         self.setup = setup
         self.closed = False
         self.active = False  # an activity is open
@@ -90,23 +95,23 @@ class LiveConnection:
         self._strays = 0  # calls of an abandoned answer
 
     def begin(self, session: LiveSession) -> None:
-        """Use this connected session."""
+        """Start using a session, which must be connected."""
         self._session = session
 
     @property
     def handle(self) -> str | None:
-        """Handle that resumes this session, None if there is none."""
+        """The handle that resumes this session, or None if there is none."""
         return None if self._session is None else self._session.handle
 
     # --- for the turn that uses the connection ---
 
     def attach(self, listener: Listener) -> None:
-        """Give events to this turn from here on."""
+        """Pass all further events to this turn."""
         self._belonging.attach()
         self._listener = listener
 
     def detach(self, listener: Listener) -> bool:
-        """End the turn. Returns False if another turn has already taken its place."""
+        """End the turn. Return False if another turn has already taken over."""
         if self._listener is not listener:
             return False
         self._leave()
@@ -119,7 +124,7 @@ class LiveConnection:
     # --- sending ---
 
     async def begin_activity(self) -> None:
-        """Signal that the person speaks. Like every method that sends, raises IntegrationError."""
+        """Signal that the person has started to speak."""
         self._begin_interaction()
         self._belonging.speech_begins()
         self.active = True
@@ -129,7 +134,7 @@ class LiveConnection:
         await self._send(lambda: self._open.send_audio(pcm))
 
     async def end_activity(self) -> None:
-        """Signal the end of the sentence; the model's answer belongs to this turn."""
+        """Signal the end of the sentence. The model's answer then belongs to the current turn."""
         self._belonging.sentence_over()
 
         async def end() -> None:
@@ -144,13 +149,13 @@ class LiveConnection:
         await self._send(lambda: self._open.send_text(text, complete=True))
 
     async def tell(self, text: str) -> None:
-        """Send a note that the model does not answer."""
+        """Send a note that the model doesn't answer."""
         await self._send(lambda: self._open.send_text(text, complete=False))
 
     async def update(self, setup: LiveSetup) -> None:
-        """Send changes of the instruction and the functions to the session.
+        """Send a changed instruction and changed functions to the session.
 
-        The vocabulary cannot change within a session: a new one counts from the next session on.
+        The vocabulary can't be changed in a running session. The next session uses the new one.
         """
         instruction = declarations = None
         if setup.instruction != self.setup.instruction:
@@ -165,8 +170,7 @@ class LiveConnection:
         self.setup = setup
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Send a call's result to the model. Never raises: a result that cannot be sent is kept as
-        a note."""
+        """Send a call's result to the model. If that fails, keep it as a note. Never raises."""
         try:
             async with self._sending:
                 to_send = None
@@ -181,7 +185,7 @@ class LiveConnection:
             self._missed_answers(error)
 
     async def refuse(self, calls: Sequence[FunctionCall], response: dict[str, Any]) -> None:
-        """Answer calls that are not run. Never raises."""
+        """Answer calls that aren't executed. Never raises."""
         to_send: Answers = ()
         try:
             async with self._sending:
@@ -192,7 +196,7 @@ class LiveConnection:
             self._missed_answers(error)
 
     async def settle(self) -> None:
-        """Wait until no call of an earlier turn is open; after a while answer that the result is
+        """Wait for open calls of earlier turns. After a timeout, answer that their results are
         unknown."""
         try:
             await within(self._clock, self._timeouts.open_calls_s, self._calls.settled())
@@ -201,7 +205,7 @@ class LiveConnection:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
     async def close(self) -> None:
-        """End the session. Never raises, and takes a bounded time."""
+        """End the session within a limited time. Never raises."""
         self.closed = True
         session = self._session
         try:
@@ -250,7 +254,7 @@ class LiveConnection:
 
     @property
     def _answering(self) -> Listener | None:
-        """Listener of the turn whose calls are open, None if that turn has gone."""
+        """The listener of the turn whose calls are open, or None if that turn has ended."""
         return self._listener if self._belonging.phase is Phase.ANSWERING else None
 
     def _missed_answers(self, error: IntegrationError) -> None:
@@ -258,8 +262,7 @@ class LiveConnection:
         self._note_results()
 
     def _note_results(self) -> None:
-        """Keep notes of results that no answer has followed, because they may have been lost with
-        the session."""
+        """Keep unacknowledged results as notes, because they can be lost with the session."""
         for outcome in (*self._given, *self._unsent.values()):
             self._note(outcome)
         self._given.clear()
@@ -273,7 +276,7 @@ class LiveConnection:
     # --- receiving ---
 
     def take(self, event: LiveEvent) -> None:
-        """Handle one event of the session. Called by its reader; returns at once."""
+        """Process one event. The session's reader calls this, so it must not block."""
         if self._paid and not isinstance(event, TokensUsed):
             self._paid = False
             self._meter.begin()  # token counts follow the end they belong to
@@ -303,8 +306,7 @@ class LiveConnection:
             listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
-        """Return why the session ended, as the turn is to see it. A send may learn it before the
-        reader."""
+        """Return the error that the turn should see. It says whether a new session can help."""
         if type(error) is not Refused:
             return error
         if not self.update_unproven:
@@ -349,7 +351,7 @@ class LiveConnection:
             await self.close()
 
     def _pass_on(self, event: LiveEvent) -> bool:
-        """Pass the event to the turn if it belongs to it, and return True if it did."""
+        """Pass the event to the current turn if it belongs to it. Return True if it does."""
         was_in_debt = self._belonging.debt
         mine = self._belonging.judge(event)
         if mine and self._listener is not None:

@@ -1,8 +1,9 @@
-"""Assign a session's events to turns and translate them. No clock and no I/O here.
+"""Assign a session's events to turns and translate them to brain events. Uses no clock and no I/O.
 
-Events do not name the turn they belong to. With manual activity the model answers nothing before
-the sentence is over, and a reply cut off by a new sentence still ends with TurnComplete. So after a
-turn that left early, everything up to that event is discarded.
+The service's events don't name their turn. With manual activity detection, the model answers only
+after the sentence has ended, and a reply that a new sentence interrupts still ends with
+TurnComplete. After a turn that ended early, all events up to that TurnComplete are therefore
+discarded.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from integrations.gemini import events as live
 
 
 class Phase(Enum):
-    """Progress of the turn that uses the session."""
+    """Progress of the current turn."""
 
     FREE = auto()  # no turn
     LISTENING = auto()  # its sentence is not over
@@ -38,8 +39,10 @@ class Phase(Enum):
 
 
 class TurnAttribution:
-    """Follow the turns of one session and decide which events belong to the current one. Events are
-    given in the order of their arrival."""
+    """Decides which of a session's events belong to the current turn.
+
+    Events must be passed in the order of arrival.
+    """
 
     def __init__(self) -> None:
         self.phase = Phase.FREE
@@ -55,22 +58,22 @@ class TurnAttribution:
         self._spoken = self._replied = False
 
     def leave(self) -> None:
-        """End the turn; anything that the model still says in it is discarded."""
+        """End the turn, and discard the remainder of its answer."""
         self.debt = self.debt or self._owing
         self._owing = False
         self.phase = Phase.FREE
 
     def speech_begins(self) -> None:
-        """Record that the turn's audio follows."""
+        """Record that the turn's audio begins."""
         self._spoken = True
 
     def sentence_over(self) -> None:
-        """Record that the turn's input is complete and the model will answer it."""
+        """Record that the turn's input is complete and the model is about to answer."""
         self.phase = Phase.ANSWERING
         self._owing = True
 
     def continues(self) -> None:
-        """Record that results went to the model, which continues with the turn they belong to."""
+        """Record that tool results are being sent, after which the model continues its answer."""
         if self.phase is Phase.ANSWERING:
             self._owing = True
         else:
@@ -98,7 +101,7 @@ class TurnAttribution:
         return True
 
     def _pay(self, event: live.LiveEvent) -> None:
-        """Look for the end of the earlier turn's answer."""
+        """Check whether the event ends the earlier turn's answer."""
         if isinstance(event, live.Interrupted):
             self._cut = True
         if isinstance(event, live.TurnComplete) and (event.idle or self._cut):
@@ -107,7 +110,7 @@ class TurnAttribution:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Results are about to be sent to the model, which continues from here."""
+    """The results of these calls are about to be sent, and the model will continue."""
 
     ids: tuple[str, ...]
 
@@ -123,11 +126,12 @@ _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
 class EventReader:
-    """State of one turn. Pass it each item; `over` becomes True when the turn has ended."""
+    """Translates a turn's items to brain events. `over` becomes True when the turn has ended.
+
+    With `native_voice`, the model's speech is played, and its transcript serves only as a record.
+    """
 
     def __init__(self, native_voice: bool, timeouts: LiveTimeouts) -> None:
-        """`native_voice`: the model's audio is played, and its transcript is only kept for the
-        record."""
         self.over = False
         self.lost = False  # the session cannot be used any more
         self.empty = False  # the turn ended without an answer
@@ -157,14 +161,16 @@ class EventReader:
         self._audio_ms = 0.0  # length of the model's own speech
 
     def patience_s(self, now: float) -> float | None:
-        """Seconds to wait for the next item, None for no limit while we do not wait for the
-        model."""
+        """Return how many seconds to wait for the next item, or None for no limit.
+
+        There is no limit while the person speaks or tools run.
+        """
         if self._ended_at is not None:
             return max(0.0, self._late_until - now)
         return None if self._open else self._patience_s
 
     def take(self, item: Item, now: float) -> list[BrainEvent]:
-        """Return the brain events that follow from one item."""
+        """Process one item and return the resulting brain events."""
         match item:
             case live.TurnComplete(idle, reason):
                 return self._complete(idle, reason, now)
@@ -207,7 +213,7 @@ class EventReader:
         return []
 
     def overdue(self, now: float) -> list[BrainEvent]:
-        """Return the events that follow if nothing came within `patience_s`."""
+        """Return the events that result if no item arrives within `patience_s`."""
         if self._ended_at is not None:
             return self._finish()
         self.lost = True  # late words would be taken as the answer to the next sentence
@@ -223,14 +229,15 @@ class EventReader:
 
     @property
     def _reported(self) -> bool:
-        """True if the model has said something about the results of its calls."""
+        """True if the model has said something about its calls' results."""
         return self._called and not self._open and bool(self.answer[self._reported_from :].strip())
 
     @property
     def _unfinished(self) -> bool:
-        """True if more of the transcript is certain to follow the audio.
+        """True if the transcript certainly lags behind the audio.
 
-        It is if no sentence has ended and the words so far would take much less time to say.
+        That is the case if it hasn't reached the end of a sentence, and the audio is much longer
+        than speaking the transcript would take.
         """
         said = self.answer.strip()
         if not said:
@@ -252,15 +259,17 @@ class EventReader:
         return events
 
     def _only_said(self) -> list[BrainEvent]:
-        """Fail, because the model speaks a call instead of making it; it is asked once more."""
+        """Fail with a retryable fault, because the model spoke a call instead of making it."""
         self.empty = True
         message = "Gemini spoke its call instead of making it."
         return self._fail(BrainFault("empty", message, retryable=True))
 
     def _settle(self) -> list[BrainEvent]:
-        """Return the event that lets the text so far be spoken, because the model generates no
-        more. Words that are certain to follow are waited for: "about three hundred and eighty" is
-        another answer than "... thousand"."""
+        """Return a ReplySettled event, so that the text so far can be spoken.
+
+        Returns nothing while more text is certain to follow, because "about three hundred and
+        eighty" could become "three hundred and eighty thousand".
+        """
         if self._unfinished:
             return []
         news, self._settled = len(self.answer) > self._settled, len(self.answer)
@@ -320,10 +329,11 @@ class EventReader:
         return self._settle()
 
     def _break_off(self) -> list[BrainEvent]:
-        """Fail, because the service reports an interruption that nobody has caused.
+        """Fail, because the service reports an interruption that the person hasn't caused.
 
-        A person's interruption ends the turn before the service reports it. After one of these the
-        session may never answer again (google-gemini/gemini-live-api-examples #52).
+        If the person interrupts, the turn ends before the service reports it. After an unexplained
+        interruption, the session may never answer again (google-gemini/gemini-live-api-examples
+        #52).
         """
         if self._generated and not self._open:
             return []  # only the end of an answer that is complete

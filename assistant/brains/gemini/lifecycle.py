@@ -1,8 +1,9 @@
-"""When to connect, resume and close a Live session. No clock and no I/O here.
+"""When to connect, resume and close a Live session. Uses no clock and no I/O.
 
-Times are passed in as seconds of one monotonic clock. Sources for the service's behaviour: Google's
-pages on Live sessions (handles, goAway), and reports that restarting in the middle of a reply loses
-it and that some goAways come long before their time, so they are obeyed between turns.
+All times are seconds on one monotonic clock, passed in by the caller. The service's behaviour is
+described in Google's documentation of Live sessions (handles, goAway). According to public reports,
+reconnecting during a reply loses the reply, and some goAway messages arrive long before the
+deadline, so Hearth reconnects between turns.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from integrations.owner import OwnedTasks
 
 @dataclass(frozen=True, slots=True)
 class LiveTimeouts:
-    """Every time span of the Gemini Live brain, in seconds."""
+    """All durations used by the Gemini Live brain, in seconds."""
 
     # Sessions
     connect_s: float = 5.0  # to get a session
@@ -47,7 +48,7 @@ T = TypeVar("T")
 
 
 async def within(clock: Clock, seconds: float | None, work: Awaitable[T]) -> T:
-    """Await `work` on the given clock. Raises TimeoutError if it takes longer than `seconds`."""
+    """Await `work` with a timeout on the given clock. Raises TimeoutError."""
     if seconds is None:
         return await work
     async with asyncio.timeout(None) as limit, OwnedTasks() as tasks:
@@ -61,7 +62,7 @@ async def _ring(clock: Clock, seconds: float, limit: asyncio.Timeout) -> None:
 
 
 class Step(Enum):
-    """Step that is due."""
+    """What to do with the session now."""
 
     NOTHING = auto()
     CONNECT = auto()  # connect in advance, because the last attempt failed
@@ -71,7 +72,7 @@ class Step(Enum):
 
 
 class SessionLifecycle:
-    """Track the state of one session and tell which step is due."""
+    """Tracks a session's state and decides which step is due."""
 
     def __init__(self, timeouts: LiveTimeouts) -> None:
         self._timeouts = timeouts
@@ -89,7 +90,7 @@ class SessionLifecycle:
     # --- events ---
 
     def suspect(self, now: float) -> bool:
-        """Prepare for a turn that may be about to begin. Returns True to connect now."""
+        """Prepare for a turn that may follow. Return True if the caller should connect now."""
         if self._open:
             self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
             return False
@@ -100,15 +101,17 @@ class SessionLifecycle:
         return True
 
     def opened(self, now: float) -> None:
-        """Record that a session is open. It is closed soon unless a turn begins."""
+        """Record that a session is open. It is closed again soon unless a turn uses it."""
         self._open = True
         self._leave_by = None
         self._again_at = None
         self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
 
     def failed(self, now: float, worth_another: bool) -> None:
-        """Schedule a retry after a failed connect in advance, for as long as a session would be
-        kept."""
+        """Record that connecting in advance failed, and schedule a retry if it is worthwhile.
+
+        There are no retries beyond the time for which an unused session would be kept open.
+        """
         wait_s = self._timeouts.back_off_s[min(self._failures, len(self._timeouts.back_off_s) - 1)]
         self._failures += 1
         since = now if self._suspected is None else self._suspected
@@ -116,23 +119,23 @@ class SessionLifecycle:
         self._again_at = now + wait_s if worth_another and in_time else None
 
     def turn_began(self, now: float) -> None:
-        """Record that a turn uses the session or wants one."""
+        """Record that a turn uses the session or is waiting for it."""
         self._in_turn = True
         self._again_at = None  # the turn connects by itself at once
 
     def turn_ended(self, now: float) -> None:
-        """Record that the session is free, and restart its warm time."""
+        """Record that the turn has ended. From now on the session is kept open for `warm_s`."""
         self._in_turn = False
         self._last_used = now
         self._keep_until = now + self._timeouts.warm_s
 
     def go_away(self, now: float, left_s: float) -> None:
-        """Record that the service will close the connection in `left_s`."""
+        """Record that the service will close the connection in `left_s` seconds."""
         margin_s = self._timeouts.go_away_margin_s
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
     def closed(self, now: float, handle: str | None) -> None:
-        """Record that the session is closed. `handle` resumes it; None if nothing does."""
+        """Record that the session is closed. `handle` resumes it; None means that nothing can."""
         self._open = False
         self._leave_by = None
         self._handle = handle
@@ -141,7 +144,7 @@ class SessionLifecycle:
     # --- decisions ---
 
     def is_quiet(self, now: float) -> bool:
-        """Return True if the last turn was so long ago that the conversation is over."""
+        """Return True if the last turn ended so long ago that the conversation is over."""
         return (
             not self._in_turn
             and self._last_used is not None
@@ -149,18 +152,19 @@ class SessionLifecycle:
         )
 
     def forgot(self) -> None:
-        """Forget the handle and the last use."""
         self._handle = None
         self._last_used = None
 
     def take_handle(self, now: float) -> str | None:
-        """Return the handle that resumes the conversation, None to start a new one. It is used only
-        once."""
+        """Return the handle that resumes the conversation, or None to start a new one.
+
+        A handle is returned only once.
+        """
         handle, self._handle = self._handle, None
         return handle if now < self._handle_until else None
 
     def due(self) -> float | None:
-        """Return the time at which `step` next has something to do, None if nothing is pending."""
+        """Return the time of the next step, or None if nothing is pending."""
         moments = [self._again_at, self._quiet_at()]
         if self._open and self._in_turn:
             moments.append(self._leave_by)
@@ -169,7 +173,7 @@ class SessionLifecycle:
         return min((at for at in moments if at is not None), default=None)
 
     def step(self, now: float) -> Step:
-        """Return the step that is due now. CONNECT and ROTATE count as a connect in advance."""
+        """Return the step that is due now. CONNECT and ROTATE count as connecting in advance."""
         if self.is_quiet(now):
             return Step.FORGET
         if self._open and self._in_turn:
@@ -186,12 +190,14 @@ class SessionLifecycle:
 
     @property
     def must_leave(self) -> bool:
-        """True if the service has asked Hearth to leave the open session."""
+        """True if the service has announced that it will close the open session."""
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
-        """Return ROTATE, or CLOSE if that would make Hearth reconnect endlessly to a service that
-        sends goAway to every session."""
+        """Return ROTATE, or CLOSE if a replacement isn't needed or the last one is too recent.
+
+        The limit prevents endless reconnecting if the service sends goAway to every session.
+        """
         rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:
             return Step.CLOSE

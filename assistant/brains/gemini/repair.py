@@ -1,7 +1,7 @@
-"""Sessions for which the service refuses a part of the set-up: find the part and do without it.
+"""Open sessions without the parts of the set-up that the service rejects.
 
-Which optional parts a model takes is in its row, but the service has changed that without notice. A
-refused set-up would leave people without Gemini Live although the rest of it works.
+The model table says which optional parts a model supports, but the service has changed that without
+notice. Without this repair, a single rejected part would make Gemini Live unusable.
 """
 
 import logging
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RefusedPart:
-    """A part of the session's set-up that the service rejected."""
+    """Part of the session set-up that the service rejected."""
 
     part: str  # as in `integrations.gemini.setup.OPTIONAL`
     reason: str  # the service's own, as one sentence
@@ -36,7 +36,7 @@ class RefusedPart:
 
 
 def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPart]:
-    """Return the parts that are left out for a model now, from the stored value of NAME."""
+    """Return the parts that are currently left out for a model, given the stored value of NAME."""
     rows = stored.get(model) if isinstance(stored, Mapping) else None
     known = {part.name for part in OPTIONAL}
     found = {}
@@ -52,15 +52,15 @@ def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPar
 
 
 class SetupRepair:
-    """Opens sessions like LiveClient, without the parts that the service has refused.
+    """Opens sessions like LiveClient, but leaves out the parts that the service rejects.
 
-    A refused set-up is tried again without the parts that the service names, or else without one
-    optional part after the other, and finally without all of them. What helped is remembered. A
-    search that the turn's time limit cuts off goes on at the next attempt.
+    After a rejection it retries without the parts that the error names, then without each other
+    optional part in turn, and finally without any of them. The result is stored. If the turn's time
+    limit interrupts the search, it continues with the next connect. `version` is the API version;
+    each version accepts different fields.
     """
 
     def __init__(self, client: LiveClient, store: "Store", clock: Clock, version: str) -> None:
-        """`version` is the API version, because each takes other fields."""
         self._client = client
         self._store = store
         self._clock = clock
@@ -99,13 +99,12 @@ class SetupRepair:
                 return session
 
     def _is_of_setup(self, error: Refused, setup: LiveSetup) -> bool:
-        """Return True if leaving out a part may help. A handle's refusal has another cause."""
+        """Return True if leaving out parts can help. A rejected handle has a different cause."""
         hopeless = self._clock.monotonic() < self._hopeless_until_s
         return type(error) is Refused and setup.handle is None and not hopeless
 
     def _next(self, setup: LiveSetup) -> tuple[str, ...] | None:
-        """Return the parts to leave out in the next attempt, None if there is nothing left to
-        try."""
+        """Return the parts to leave out next, or None if all attempts have failed."""
         sent = suspects(setup)
         self._named += tuple(
             name for name in named_in(self._reason, sent) if name not in self._named
@@ -161,5 +160,5 @@ class SetupRepair:
 
 
 def key_of(model: str, version: str) -> str:
-    """Return the name under which a model's refused parts are stored."""
+    """Return the key under which a model's rejected parts are stored."""
     return f"{model} {version or 'default'}"

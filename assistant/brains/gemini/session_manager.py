@@ -1,4 +1,4 @@
-"""Keep one session with Gemini Live: open, resume, rotate and close it when that is due."""
+"""Keep one Gemini Live session, and open, resume, replace or close it when necessary."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ MakeRoom = Callable[["LiveSessionManager", bool], Awaitable[bool]]
 
 
 class LiveSessionManager:
-    """The session of one conversation. Its timers run independently of any input."""
+    """The session, history and notes of one conversation."""
 
     def __init__(
         self, services: LiveServices, owner: ConversationOwner, make_room: MakeRoom
@@ -79,11 +79,11 @@ class LiveSessionManager:
         self._rejections = 0  # turns in a row that the service declined to answer
 
     def begin(self) -> None:
-        """Start `run` in the background, until `end`."""
+        """Start `run` in the background. `end` stops it."""
         self._running = self._tasks.start(self.run(), "gemini-live session")
 
     async def run(self) -> None:
-        """Carry out due steps until cancelled."""
+        """Perform the steps of `SessionLifecycle` when they are due, until cancelled."""
         while True:
             self._changed.clear()
             await self._do_what_is_due()
@@ -96,7 +96,7 @@ class LiveSessionManager:
 
     @property
     def in_use(self) -> bool:
-        """True while a turn has or wants the session."""
+        """True while a turn uses the session or waits for it."""
         return self._user is not None
 
     @property
@@ -104,8 +104,7 @@ class LiveSessionManager:
         return self._link is not None
 
     async def rest(self) -> bool:
-        """Close the session, which can be resumed later. Returns False if it is in use or
-        closed."""
+        """Close the session so that it can be resumed. Return False if it is in use or not open."""
         if self.in_use or not self.is_open or self._lock.locked():
             return False
         async with self._lock:
@@ -113,13 +112,13 @@ class LiveSessionManager:
         return True
 
     async def end(self) -> None:
-        """End the conversation for good."""
+        """Stop the background task and close the session for good."""
         if self._running is not None:
             self._running.cancel()
         await self.close()
 
     async def close(self) -> None:
-        """Close all sockets, in bounded time."""
+        """Close all sockets within a limited time."""
         doomed, self._doomed = self._doomed, []
         if self._link is not None:
             doomed.append(self._link)
@@ -131,15 +130,15 @@ class LiveSessionManager:
     # --- for turns ---
 
     def suspect(self) -> None:
-        """Connect in advance, because a turn may be about to begin."""
+        """Connect in advance, because a turn may follow."""
         if self._life.suspect(self._clock.monotonic()):
             self._tasks.start(self._connect_on_suspicion(), "gemini-live connect")
         self._changed.set()
 
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
-        """Return the session for a turn, whose events go to `listener` from now on.
+        """Return an open connection for a turn, and pass its events to `listener`.
 
-        Raises IntegrationError. The turn must call `leave` in any case.
+        Raises IntegrationError. The turn must call `leave` in either case.
         """
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
@@ -154,12 +153,15 @@ class LiveSessionManager:
             raise Unavailable("Gemini could not be reached in time.") from None
 
     def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
-        """End a turn's use of the session. If not `usable`, the session is closed and cannot be
-        resumed. `rejected`: the service declined to answer.
+        """End a turn's use of the session.
 
-        A session left in the middle of a sentence is closed too. Ending the sentence instead would
-        make the model answer a fragment and even act on it; closing also keeps words after a false
-        wake out of the conversation. The handle resumes the conversation as it was before.
+        If it isn't `usable`, the session is closed and can't be resumed. `rejected` means that the
+        service declined to answer; after several rejections in a row, the session is replaced.
+
+        A session left in the middle of a sentence is closed too. If the sentence were ended
+        instead, the model would answer a fragment or even act on it. Closing also keeps speech
+        after a false wake out of the conversation. The handle restores the conversation as it was
+        before the sentence.
         """
         link = self._link
         if link is not None:
@@ -176,22 +178,19 @@ class LiveSessionManager:
         self._changed.set()
 
     def forget(self) -> None:
-        """Forget the conversation, once no turn is using it.
-
-        Its session is closed, and the next one learns nothing of it.
-        """
+        """Close the session and erase its conversation, once no turn is using it."""
         self._unwanted = True
         self._changed.set()
 
     def remember(self, exchange: Exchange) -> None:
-        """Keep an exchange, to tell it to a new session."""
+        """Keep an exchange, so that a new session can be told about it."""
         if self._cut is None or exchange.turn_id != self._cut[0]:
             self._cut_notes.clear()  # the last answer is a different one by now
         self._exchanges.append(bounded(self._as_heard(exchange)))
         self._late_input_counts = True
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """Record that only these words of a turn's answer were heard."""
+        """Record that a turn's answer was cut off after the words in `heard`."""
         self._cut = (turn_id, heard)
         self._cut_notes.append(note_of_cut(heard))
         for place, exchange in enumerate(self._exchanges):
@@ -204,7 +203,7 @@ class LiveSessionManager:
 
     @contextmanager
     def notes(self) -> Iterator[str]:
-        """Yield the notes for the model. They count as told if the block ends without an error."""
+        """Yield the pending notes for the model. If the block raises, they stay pending."""
         notes, cut = tuple(self._notes), tuple(self._cut_notes)
         self._notes.clear()
         self._cut_notes.clear()
@@ -218,14 +217,14 @@ class LiveSessionManager:
     # --- for the connection ---
 
     def going_away(self, link: LiveConnection, left_s: float) -> None:
-        """Handle the announcement that the service will close the connection."""
+        """Prepare for the service to close the connection in `left_s` seconds."""
         if link is self._link:
             _log.info("Gemini closes the connection in %g s", left_s)
             self._life.go_away(self._clock.monotonic(), left_s)
             self._changed.set()
 
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
-        """Handle the end of the connection."""
+        """Record that the connection has ended."""
         if link is self._link:
             self._link = None
             handle = None if isinstance(error, Stale) else link.handle
@@ -233,7 +232,7 @@ class LiveSessionManager:
             self._changed.set()
 
     def update_refused(self) -> None:
-        """Use a new session for every change from now on, whatever the model's row says."""
+        """Open a new session for every further change, even if the model should accept updates."""
         if self._may_update:
             _log.warning(
                 "changes of a running session are refused: a new session is opened from now on"
@@ -241,15 +240,15 @@ class LiveSessionManager:
         self._may_update = False
 
     def note_search(self) -> None:
-        """Record that the model has read the web in this conversation."""
+        """Record that the model has used web search in this conversation."""
         self.searched = True
 
     def note(self, text: str) -> None:
-        """Add a note on something that the model has missed."""
+        """Add a note about something that the model has missed."""
         self._notes.append(text)
 
     def late_input(self, text: str) -> None:
-        """Add a late piece of the newest exchange's transcript."""
+        """Append text that arrived late to the transcript of the latest exchange."""
         if self._late_input_counts:
             last = self._exchanges[-1]
             self._exchanges[-1] = bounded(replace(last, heard=last.heard + text))
@@ -304,7 +303,7 @@ class LiveSessionManager:
         return link
 
     async def _adapt(self, link: LiveConnection, setup: LiveSetup) -> bool:
-        """Send changes to an open session. Returns False if they need another session."""
+        """Update the open session to this set-up. Return False if a new session is needed."""
         told = link.setup
         same = replace(
             setup,
@@ -325,8 +324,10 @@ class LiveSessionManager:
         return True
 
     async def _open(self, setup: LiveSetup) -> LiveConnection:
-        """Connect with the handle if there is one, else or on failure without it. Raises
-        IntegrationError."""
+        """Resume the session if there is a handle. Otherwise, or if that fails, open a new one.
+
+        Raises IntegrationError.
+        """
         handle = self._life.take_handle(self._clock.monotonic())
         await self._make_room(self, False)
         try:
@@ -342,8 +343,7 @@ class LiveSessionManager:
         return link
 
     async def _connect_with_room(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
-        """Connect. If the service allows no further session, close another conversation's and try
-        again."""
+        """Connect. If the quota is exhausted, close another conversation's session and retry."""
         try:
             return await self._connect(setup, handle)
         except Exhausted:
@@ -372,14 +372,16 @@ class LiveSessionManager:
             await self._close_doomed()
 
     def _give_up(self, link: LiveConnection, handle: str | None) -> None:
-        """Mark a session to be closed soon, from code that cannot wait."""
+        """Mark a connection to be closed soon, from code that can't await."""
         self._link = None
         self._life.closed(self._clock.monotonic(), handle)
         self._doomed.append(link)
 
     async def _close_doomed(self) -> None:
-        """Close sessions that were given up, because the service refuses to resume while the old
-        socket is open."""
+        """Close the connections that were given up.
+
+        The service refuses to resume a session while its old socket is open.
+        """
         while self._doomed:
             link = self._doomed[0]
             await link.close()
@@ -387,7 +389,6 @@ class LiveSessionManager:
             self._doomed = [each for each in self._doomed if each is not link]
 
     async def _forget(self) -> None:
-        """Forget the conversation; the next one begins without it."""
         await self._close_link(resumable=False)
         self._life.forgot()
         self.talk, self.searched = uuid4().hex, False

@@ -1,4 +1,4 @@
-"""Filters for the transcript of the model's speech, which comes in pieces."""
+"""Filters for the transcript of the model's speech, which arrives in chunks."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ _OPEN_MARK = re.compile(r"(?:\[[^\[\]\n]{0,30}|<(?:[/a-z][^<>\n]{0,30})?)$", re.
 
 
 class MarkFilter:
-    """Remove marks such as `[Silence]` from a text that comes in pieces, wherever they are cut."""
+    """Removes marks such as `[Silence]`, even if they are split between chunks."""
 
     def __init__(self) -> None:
         self._held = ""  # may be the beginning of a mark
 
     def push(self, piece: str) -> str:
-        """Add a piece and return the text that is certain by now."""
+        """Add a chunk and return the text that can't be part of a mark."""
         text = _MARK.sub("", self._held + piece)
         begun = _OPEN_MARK.search(text)
         start = begun.start() if begun else len(text)
@@ -24,7 +24,7 @@ class MarkFilter:
         return text[:start]
 
     def flush(self) -> str:
-        """Return the held text, once no more text comes."""
+        """Return the text still held back at the end."""
         held, self._held = self._held, ""
         return held
 
@@ -39,7 +39,7 @@ _LEAKED = re.compile(r"\s*(?:tool[_ ]\w+\s*[:=]?\s*)?\{[^{}]*\}")
 
 
 class LeakFilter:
-    """Keep calls and results of tools that the model speaks as text from being read aloud."""
+    """Keeps tool calls and results that the model writes into its transcript from being spoken."""
 
     def __init__(self) -> None:
         self.leaked = False  # the text is no sentence for a person
@@ -47,12 +47,12 @@ class LeakFilter:
         self._held = ""
 
     def begin(self) -> None:
-        """Judge the next text again, because a call has come."""
+        """Check the next text again, because a new call has arrived."""
         self.leaked = self._decided = False
         self._held = ""
 
     def push(self, piece: str) -> str:
-        """Add a piece and return the text to speak by now."""
+        """Add a chunk and return the text that can be spoken."""
         if self._decided and not self.leaked:
             return piece
         self._held += piece
@@ -65,7 +65,7 @@ class LeakFilter:
         return ""
 
     def flush(self) -> str:
-        """Return the rest once no more text comes: after a spoken result, what follows it."""
+        """Return the text still held back at the end, without a leaked result at its start."""
         rest = self._take()
         if not self.leaked:
             return rest
@@ -78,13 +78,14 @@ class LeakFilter:
 
 
 class EchoFilter:
-    """Drop the phantom transcript that some models send after a function call.
+    """Drops the phantom transcript that some models send after a function call.
 
     Reported for gemini-3.1-flash-live: right after a call comes an output transcription that
-    consists only of one of the call's string arguments, in a frame without audio. While the call is
-    unanswered the model cannot be speaking, so such a text is dropped at once. After the answer, a
-    real sentence may begin with the same words ("Milk", " is on your list."): the text is held
-    until the next piece shows that it goes on, or until audio and the end show that it was said.
+    contains only one of the call's string arguments, in a frame without audio. While the call is
+    open the model can't be speaking, so this text is dropped immediately. After the call's result,
+    a real sentence may begin with the same words ("Milk", " is on your list."). The text is then
+    held back until the next chunk continues it, or until audio and the end of the answer show that
+    it was spoken.
     """
 
     def __init__(self) -> None:
@@ -99,13 +100,15 @@ class EchoFilter:
         self._held = ""
 
     def sound(self) -> None:
-        """Record that audio of the model has come."""
+        """Record that the model has sent audio."""
         if self._held:
             self._sounded = True
 
     def push(self, piece: str, with_sound: bool, answered: bool) -> str:
-        """Return the text to speak, given a piece of the transcript. `answered`: no call is
-        open."""
+        """Add a chunk and return the text that can be spoken.
+
+        `with_sound` means that the frame contains audio, and `answered` that no call is open.
+        """
         if not piece:
             return ""
         if not with_sound and not self._held and _plain(piece) in self._echoes:
@@ -118,24 +121,23 @@ class EchoFilter:
         return held + piece if _continues(piece) else piece
 
     def flush(self) -> str:
-        """Return the held text, if the model spoke it after all."""
+        """Return the text still held back at the end, if the model spoke it."""
         held, self._held = self._held, ""
         return held if self._sounded else ""
 
 
 def _continues(piece: str) -> bool:
-    """Return True if the piece continues the sentence before it: transcripts come with their
-    spaces."""
+    """Return True if the chunk continues the previous sentence, judging by its first letter."""
     return not (piece[0].isupper() or piece[0] in "¿¡")
 
 
 def _plain(text: str) -> str:
-    """Return the words only, so that case, full stops and spaces make no difference."""
+    """Return the text in lower case, without punctuation and extra spaces."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield all texts in the arguments, at any depth."""
+    """Yield all strings in the arguments, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""One turn with Gemini Live: the sentence is sent while events come back."""
+"""A turn with Gemini Live, which sends the sentence while events come back."""
 
 import asyncio
 import logging
@@ -26,9 +26,10 @@ PIECE_BYTES = 3_200  # 100 ms; Google's Live best practices advise pieces of 20 
 
 
 class Upload:
-    """Send one sentence, from the briefing to the end of the activity.
+    """Prepares the session and sends one sentence.
 
-    Posts what happens: milestones, the session's events, and Closed on failure.
+    It posts milestones and the session's events, and Closed if it fails. With `as_text`, it sends
+    the transcript from an earlier attempt instead of the audio.
     """
 
     def __init__(
@@ -40,7 +41,6 @@ class Upload:
         row: ModelRow,
         post: Callable[[Item], None],
     ) -> None:
-        """`as_text`: send the transcript of an earlier attempt instead of the audio."""
         self.link: LiveConnection | None = None
         self._request = request
         self._text = request.heard if as_text else request.text
@@ -50,7 +50,7 @@ class Upload:
         self._post = post
 
     async def run(self) -> None:
-        """Send everything. Never raises; cancel it to stop midway."""
+        """Send the sentence. Never raises. Cancel it to stop early."""
         try:
             await self._run()
         except IntegrationError as error:
@@ -78,15 +78,17 @@ class Upload:
         self._post(Reached("upload_done"))
 
     def _with_note(self, briefing: Briefing, row: ModelRow) -> Briefing:
-        """Add the note to the instruction if the model takes no text beside speech."""
+        """Add the turn's note to the instruction if the model accepts no text along with speech."""
         if not self._request.note or self._text is not None or row.client_content:
             return briefing
         told = f"{briefing.instruction}\n\n{self._request.note}"
         return replace(briefing, instruction=told)
 
     async def _tell_notes(self, link: LiveConnection) -> None:
-        """Send notes if the model takes text beside speech; otherwise the next typed turn sends
-        them."""
+        """Send pending notes if the model accepts text along with speech.
+
+        Otherwise they are sent with the next typed turn.
+        """
         if link.setup.row.client_content:
             with self._session.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
@@ -94,7 +96,7 @@ class Upload:
                     await link.tell(told)
 
     async def _speak(self, link: LiveConnection, audio: TurnAudio) -> None:
-        """Send the audio from its mark on: what exists at once, the rest as it comes."""
+        """Send the audio recorded so far, then new audio as it arrives."""
         begun = False
         async with aclosing(audio.stream()) as sounds:
             async for sound in sounds:
@@ -115,7 +117,7 @@ _MAX_WAITING = 4_000  # items not taken yet; beyond this, audio is dropped (afte
 
 @dataclass(frozen=True, slots=True)
 class TurnMeans:
-    """Collaborators shared by all turns of the brain."""
+    """Dependencies shared by all turns of the brain."""
 
     services: LiveServices
     take_owed: Callable[[], Sequence[TokensUsed]]  # costs of closed conversations
@@ -124,7 +126,10 @@ class TurnMeans:
 
 
 class GeminiLiveTurn:
-    """A BrainTurn. It holds the session from its first event to its last."""
+    """A turn, which uses the session from its first event to its last.
+
+    `on_empty` is called with the turn's id if it ends without an answer.
+    """
 
     def __init__(
         self,
@@ -134,7 +139,6 @@ class GeminiLiveTurn:
         as_text: bool,
         on_empty: Callable[[str], None],
     ) -> None:
-        """`on_empty` is called with the turn's id if it ended without an answer."""
         self._request = request
         self._session = session
         self._means = means
@@ -152,7 +156,6 @@ class GeminiLiveTurn:
         self._talk: InTalk | None = None  # as last reported
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield events in order. Closing the generator cancels the turn."""
         uploading = self._tasks.start(self._upload.run(), "gemini-live upload")
         try:
             while not self._reading.over:
@@ -166,10 +169,9 @@ class GeminiLiveTurn:
             await self._leave(uploading)
 
     def _in_talk(self, happened: list[BrainEvent]) -> list[BrainEvent]:
-        """Add the conversation's id and state before the first call, and before later calls if they
-        changed.
+        """Insert an InTalk event before the first call, and again if the conversation changes.
 
-        By then the turn has its session.
+        The turn has acquired its session by then.
         """
         if any(isinstance(event, Searched) for event in happened):
             self._session.note_search()
@@ -180,7 +182,6 @@ class GeminiLiveTurn:
         return [talk, *happened]
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Give a result to the session that asked for it, if it is still there."""
         if self._upload.link is not None:
             await self._upload.link.answer(outcome)
 
@@ -230,7 +231,7 @@ class GeminiLiveTurn:
             self._part()  # even if we are cancelled: nobody else returns the session
 
     def _part(self) -> None:
-        """Give the session back, and keep what the next turn has to know."""
+        """Return the session, and record the exchange for later turns."""
         reading, link = self._reading, self._upload.link
         calls = self._not_given()
         if calls and link is not None and not (link.closed or reading.lost):
@@ -244,8 +245,10 @@ class GeminiLiveTurn:
             self._session.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
 
     def _not_given(self) -> list[FunctionCall]:
-        """Return calls that came but are not run: left unanswered, they would block the next
-        turn."""
+        """Return received calls that won't be executed.
+
+        They must still be answered, because open calls would block the next turn.
+        """
         batches = [self._reading.dismissed]
         batches += [item.calls for item in self._inbox if isinstance(item, FunctionCalls)]
         return [call for batch in batches for call in batch]
