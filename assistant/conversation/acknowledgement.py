@@ -49,8 +49,8 @@ IN_WORDS = Acknowledging()
 
 
 def is_seen(outcome: ToolOutcome) -> bool:
-    """Return True for a comfort-tier change that needed no confirmation and that Home Assistant's
-    state confirms."""
+    """Return True for a comfort-tier change that ran without confirmation and was verified in Home
+    Assistant."""
     return (
         outcome.decision is Decision.ALLOWED
         and outcome.tier is Tier.COMFORT
@@ -108,7 +108,7 @@ class _Stage(Enum):
 
 
 class Toning:
-    """Choose between a tone and a spoken reply for one turn as its calls and text arrive."""
+    """Choose between a tone and a spoken reply as a turn's calls and text arrive."""
 
     def __init__(self, rule: Acknowledging, turn: "Turn") -> None:
         self._rule = rule
@@ -151,7 +151,8 @@ class Toning:
             self.give_way()
 
     def words_end(self, answer: str, outcomes: Sequence[ToolOutcome]) -> None:
-        """Make the choice once the answer is complete and no call is running."""
+        """Choose between a tone and a spoken reply once the answer is complete and no call is
+        running."""
         if not self._holds:
             return
         if self._tells_more(answer) or not self._rule.suits(outcomes):
@@ -162,14 +163,14 @@ class Toning:
         self._stage = _Stage.OVER  # the words held back are never spoken
 
     def give_way(self) -> None:
-        """Choose the spoken reply: release the text held back and let the rest through."""
+        """Choose the spoken reply: speak the text held back so far and everything that follows."""
         self._stay()
         if self._holds:
             self._reply.release()
         self._stage = _Stage.OVER
 
     def close(self) -> None:
-        """Stop choosing, because the turn is over."""
+        """Cancel a tone that is still due, because the turn is over."""
         self._stay()
         self._stage = _Stage.OVER
 

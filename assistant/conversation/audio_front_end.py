@@ -133,7 +133,7 @@ class AudioFrontEnd:
         self._forgetting = True
 
     def use(self, wake: WakeEngine) -> None:
-        """Switch to this wake engine with the next frame and take ownership of it.
+        """Switch to another wake engine with the next frame and take ownership of it.
 
         Call the engine's `restart` first, so that it has already heard silence.
         """
@@ -144,9 +144,8 @@ class AudioFrontEnd:
     def distract(self, by: Distraction, on: bool) -> None:
         """Start or end a distraction.
 
-        While the assistant speaks or media plays, a wake word needs a higher score; a ringing timer
-        does not raise the threshold. Speech heard while the assistant plays audio is not attributed
-        to other people.
+        A wake word needs a higher score while the assistant speaks or media plays, but not while a
+        timer rings. Speech heard while the assistant plays audio is not attributed to other people.
         """
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
@@ -163,7 +162,7 @@ class AudioFrontEnd:
         return None if last is None else last / SAMPLES_PER_MS
 
     def restart(self) -> None:
-        """Start over with a new source whose clock begins at 0."""
+        """Start over with a new audio source whose clock begins at 0."""
         self._wish.clear()
         self._begin_anew()
 
@@ -254,7 +253,10 @@ class AudioFrontEnd:
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Pass the endpointer the audio before the mark, except where Hearth itself was audible."""
+        """Let the endpointer measure how loud other people are before the wake word.
+
+        Audio up to the last moment at which Hearth itself was audible is left out.
+        """
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
         for pcm, end in _past(ring, first, mark):
@@ -302,10 +304,11 @@ GAP_MS = 200.0
 
 
 class SpeechDuration:
-    """Track a stretch of speech until it has lasted long enough or stops."""
+    """Measure speech until it is long enough to interrupt Hearth, or stops."""
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
-        """`chunk_samples` is the detector's chunk size; `bar_ms` is accurate to half a chunk."""
+        """`chunk_samples` is the detector's chunk size. `bar_ms` is the required length of the
+        speech; it is measured to half a chunk."""
         self._chunk = chunk_samples
         self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
         self._gap = GAP_MS * SAMPLES_PER_MS

@@ -1,4 +1,4 @@
-"""A confirmation question, from its wording to the verdict. The model cannot influence it."""
+"""Ask a confirmation question and judge the answer. The model can influence neither."""
 
 import asyncio
 from collections.abc import Callable
@@ -84,7 +84,6 @@ class ConfirmationDialog:
 
     @property
     def settled(self) -> bool:
-        """True once the question has been answered or abandoned."""
         return self.settlement.done()
 
     async def enter_pin(self, typed: str, by: str) -> Settlement:
@@ -94,7 +93,8 @@ class ConfirmationDialog:
         return await witness.enter(witness.typed_digits(typed), by)
 
     def record(self) -> ConfirmationRecord:
-        """Return the journal record of the question and its result."""
+        """Return the journal record of the question and its result. A PIN is replaced with
+        asterisks."""
         done = self.settlement.done() and not self.settlement.cancelled()
         verdict = self.settlement.result().verdict if done else "silence"
         heard = STARS if self.private and self.heard is not None else self.heard

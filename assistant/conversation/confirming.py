@@ -114,8 +114,8 @@ class Confirming:
         self._dispatch(ConfirmationAsked(self._number, self.exchange.by))
 
     def give_up(self) -> None:
-        """Settle a call that is still open when the turn ends as unanswered, so that it never
-        runs."""
+        """If the question is still open when the turn ends, settle it as unanswered, so that the
+        call never runs."""
         if not self._settled:
             self._spawn(self._settle(_NO_ONE))
 
@@ -296,7 +296,6 @@ class Confirming:
         return True
 
     def _note(self, outcome: ToolOutcome) -> None:
-        """Replace the outcome recorded for the same call."""
         outcomes = self._turn.outcomes
         outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
 

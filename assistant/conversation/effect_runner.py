@@ -158,7 +158,7 @@ def _said(turn: Turn | None) -> Sequence[str]:
 
 
 class EffectRunner:
-    """Run the current turn and own it. The caller enters and leaves `group`."""
+    """Carry out effects and own the current turn. The caller enters and leaves `group`."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Endpointing: decide how long a pause may last before the turn is over.
 
-The rules are pure; times are passed in. A complete command needs only a short pause, while after
-"and" or "the" the person will continue. In all other cases the default applies.
+The rules are pure; times are passed in. A complete command needs only a short pause; after "and" or
+"the", the person is about to continue. In all other cases the default applies.
 """
 
 import asyncio
@@ -64,8 +64,8 @@ def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
 
 
 class Endings:
-    """Decide how long the current pause may last. This base class allows the same length for every
-    pause.
+    """Decide how long the current pause may last. In this base class, every pause has the same
+    limit.
 
     A single worker thread calls it; the methods do not block.
     """
@@ -74,7 +74,7 @@ class Endings:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
-        """Expect speech; it counts from sample `after` onwards."""
+        """Start a sentence. Only speech from sample `after` on counts."""
 
     def hear(self, pcm: bytes, end: int) -> None:
         """Process the turn's next frame, which ends at sample `end`."""
@@ -87,12 +87,11 @@ class Endings:
         return self._hang_over_ms
 
     def end(self) -> None:
-        """Stop expecting speech."""
+        """End the sentence: no speech is expected."""
 
 
 class PlainEndings(Endings):
-    """Decide by the length of the speech alone, for languages that the local recogniser doesn't
-    know."""
+    """Decide by the length of the speech alone, for languages without a local recogniser."""
 
     _speech_at: int | None = None  # end of the first chunk reported as speech
 
@@ -112,7 +111,7 @@ class PlainEndings(Endings):
 
 
 def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
-    """Return the verdict on the words recognised with a grammar of commands.
+    """Return the verdict on words that were recognised with a grammar of commands.
 
     `words` is empty if the speech did not match the grammar.
     """
@@ -203,11 +202,11 @@ async def open_endings(
 ) -> AsyncIterator[Endings]:
     """Open the endings for an audio front end. Close the front end before leaving this context.
 
-    `languages` lists the spoken languages, the usual one first. The local recogniser knows only
-    English, and a cloud transcript comes too late. If English is first, pauses are judged by the
-    text from the first sentence on, provided that it forms all or part of a command. If another
-    language is first, a person who has said little gets a longer pause. Without languages, every
-    pause has the same length.
+    `languages` lists the spoken languages, the usual one first. If that is English, the limit for a
+    pause depends on whether the text before it is a complete command or the beginning of one. The
+    local recogniser knows only English, and a cloud transcript arrives too late; for other
+    languages, the limit depends only on how long the person has spoken. Without languages, it is
+    constant.
 
     `house` returns the newest snapshot, and `area` is this device's area. Renamed entities are
     picked up within seconds.

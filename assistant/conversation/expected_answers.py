@@ -161,8 +161,10 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """Return how many words the polite phrase or filler at the start of `words` (or at its end)
-        has."""
+        """Return how many words the polite phrase, name or filler at the start of `words` has.
+
+        If `at_end`, look at the end of `words`. Returns 0 if there is no such phrase.
+        """
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
             part = words[-size:] if at_end else words[:size]
@@ -187,8 +189,10 @@ class Templates:
         return Intents.from_dict(told), frozenset(wildcards)
 
     def _plain(self, text: str, *, template: bool = False) -> str:
-        """Normalise the text. Its length is unchanged if it consists of plain and accented
-        letters."""
+        """Normalise apostrophes, case and accents.
+
+        The length doesn't change if the text consists of plain and accented letters.
+        """
         text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
         text = text if template else text.casefold()
         if self._marks_tell:
@@ -215,9 +219,9 @@ def _checked(sentence: Sentence, place: str) -> set[str]:
 
 
 def _consists(words: Words, forms: frozenset[Words], aside: frozenset[Words], asked: Words) -> bool:
-    """Return True if the words consist of the given forms, with optional fillers between them.
+    """Return True if `words` consists of `forms`, with optional fillers (`aside`) between them.
 
-    They may end by repeating the end of the question.
+    The words may end by repeating the end of the question (`asked`).
     """
     # True in a set: reached with at least one form.
     reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]
@@ -241,7 +245,6 @@ def _parts(expression: Expression) -> Iterator[Expression]:
 
 
 def _joined(choices: Iterable[Choice]) -> Iterator["_Joined"]:
-    """Merge choices that have the same id."""
     together: dict[str, list[tuple[str, str]]] = {}
     for number, choice in enumerate(choices, 1):
         for at, sentence in enumerate(choice.sentences, 1):
@@ -291,7 +294,7 @@ _INSTRUCTION = (
 
 
 class BadSchema(Exception):
-    """A schema cannot be filled in. The message is one sentence that gives the reason."""
+    """The schema of an answer can't be used. The message gives the reason in one sentence."""
 
 
 class SchemaMapper:
@@ -306,9 +309,9 @@ class SchemaMapper:
     async def map(
         self, question: str, sentence: str, schema: Mapping[str, Any], language: str
     ) -> dict[str, Any] | None:
-        """Return values that fit the schema.
+        """Return an object that fits the schema, with the values that the sentence gives.
 
-        Returns None if no model is available or the sentence contains no such values.
+        Returns None if the model fails or its reply doesn't fit the schema.
         """
         asked = {"question": question, "answer": sentence, "language": language, "schema": schema}
         spend: Callable[[Spent], Awaitable[None]] = partial(self._spend, self._new_id())
@@ -351,7 +354,10 @@ def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _object_in(text: str) -> Any:
-    """Parse the JSON object in a model's answer, with or without a code block around it."""
+    """Parse the JSON object in a model's answer, with or without a code block around it.
+
+    Returns None if there is no valid JSON.
+    """
     start, end = text.find("{"), text.rfind("}")
     try:
         return json.loads(text[start : end + 1]) if start >= 0 else None

@@ -56,13 +56,14 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record that a pause was examined. Returns False if that was already recorded."""
+        """Record that a pause was examined for the `due`-th time. Returns False if it already had
+        been."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
     def start(self, samples: int, *, enough: bool) -> None:
-        """Start with this many earlier samples. Without `enough` of them, the decoder is not
-        used."""
+        """Count the earlier samples passed to the decoder. Without `enough` audio, the decoder is
+        not used."""
         self.started, self.sent, self.lost = True, samples, not enough
 
     def send(self, samples: int) -> bool:
@@ -75,7 +76,7 @@ class _Sentence:
         return not self.lost
 
     def open(self, first: int, samples: int) -> None:
-        """Record where the decoder's audio begins and how much of it is decoded."""
+        """Record the first sample of the decoder's audio and how many samples have been decoded."""
         self.first, self.decoded = first, samples
 
     def decode(self, samples: int) -> None:
@@ -128,7 +129,7 @@ class GrammarEndpointer(Endings):
             self._worker.submit(self._prepare, house)
 
     def begin(self, after: int) -> None:
-        """Start a sentence. The audio that follows may begin before `after`."""
+        """The audio that follows may begin before `after`."""
         self.end()
         self._sentence = _Sentence()
 
@@ -149,7 +150,7 @@ class GrammarEndpointer(Endings):
             self._send(sentence)
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """Return the allowed pause in ms, from the newest verdict on the pause that began at
+        """Return the allowed pause in ms, based on the latest verdict on the pause after
         `last_voiced`."""
         sentence = self._sentence
         if sentence is None or last_voiced is None:
@@ -254,6 +255,6 @@ class GrammarEndpointer(Endings):
 
 
 def _with_more(grammar: str) -> str:
-    """Return the grammar extended so that each sentence can be followed by a word such as "and"."""
+    """Extend the grammar so that a word such as "and" may follow each sentence."""
     more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
     return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

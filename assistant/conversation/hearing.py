@@ -198,7 +198,7 @@ class Reading:
 
 
 class Level:
-    """Measure the level of every frame on a single thread, in a few microseconds per frame."""
+    """Level meter. Each frame takes a few microseconds. Use it on a single thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """`now` returns the time of a monotonic clock, in seconds."""

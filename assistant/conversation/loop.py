@@ -137,7 +137,7 @@ class ConversationLoop:
         return self._listening.heard_ms
 
     async def judging(self) -> None:
-        """Wait until the audio front end takes frames or there is clearly no microphone."""
+        """Wait until audio reaches the front end, or until there is clearly no microphone."""
         await self.until(lambda: self._listening.judged or self._status in _NONE)
 
     @property
@@ -202,11 +202,14 @@ class ConversationLoop:
         return self.machine.turn > machine.turn
 
     def stop(self) -> None:
-        """Be silent: end the answer, drop the current sentence and stop any ringing."""
+        """Cancel the current turn and silence ringing timers."""
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Set whether speech interrupts Hearth. This needs a microphone without echo."""
+        """Set whether speech can interrupt Hearth.
+
+        Turn this on only if Hearth's voice is removed from the microphone signal.
+        """
         self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
@@ -223,7 +226,7 @@ class ConversationLoop:
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
-        """Require a higher wake-word score while music plays in the room."""
+        """While `on`, require a higher wake-word score, because music is playing in the room."""
         self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
@@ -274,7 +277,8 @@ class ConversationLoop:
         self.dispatch(TalkEnded(self.machine.turn))
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
-        """Run `Listening.listen`, and return the number of closed turns without announcements."""
+        """Listen to a source (see `Listening.listen`) and return how many turns closed, not
+        counting announcements."""
         before = self._effects.closed
         await self._listening.listen(source, turns)
         await self.rest()  # the last turn closes a moment after the last audio was heard
@@ -297,9 +301,11 @@ class ConversationLoop:
         await self.until(lambda: self._effects.closed > before and self.resting)
 
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
-        """Run a typed turn for a terminal beside the daemon, without speaking, once nobody else is
-        talking. Returns the turn and any follow-on turns; the list is empty if the text only
-        stopped an answer or a bell. Raises Busy."""
+        """Run a typed turn for a terminal next to the daemon once the conversation is idle.
+
+        The turn is not spoken. Returns the turn and any follow-on turns; the list is empty if the
+        text only stopped an answer or a ringing timer. Raises Busy.
+        """
         if await self._stopped_by(text):
             return []
         return await self.programs.ask_at_terminal(text, terminal)

@@ -74,7 +74,7 @@ _NOTE = (
 
 
 class Inquiry:
-    """A program's question. It is created again for each turn that asks it.
+    """A program's question. A new instance is created for each turn that asks it.
 
     Expected answers are tried first, then the schema; without either, any reply is an answer.
     """
@@ -182,12 +182,13 @@ class ProgramQuestions:
         and `sentence` is the person's reply. For guests, `sentence` and `slots` are left out
         because they quote the guest.
 
-        "no_answer": nobody spoke, someone stopped the question, someone replied twice with
-        something unrelated, or the microphone was muted after the question was asked.
+        "no_answer": nobody spoke, somebody stopped the question or interrupted it twice with a
+        command of their own, or the microphone was muted after the question was asked.
 
-        "unclear": `sentence`, if given, did not answer the repeated question either, or was a
-        command, which is then carried out. A question answered with a command is not asked again,
-        because the person heard it and chose to say something else.
+        "unclear": the reply did not answer the question, which is repeated once if that can help,
+        or it was a command, which is then carried out. `sentence` is the reply, if there was one. A
+        question answered with a command is not repeated, because the person heard it and chose to
+        say something else.
 
         "busy": too many requests are waiting, or the question expired before it could be asked;
         nothing was spoken.
@@ -226,9 +227,9 @@ class ProgramQuestions:
         language: str,
         make: Callable[[], Inquiry],
     ) -> tuple[Ended, Inquiry]:
-        """Ask the question and return its result and the inquiry.
+        """Ask the question and return how it ended, with its inquiry.
 
-        It is asked once more if a person's own command interrupted it. Raises Busy.
+        A question that is cut off by a person's own command is asked once more. Raises Busy.
         """
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds

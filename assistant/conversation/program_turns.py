@@ -87,7 +87,8 @@ class ProgramTurns:
         return True
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
-        """Speak the text once the conversation is idle, and return when speaking has begun.
+        """Announce the text once the conversation is idle. Returns True when the announcement
+        begins.
 
         Returns False, without speaking, if the process is ending.
         """

@@ -40,7 +40,7 @@ Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
 
 
 class SpeculativeTurn:
-    """Wrap a BrainTurn that is already running, so that a new command loses no time."""
+    """Wrap a BrainTurn that is already running, so that a new command is answered without delay."""
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
         """`spawn` starts a task that outlives the turn that asks the question."""
@@ -127,8 +127,8 @@ class SpeculativeTurn:
     async def commanded(self) -> bool:
         """Return True if the reply is a command.
 
-        This is so if a tool was called, or if a brain on the device understood the reply, because
-        such a brain knows only commands and questions.
+        A brain shows this by calling a tool. If a brain on this device serves the turn, it is
+        enough that it understood the reply, because such brains know only commands and questions.
         """
         while not (self._acted or self._done):
             await self._changed.wait()
@@ -247,7 +247,8 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
 
 @dataclass(frozen=True, slots=True)
 class FollowOnTurn:
-    """A command given instead of a yes or no, with the brain's speculative turn on it."""
+    """A reply that may be a new command instead of a yes or no, and the speculative turn that
+    handles it."""
 
     turn: SpeculativeTurn
     audio: TurnAudio
@@ -257,7 +258,7 @@ class FollowOnTurn:
     def begin(
         cls, before: "Turn", audio: TurnAudio, turn_id: str, brain: Brain, spawn: Spawn
     ) -> Self:
-        """Start a brain on the audio of a reply to the question that `before` asked."""
+        """Start the brain on the audio of a reply. `before` is the turn that asked the question."""
         before.hear_answer(audio)
         request = TurnRequest(turn_id, before.language, "voice", None, audio, before.profile)
         return cls(SpeculativeTurn(brain.begin(request), spawn), audio, turn_id)

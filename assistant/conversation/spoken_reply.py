@@ -29,8 +29,6 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause to be spoken."""
-
     text: str
     language: str | None  # None for the turn's language, as known when it is spoken
     voiced: bool  # False: the brain speaks it itself
@@ -39,8 +37,8 @@ class _Clause:
 class SpokenReply:
     """Cut the answer into clauses and pass them to the speech output in order.
 
-    Clauses wait here while the speech output finishes the previous answer. Only `add` and
-    `add_sound` block, when they are far ahead.
+    Clauses wait here while the speech output finishes the previous answer. `add` and `add_sound`
+    block while the speech output is far behind; the other methods never block.
     """
 
     def __init__(self, language: TurnLanguage) -> None:
@@ -65,7 +63,7 @@ class SpokenReply:
         return self._spoken if self._answer is None else self._answer.spoken
 
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
-        """Add a piece of text.
+        """Add text from the brain.
 
         `voiced` is True if the local voice speaks it, False if the brain supplies its own audio.
         `language` is None if it has to be detected from the text.
@@ -309,7 +307,7 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """The text of all answers so far."""
+        """Text of all stretches so far."""
         return f"{self._told} {self.reply.text}".strip()
 
     @property
@@ -317,7 +315,7 @@ class Speech:
         return self._said + self.reply.spoken
 
     def announce(self, text: str) -> None:
-        """Play an announcement's tone, clip and text, as far as it has them."""
+        """Play an announcement: its tone and clip, if it has any, and then its text."""
         manner = self._announced or PLAIN
         if manner.sound and self._mouth.has_sound(manner.sound):
             self.tone_ms = self.reply.tone(manner.sound)

@@ -52,14 +52,14 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
 def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
     """Return True if the whole text asks for silence in one of these languages.
 
-    Polite words around it are ignored, as is the end of the `wake_word` (such as "okay_nabu") in
-    front of it.
+    Polite words around the stop word are ignored, and so are words of `wake_word` (such as
+    "okay_nabu") before it.
     """
     return any(_is_stop(text, code, wake_word) for code in _known(languages))
 
 
 def languages_with(languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the bare codes of those languages that have stop words."""
+    """Return the base codes ("en" for "en-GB") of the given languages that have stop words."""
     return tuple(dict.fromkeys(base for code in languages if (base := _base(code)) in _FORMS))
 
 
@@ -81,7 +81,6 @@ def _is_stop(text: str, code: str, wake_word: str) -> bool:
 
 
 def _without(words: Words, polite: Words) -> Words:
-    """Remove the phrase from both ends."""
     size = len(polite)
     if words[:size] == polite:
         words = words[size:]
@@ -97,8 +96,8 @@ async def hears_stop(
 ) -> bool:
     """Return True if a short utterance is recognised as a stop word.
 
-    `transcribe` may raise AudioError. `languages` are the languages it recognises; pocketsphinx
-    knows English.
+    `languages` are those that `transcribe` recognises; pocketsphinx knows only English. If
+    `transcribe` raises AudioError, the error is logged and False is returned.
     """
     try:
         text = await transcribe(pcm)
@@ -124,8 +123,8 @@ LAST_WORDS = 50  # number of our latest words compared: about 20 s of speech
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
     """Return True if `heard` repeats what Hearth last said.
 
-    Text that contains a yes or no always counts as a person's. `ours` holds the clauses played, in
-    order. `languages` are those whose words for yes and no are checked.
+    Very short text and text with a yes or no in one of `languages` never count as an echo. `ours`
+    holds the clauses that Hearth has played, in order.
     """
     words = words_of(heard)
     if words is None or len(words) < LEAST_WORDS:
@@ -151,7 +150,7 @@ def _answers(languages: tuple[str, ...]) -> frozenset[str]:
 
 
 class Judge:
-    """Judge a turn's transcript, depending on how the turn began."""
+    """Decide whether a turn's transcript needs an answer, depending on how the turn began."""
 
     def __init__(
         self, opening: OpenTurn, languages: Sequence[str], ours: Callable[[], Sequence[str]]
@@ -179,5 +178,5 @@ class Judge:
         return None
 
     def forget(self) -> None:
-        """Release the clauses spoken before the turn, which is over."""
+        """Release the previous turn's clauses, because this turn is over."""
         self._ours = tuple

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Patience:
-    """Time limit for a silent brain, restarted with each word.
+    """Time limit for a silent brain. It starts again whenever the brain says something.
 
     Only time spent waiting for the brain counts. The limit is paused while the person speaks, a
     call runs or Hearth is busy with the brain's words.
@@ -57,7 +57,7 @@ class Patience:
 
     @asynccontextmanager
     async def bound(self) -> AsyncIterator[None]:
-        """Run a block that raises TimeoutError when the time limit is reached."""
+        """Apply the time limit to a block. Raises TimeoutError when it is reached."""
         async with asyncio.timeout(None) as self._timeout:
             self._reckon()
             try:

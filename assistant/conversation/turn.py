@@ -112,7 +112,6 @@ class Turn:
 
     @cached_property
     def sounded(self) -> Sounded:
-        """Audible part of the answer."""
         return Sounded(self)
 
     @property
@@ -125,7 +124,7 @@ class Turn:
 
     @property
     def error(self) -> tuple[str, str] | None:
-        """The turn's own failure, as a kind and a sentence; None if it did not fail."""
+        """The turn's own error as (kind, message); None if there is none."""
         problem = self.speech.problem
         return self.broke or (("no_sound", problem) if problem is not None else None)
 
@@ -150,12 +149,12 @@ class Turn:
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """The question that can still be answered; None if there is none."""
+        """Question that can still be answered; None if there is none."""
         return self.confirming or self.asking
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """Record of a call's confirmation; None if there was none."""
+        """Record of the confirmation that was asked for in this turn; None if there was none."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
@@ -191,7 +190,7 @@ class Turn:
         self._patience.expect("listening")
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add one of Hearth's own sentences to the answer. `language` is None if unknown."""
+        """Add one of Hearth's own sentences. If `language` is None, it is detected."""
         self._toning.give_way()
         self.speech.reply.say(sentence, language)
 
@@ -202,7 +201,7 @@ class Turn:
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
-        """Start another stretch of speech, and return a coroutine that speaks it to the end."""
+        """Begin another stretch of speech with `sentence`, and return a coroutine that plays it."""
         self.speech.begin(sentence, self._own_language)
         return self._end_speech()
 
@@ -232,7 +231,7 @@ class Turn:
             self._thinking.cancel()
 
     def hear_answer(self, audio: TurnAudio) -> None:
-        """Replace the request's audio with that of an answer to Hearth's question."""
+        """Use the audio of an answer to Hearth's question in place of the request's audio."""
         self.audio = audio
 
     def note_answer(self, heard: str | None) -> None:
@@ -240,7 +239,7 @@ class Turn:
         self.heard = heard
 
     async def ask(self, call: ToolCall) -> None:
-        """Ask the person to confirm a call."""
+        """Ask the person to confirm a call. If nobody can be asked, the call is not run."""
         services = self._services.get()
         question = services.tools.question(self.turn_id, call.id)
         if question is None or self.confirming is not None:
@@ -252,7 +251,7 @@ class Turn:
         self._confirm(question, call)
 
     def ask_next(self, question: Question, before: Before) -> None:
-        """Ask about the request's next call that needs confirmation."""
+        """Ask the person to confirm the turn's next call. `before` describes the last question."""
         self._confirm(question, self.calls.gated[question.call_id], before)
 
     def _confirm(self, question: Question, call: ToolCall, before: Before | None = None) -> None:
@@ -316,8 +315,10 @@ class Turn:
                 self.understood = understood
 
     def went_offline(self) -> None:
-        """Report that the cloud is unavailable and this device now serves alone; the brain says so
-        next."""
+        """Report that the cloud is unavailable and this device answers on its own.
+
+        The brain's next sentence tells the person.
+        """
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:
@@ -334,13 +335,14 @@ class Turn:
 
     @property
     def may_be_echo(self) -> bool:
-        """True if the turn may be Hearth's own echo, so that its transcript must be awaited."""
+        """True if the turn may be Hearth's own echo, so that its calls must wait for the
+        transcript."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
-        """Return True, and end the brain's part, if the transcript so far needs no answer.
+        """Abandon the turn if its transcript needs no answer. Returns True if it is abandoned.
 
-        Has no effect once a word has been spoken or a call made.
+        A turn is never abandoned once it has produced text, a call's outcome or a question.
         """
         if self._aside:
             return True
@@ -355,17 +357,16 @@ class Turn:
         return True
 
     def cut_short(self, reason: CancelReason) -> None:
-        """Record why the turn is interrupted.
+        """Record why the turn is interrupted, and abandon its audio.
 
-        Its audio is abandoned rather than ended, because brains take an end for the end of a
-        sentence.
+        The audio is not ended normally, because brains would take that for the end of the sentence.
         """
         self.cut = reason
         if self.audio is not None:
             self.audio.abandon()
 
     def break_off(self) -> None:
-        """Record an internal error."""
+        """Record that an internal error stopped the turn."""
         self.broke = ("broken", "The turn stopped with an internal error.")
 
     def close(self, closing: CloseTurn) -> None:
@@ -376,7 +377,7 @@ class Turn:
             self.asking.give_up(self.cut)
 
     async def _speak(self) -> None:
-        """Speak the first stretch. If a question follows, the speech continues after it."""
+        """Speak the current stretch. Reports PlaybackEnded unless a question follows."""
         if self.opening.silent:
             await self.speech.pass_over()
         else:

@@ -27,7 +27,7 @@ class TurnVoice:
     unheard: SpeechOutput | None = None  # of turns that a terminal prints; None: `mouth`
 
     def of_turn(self, *, printed: bool) -> "TurnVoice":
-        """Return a turn's voice. A turn `printed` at a terminal gets a silent one."""
+        """Return the voice for a turn; it is silent for turns that a terminal prints."""
         return replace(self, mouth=self.unheard) if printed and self.unheard else self
 
 
@@ -92,8 +92,8 @@ MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class ConversationClock:
-    """Milliseconds since the source's first sample or, without audio, since the clock was
-    created."""
+    """Clock that counts milliseconds since the source's first sample or, without audio, since it
+    was created."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -108,16 +108,16 @@ class ConversationClock:
         self._stood = None
 
     def heard(self, sound_ms: float) -> None:
-        """Advance the audio source to this time."""
+        """Advance the clock to this position in the audio."""
         self._sound_ms = sound_ms
 
     def stand(self) -> None:
-        """Start counting in real time, because the sentence is over."""
+        """Switch to real time, because the sentence is over."""
         if self._stood is None:
             self._stood = (self._clock.monotonic(), self._sound_ms)
 
     def listen(self) -> None:
-        """Go back to counting in audio time, because the microphone is needed again."""
+        """Switch back to audio time, because the microphone is needed again."""
         if self._stood is not None:
             self._offset_ms = self.now_ms - self._sound_ms
             self._stood = None

@@ -1,6 +1,6 @@
-"""The turn machine: everything a person notices in a conversation, as pure functions.
+"""The rules of a conversation, as pure functions.
 
-Start reading at `machine`: a state (`state`) and an event (`events`) give the next state and the
-effects to carry out (`effects`). `voice` holds the rules for Hearth's voice, `microphone` those for
-the microphone.
+Start with `machine`: it maps a state (see `state`) and an event (see `events`) to the next state
+and the effects to carry out (see `effects`). `voice` has the rules for Hearth's speech and tones,
+`microphone` those for the microphone.
 """

@@ -1,6 +1,6 @@
 """Effects: the actions that the turn machine requests. Events are in `events`.
 
-Times are milliseconds of audio since the source's first sample, unless noted.
+Times are in milliseconds of audio since the source's first sample, unless noted.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from assistant.speech.sink import Manner
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """Start a new turn and its brain. Spoken turns keep all audio from the mark onwards.
+    """Start a new turn and its brain. A spoken turn includes all audio since `mark_ms`.
 
-    An announcement needs no brain: its text is spoken unchanged.
+    Announcements need no brain: their text is spoken unchanged.
     """
 
     turn: int
@@ -46,19 +46,19 @@ class OpenTurn:
 
     @property
     def silent(self) -> bool:
-        """True for a program's typed sentence, which is answered without speaking or asking for
-        confirmation."""
+        """True for a sentence typed by a program: Hearth answers it without speaking and never asks
+        for confirmation."""
         return self.source == "text" and self.caller != ""
 
 
 @dataclass(frozen=True, slots=True)
 class Anticipate:
-    """Let brains connect in advance, because a turn may be about to begin."""
+    """Let brains connect early, because a turn is probably about to begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchSpeech:
-    """Detect speech in the audio since `from_ms`; only speech after `after_ms` counts."""
+    """Start detecting speech in the audio since `from_ms`. Only speech after `after_ms` counts."""
 
     from_ms: float
     after_ms: float
@@ -73,7 +73,7 @@ class ReleaseSound:
 
 @dataclass(frozen=True, slots=True)
 class StopWatching:
-    """Stop detecting speech and listen only for the wake word."""
+    """Stop detecting speech; listen only for the wake word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class Duck:
 
 @dataclass(frozen=True, slots=True)
 class Hush:
-    """Silence ringing timers, because somebody has heard them."""
+    """Silence ringing timers, because a person asked Hearth to be quiet."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndListening:
-    """End the turn's audio, because the sentence is over."""
+    """End the turn's audio, because the person has finished speaking."""
 
     turn: int
     speech_end_ms: float | None  # None if nobody spoke, or a file or the time limit ended it
@@ -120,7 +120,7 @@ class AwaitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HearAnswer:
-    """Keep the audio of an answer to Hearth's question, starting at the mark."""
+    """Start capturing the answer to Hearth's question, beginning at `mark_ms`."""
 
     turn: int
     mark_ms: float
@@ -128,7 +128,7 @@ class HearAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndAnswer:
-    """End the audio of the answer to Hearth's question."""
+    """Stop capturing the answer to Hearth's question."""
 
     turn: int
 
@@ -150,9 +150,9 @@ class PlaySound:
 
 @dataclass(frozen=True, slots=True)
 class SoundOpening:
-    """Play the tone that announces an opening microphone, even if Hearth is silenced.
+    """Play the tone that announces an open microphone, even if Hearth's sounds are turned off.
 
-    OpeningSounded follows.
+    OpeningSounded is dispatched when the tone has ended.
     """
 
     turn: int
@@ -160,7 +160,7 @@ class SoundOpening:
 
 @dataclass(frozen=True, slots=True)
 class WatchThinking:
-    """Send StillThinking after this time if the turn is not over."""
+    """Dispatch StillThinking after `after_ms`, unless the turn is over by then."""
 
     turn: int
     after_ms: float  # in real time
@@ -168,7 +168,7 @@ class WatchThinking:
 
 @dataclass(frozen=True, slots=True)
 class SayLine:
-    """Speak a catalogue sentence as part of the turn's answer."""
+    """Speak a sentence from the catalogue as part of the turn's answer."""
 
     turn: int
     key: str
@@ -176,7 +176,7 @@ class SayLine:
 
 @dataclass(frozen=True, slots=True)
 class SayText:
-    """Speak this sentence as part of the turn's answer."""
+    """Speak `text` as part of the turn's answer."""
 
     turn: int
     text: str
@@ -184,14 +184,14 @@ class SayText:
 
 @dataclass(frozen=True, slots=True)
 class AnnounceLine:
-    """Speak a catalogue sentence once the conversation is idle."""
+    """Speak a sentence from the catalogue once the conversation is idle."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class FinishSpeech:
-    """Mark the turn's speech as complete. PlaybackEnded follows."""
+    """Mark the turn's speech as complete. PlaybackEnded is dispatched once it has been played."""
 
     turn: int
 

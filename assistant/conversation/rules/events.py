@@ -1,6 +1,6 @@
 """Events of the turn machine. Effects are in `effects`.
 
-Times are milliseconds of audio since the source's first sample, unless noted.
+Times are in milliseconds of audio since the source's first sample, unless noted.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Judgement on whether a reply answers the question."""
+    """Verdict on whether a reply answers a program's question."""
 
     fits: bool  # the words are an answer
     again: bool = True  # if not: asking again may help
@@ -45,7 +45,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForAnswer:
-    """Reason to open the microphone after an announcement: a program's question."""
+    """Reason for opening the microphone after an announcement: a program asked a question."""
 
     caller: str  # the program, as the journal names it
     wait_ms: float  # time that the answer may take to begin
@@ -54,7 +54,7 @@ class ForAnswer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForTalk:
-    """Reason to open the microphone after an announcement: a program's opening line."""
+    """Reason for opening the microphone after an announcement: a program started a conversation."""
 
     caller: str
     instruction: str = ""  # for the model, with the next turn alone
@@ -87,21 +87,21 @@ class WakeHeard:
 
 @dataclass(frozen=True, slots=True)
 class WakeRising:
-    """The wake-word engine hears something like the wake word and usually fires soon after."""
+    """The wake-word score is rising: somebody is probably saying the wake word."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Somebody has begun to speak while speech is being detected."""
+    """Somebody has started to speak."""
 
     at_ms: float  # first voiced sample
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """Silence has lasted for the hang-over."""
+    """The speaker has been silent for the whole hang-over."""
 
     at_ms: float  # last voiced sample
     decided_ms: float
@@ -109,7 +109,7 @@ class SpeechEnded:
 
 @dataclass(frozen=True, slots=True)
 class SpeechHeld:
-    """The speech has lasted long enough: it was voiced for `Rules.barge_in_ms`."""
+    """The speech has been voiced for `Rules.barge_in_ms`, long enough to interrupt Hearth."""
 
     at_ms: float  # when it was decided
     began_ms: float  # first voiced sample
@@ -117,21 +117,21 @@ class SpeechHeld:
 
 @dataclass(frozen=True, slots=True)
 class SpeechPassed:
-    """The speech stopped too early: it was a cough, a single word or a clinking plate."""
+    """The speech was too short to interrupt Hearth: a cough, a single word or a clinking plate."""
 
     at_ms: float  # last voiced sample
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The audio source has advanced to this time."""
+    """The audio source has advanced to `at_ms`."""
 
     at_ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class SourceEnded:
-    """An audio file has ended: no more audio follows."""
+    """The audio file has ended."""
 
     at_ms: float
 
@@ -143,19 +143,18 @@ class SourceLost:
 
 @dataclass(frozen=True, slots=True)
 class SourceBack:
-    """The microphone delivers audio again. Its clock continues, or restarts for a different
-    source."""
+    """The microphone delivers audio again. If it is a different source, its clock has restarted."""
 
     at_ms: float = 0.0
 
 
 class Prompter(Protocol):
-    """Ask a person at a keyboard."""
+    """Prompt a person at a keyboard."""
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Return the line that the person typed, or None if nothing was typed in time.
+        """Return the line that the person typed, or None if they typed nothing in time.
 
-        With `hidden`, the input is not echoed.
+        If `hidden`, the input is not echoed.
         """
         ...
 
@@ -169,7 +168,7 @@ class AtTerminal:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A person typed a sentence, or a program sent one (whose answer is not spoken)."""
+    """A person typed a sentence, or a program sent one. Answers to programs are not spoken."""
 
     text: str
     caller: str = ""  # the program, "" for a person
@@ -189,7 +188,7 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class OpeningSounded:
-    """The tone before a program opens the microphone has ended."""
+    """The tone that precedes opening the microphone for a program has ended."""
 
     turn: int
     heard: bool  # False if nobody can have heard it
@@ -197,21 +196,21 @@ class OpeningSounded:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """The program that asked a question or started a talk has withdrawn it."""
+    """A program has withdrawn its question or its conversation."""
 
     then: Then
 
 
 @dataclass(frozen=True, slots=True)
 class Muted:
-    """The person has muted or unmuted the microphone."""
+    """The microphone has been muted or unmuted."""
 
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ringing:
-    """A timer has begun to ring, or the last one has stopped."""
+    """A timer has started to ring, or the last ringing timer has stopped."""
 
     on: bool
 
@@ -253,7 +252,7 @@ AsideFor = Literal["echo", "stop_word"]
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """The speech in this turn needs no answer."""
+    """The turn needs no answer: the speech was Hearth's own echo or a stop word."""
 
     turn: int
     why: AsideFor
@@ -261,7 +260,7 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class StillThinking:
-    """A person has been waiting in silence for an answer, measured in real time."""
+    """The delay set by WatchThinking has passed and the turn is still open."""
 
     turn: int
 
@@ -275,21 +274,21 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class WentOffline:
-    """The cloud is unavailable and this device now serves alone. Hearth is about to say so."""
+    """The cloud is unavailable, so this device answers on its own. Hearth is about to say so."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybackEnded:
-    """All of the turn's speech has been played, as measured at the player."""
+    """The player has finished playing the turn's speech."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class StopAsked:
-    """A person asked for silence with a stop word, a button or the API."""
+    """A person asked Hearth to be quiet, with a stop word, a button or the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +310,7 @@ AnswersBy = Literal["ear", "keys", "phone"]
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationAsked:
-    """A call waits for confirmation; the question is about to be spoken."""
+    """A call needs confirmation; the question is about to be spoken."""
 
     turn: int
     by: AnswersBy  # channel of the answer
@@ -319,7 +318,7 @@ class ConfirmationAsked:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationSettled:
-    """The question is settled; the result is about to be spoken."""
+    """A confirmation or a program's question is settled; any result is about to be spoken."""
 
     turn: int
     new_command: bool = False  # the reply was a command and becomes a turn of its own

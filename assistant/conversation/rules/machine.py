@@ -1,7 +1,8 @@
-"""The turn machine: every rule that a person notices, as a pure function.
+"""Turn machine: the conversation's rules as one pure function.
 
-`reduce(machine, event)` returns the next machine and the effects to carry out. This module has no
-loop, clock or audio: times come with the events, and the effect runner carries out the effects.
+`reduce(machine, event)` returns the next machine and the effects to carry out. This module uses no
+event loop, clock or audio: events carry their own times, and the effect runner carries out the
+effects.
 """
 
 from collections.abc import Callable
@@ -90,7 +91,7 @@ Step = tuple[Machine, list[Effect]]
 def reduce(machine: Machine, event: Event) -> Step:
     """Return the next machine and the effects of an event.
 
-    Events that are irrelevant in the current state change nothing.
+    Events that don't matter in the current state change nothing.
     """
     turn = getattr(event, "turn", None)
     if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
@@ -292,7 +293,7 @@ def _at_least_thinking(machine: Machine) -> State:
 
 
 def _stop_listening(machine: Machine) -> list[Effect]:
-    """Stop listening if the brain finishes before the person has stopped speaking."""
+    """Return the effects that stop listening; [] if the person has already finished speaking."""
     if machine.state in _BUSY:
         return []
     return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]

@@ -1,4 +1,4 @@
-"""Pure rules for a microphone that is lost, comes back, is muted or is opened by a program."""
+"""Pure rules for losing, recovering and muting the microphone, and for programs that open it."""
 
 from dataclasses import replace
 
@@ -29,7 +29,10 @@ Step = tuple[Machine, list[Effect]]
 
 
 def lost(machine: Machine, event: SourceLost) -> Step:
-    """Tell a person who was speaking to Hearth. An answer in progress continues."""
+    """Handle the loss of the microphone. An answer in progress continues.
+
+    A person who was speaking to Hearth is told about it.
+    """
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
         case State.WAKING | State.LISTENING:
@@ -44,7 +47,7 @@ def lost(machine: Machine, event: SourceLost) -> Step:
 
 
 def back(machine: Machine, event: SourceBack) -> Step:
-    """Resume. If the source's clock restarted, discard times from the old source."""
+    """Resume listening. If the source's clock restarted, discard times from the old source."""
     anew = event.at_ms < machine.now_ms
     machine = replace(machine, microphone=MicrophoneState.OPEN, now_ms=event.at_ms)
     if anew:
@@ -80,22 +83,23 @@ _LOST = "microphone.lost_while_speaking"
 
 
 def wants_opening(machine: Machine) -> bool:
-    """Return True if the microphone should open after the announcement just spoken."""
+    """Return True if the microphone should open after the current announcement."""
     asks = isinstance(machine.then, ForAnswer) and machine.confirming is not None
     return asks or isinstance(machine.then, ForTalk)
 
 
 def said(machine: Machine) -> Step:
-    """Play the opening tone after an announcement, if there is a microphone to open."""
+    """Play the opening tone after an announcement, unless the microphone is muted or missing."""
     if not _hears(machine):
         return _stays_closed(machine)
     return replace(machine, state=State.SPEAKING), [SoundOpening(machine.turn)]
 
 
 def sounded(machine: Machine, event: OpeningSounded) -> Step:
-    """Open the microphone if the tone was audible.
+    """Open the microphone for a program if the opening tone was audible.
 
-    Speech counts from this point: detectors do not mistake the tone for speech.
+    Speech counts from this point on. The tone itself is not a problem, because detectors don't
+    mistake it for speech.
     """
     if machine.state is not State.SPEAKING or not wants_opening(machine):
         return machine, []
@@ -110,7 +114,7 @@ def sounded(machine: Machine, event: OpeningSounded) -> Step:
 
 
 def withdrawn(machine: Machine, event: Withdrawn) -> Step:
-    """End a question or talk whose program has withdrawn it."""
+    """Cancel a question or conversation that its program has withdrawn."""
     under_way = machine.then is event.then and machine.state in _UNDER_WAY
     if not under_way:
         return machine, []
@@ -119,10 +123,10 @@ def withdrawn(machine: Machine, event: Withdrawn) -> Step:
 
 
 def begun_at(machine: Machine, speech_ms: float) -> float:
-    """Return the time from which the maximum sentence length is counted.
+    """Return the time from which `Rules.longest_ms` is measured, in ms.
 
-    If a program opened the microphone, this is the opening time, which limits how long the
-    microphone can stay open; otherwise it is the start of the speech.
+    This is the start of the speech. If a program opened the microphone, it is the opening time, so
+    that the limit covers the whole time that the microphone is open.
     """
     return speech_ms if machine.then is None else machine.since_ms
 

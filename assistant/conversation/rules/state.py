@@ -1,4 +1,4 @@
-"""The conversation's state: everything the turn machine remembers between two events."""
+"""The conversation's state: everything the turn machine remembers between events."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -90,14 +90,15 @@ class Machine:
 
     @property
     def then(self) -> Then | None:
-        """Reason to open the microphone after the current announcement; None if it stays closed."""
+        """Reason for opening the microphone after the current announcement; None if it stays
+        closed."""
         return None if self.announcing is None else self.announcing.then
 
     def fresh(self) -> "Machine":
-        """Return the state before a new turn.
+        """Return a copy of the state that is reset for a new turn.
 
-        An announcement that was cut off before its first sample is queued again, except for a
-        question: the program that asked it decides whether to repeat it.
+        If the current announcement was cut off before its first sample, it is queued again. A
+        program's question is not: the program decides whether to repeat it.
         """
         waiting = self.announcements
         unheard = self.state is State.THINKING and not isinstance(self.then, ForAnswer)
@@ -120,7 +121,7 @@ class Machine:
 
     @property
     def wants_sound(self) -> bool:
-        """True if more audio is wanted; a source that can wait then continues."""
+        """True if a source that can wait, such as a file, may deliver more audio."""
         return self.state in _OPEN_EARS
 
     @property
@@ -130,29 +131,28 @@ class Machine:
 
     @property
     def hears_over(self) -> bool:
-        """True if speech may interrupt Hearth. A confirmation question is always played to the
-        end."""
+        """True if speech can interrupt Hearth. Confirmation questions can't be interrupted."""
         speech = self.rules.barge_in == "speech" and self.confirming is None
         return speech and self.microphone is MicrophoneState.OPEN and not self.muted
 
     @property
     def ducks(self) -> bool:
-        """True while Hearth's speech volume is lowered."""
+        """True while Hearth speaks more quietly because somebody is talking over it."""
         return self.state is State.SPEAKING and self.over_ms is not None
 
     @property
     def stops_by_ear(self) -> bool:
-        """True if a stop word recognised on this device takes effect."""
+        """True if a stop word that this device recognises takes effect."""
         return self.state in _STOPS_BY_EAR or self.ringing
 
     @property
     def stops_by_text(self) -> bool:
-        """True if a typed stop word takes effect, because there is something to stop."""
+        """True if a typed stop word has something to stop."""
         return self.stops_by_ear or self.state is State.THINKING
 
     @property
     def tells_time(self) -> bool:
-        """True if the passage of time alone can change the state."""
+        """True if a Tick alone can change the state."""
         return self.state in _TIMED
 
 

@@ -1,4 +1,4 @@
-"""Pure rules for Hearth's voice: tones, interruptions, announcements and questions."""
+"""Pure rules for Hearth's speech: tones, interruptions, announcements and questions."""
 
 from dataclasses import replace
 
@@ -51,18 +51,17 @@ _UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room expects a 
 
 
 def sentence_over(machine: Machine) -> list[Effect]:
-    """Return the effects at the end of the person's sentence: play the end tone and start
-    waiting."""
+    """Return the effects that follow the person's sentence: the end tone and the thinking timer."""
     return [PlaySound("end"), wait(machine)]
 
 
 def wait(machine: Machine) -> Effect:
-    """Return the effect that detects a long wait for the answer."""
+    """Return the effect that starts the timer for the thinking tone."""
     return WatchThinking(machine.turn, machine.rules.thinking_ms)
 
 
 def still_thinking(machine: Machine, event: StillThinking) -> Step:
-    """Play a soft tone while Hearth is silent, except while a confirmation is being judged."""
+    """Play a soft tone if Hearth is still silent, except while a confirmation is open."""
     silent = machine.state is State.THINKING and not machine.acknowledged
     if not silent or machine.confirming is not None or machine.error or _is_unspoken(machine):
         return machine, []
@@ -71,7 +70,7 @@ def still_thinking(machine: Machine, event: StillThinking) -> Step:
 
 
 def acknowledged(machine: Machine, event: Acknowledged) -> Step:
-    """Play a single tone instead of a spoken reply."""
+    """Play a tone in place of the spoken reply, if Hearth is still silent."""
     if not _may_sound(machine):
         return machine, []
     return replace(machine, acknowledged=True), [PlaySound("done")]
@@ -83,7 +82,6 @@ def went_offline(machine: Machine, event: WentOffline) -> Step:
 
 
 def _may_sound(machine: Machine) -> bool:
-    """Return True if Hearth is silent and no confirmation is open."""
     thinking = machine.state is State.THINKING and machine.confirming is None
     return thinking and not machine.error and not _is_unspoken(machine)
 
@@ -111,7 +109,7 @@ def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
 
 
 def voice_begins(machine: Machine) -> Step:
-    """Enter SPEAKING at the first sample of the answer, which can now be interrupted."""
+    """Enter SPEAKING when the first sample of the answer is played, and watch for interruptions."""
     speaking = replace(machine, state=State.SPEAKING)
     if not machine.hears_over:
         return speaking, []
@@ -119,15 +117,19 @@ def voice_begins(machine: Machine) -> Step:
 
 
 def begun(machine: Machine, event: SpeechStarted) -> Step:
-    """Lower Hearth's voice while somebody talks over it, until it is clear whom they are
-    addressing."""
+    """Record that somebody is talking over Hearth or a ringing timer.
+
+    Hearth speaks more quietly until it is clear whether they want to interrupt.
+    """
     over = machine.ringing if machine.rests else machine.hears_over
     return (replace(machine, over_ms=event.at_ms) if over else machine), []
 
 
 def held(machine: Machine, event: SpeechHeld) -> Step:
-    """Let a person who has spoken long enough take over. Their sentence is kept from its
-    beginning."""
+    """Let somebody who has spoken long enough interrupt Hearth.
+
+    The new turn's audio includes the beginning of their sentence.
+    """
     speaking = machine.state is State.SPEAKING
     ended_meanwhile = machine.state is State.FOLLOW_UP and machine.over_ms is not None
     if not machine.hears_over or not (speaking or ended_meanwhile):
@@ -152,14 +154,14 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
 def begins_with(machine: Machine, event: WakeHeard) -> bool:
     """Return True if the speech that interrupted Hearth began with this wake word.
 
-    The speech is then an ordinary turn with that wake word's profile.
+    If so, it becomes an ordinary turn with that wake word's profile.
     """
     barged = machine.state is State.LISTENING and machine.source == "barge_in"
     return barged and event.mark_ms - machine.since_ms <= machine.rules.wake_first_ms
 
 
 def passed(machine: Machine, event: SpeechPassed) -> Step:
-    """Handle speech over Hearth's voice that stopped early: noise or one short word."""
+    """Handle speech that was too short to interrupt Hearth: a noise or a single word."""
     if machine.over_ms is None:
         return machine, []
     match machine.state:
@@ -181,7 +183,7 @@ def ended(machine: Machine, event: SpeechEnded) -> Step:
 
 
 def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effect]:
-    """Return the effect that checks speech for a stop word, unless the speech was too long."""
+    """Return the effect that checks speech for a stop word; [] if the speech was too long."""
     short = ended_ms - began_ms <= machine.rules.stop_word_ms
     return [ListenForStop(began_ms, machine.turn)] if short else []
 
@@ -195,8 +197,10 @@ def ended_over(machine: Machine) -> Step:
 
 
 def voice_ended(machine: Machine, close: CloseTurn) -> Step:
-    """End the turn and open or close the microphone, or leave the microphone to somebody who is
-    talking over the answer."""
+    """End the turn after its speech, and open the microphone for a follow-up or close it.
+
+    If somebody is talking over the end of the answer, the microphone stays open for them.
+    """
     if machine.over_ms is not None and machine.hears_over:
         return replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms), [close]
     watched: list[Effect] = [StopWatching()] if machine.hears_over else []
@@ -224,18 +228,18 @@ def follows_up(machine: Machine) -> bool:
 
 
 def rest(machine: Machine) -> State:
-    """Return the idle state."""
+    """Return the state between turns: FAULT if the microphone is lost, otherwise IDLE."""
     return State.FAULT if machine.microphone is MicrophoneState.LOST else State.IDLE
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
-    """Record that a timer rings or has stopped, because a short word between turns may be meant for
+    """Record whether a timer is ringing, because a short word between turns may be meant to stop
     it."""
     return replace(machine, ringing=event.on), []
 
 
 def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
-    """Add the effects of entering the new state, independent of the event that led to it."""
+    """Add the effects that depend only on the states before and after an event, such as ducking."""
     if after.over_ms is not None and (after.muted or after.microphone is not MicrophoneState.OPEN):
         after = replace(after, over_ms=None)
     if before.ducks is not after.ducks:
@@ -250,13 +254,13 @@ def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
 
 
 def stop_heard(machine: Machine, event: StopHeard) -> Step:
-    """Stop, unless the answer or question at which the stop word was aimed is already over."""
+    """Stop, unless the turn at which the stop word was aimed is already over."""
     same = machine.turn == event.after and machine.stops_by_text
     return stopped(machine) if same else (machine, [])
 
 
 def stopped(machine: Machine) -> Step:
-    """Fall silent immediately and answer nothing more."""
+    """Cancel the current turn and silence ringing timers."""
     silenced: list[Effect] = [Hush()] if machine.ringing else []
     if machine.state is State.SPEAKING:
         machine = replace(machine, silent_since_ms=machine.now_ms)
@@ -277,14 +281,13 @@ _IN_TURN = frozenset(
 
 
 def waits(machine: Machine, event: Announced) -> Step:
-    """Queue an announcement until the conversation is idle, dropping the oldest if the queue is
-    full."""
+    """Queue an announcement. If the queue is full, drop the oldest."""
     waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
     return replace(machine, announcements=waiting), []
 
 
 def next_said(machine: Machine, effects: list[Effect]) -> Step:
-    """Speak the next queued announcement once the conversation is idle."""
+    """Start the next queued announcement if the conversation is idle."""
     if not machine.rests or not machine.announcements:
         return machine, effects
     first, *others = machine.announcements
@@ -314,8 +317,10 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Wait for an answer now that Hearth's question has been played; speech counts from this
-    point."""
+    """Wait for an answer now that Hearth's question has been played.
+
+    If the answer must be spoken and there is no open microphone, the question ends unanswered.
+    """
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
@@ -343,8 +348,10 @@ def near_own_speech(machine: Machine, at_ms: float) -> bool:
 
 
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
-    """Return True if the time for a spoken answer is over. Keyboard and phone have separate
-    limits."""
+    """Return True if the time for a spoken answer is over.
+
+    Keyboards and phones have time limits of their own.
+    """
     silent = machine.confirming == "ear" and not machine.answering
     asked = machine.then  # a program sets its own time limit
     most_ms = asked.wait_ms if isinstance(asked, ForAnswer) else machine.rules.confirm_ms
