@@ -1,6 +1,6 @@
-"""One module for each command; `commands` lists them.
+"""The `hearth` program: one module per command, listed in `commands`.
 
-`entry` is the program's first module; it lets `remote` run a command in the daemon (`control` is
-the daemon's side) or hands over to `main`, which parses and runs it here. Only `terminal` and
-`console` print.
+`entry` starts first. It lets `remote` run the command in a running daemon, where `control` receives
+it; otherwise `main` parses and runs the command in this process. All output goes through `terminal`
+and `console`.
 """

@@ -1,4 +1,4 @@
-"""`hearth ask` and `hearth hear`: one typed or spoken turn, and its output.
+"""`hearth ask`, `hearth undo` and `hearth hear`: run one typed or spoken turn and print the result.
 
 The answer goes to stdout, everything else to stderr.
 """
@@ -25,9 +25,10 @@ _COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def print_turn(turn: FinishedTurn, as_json: bool) -> int:
-    """Print a finished turn for a program or a person, and return the exit code.
+    """Print a finished turn as JSON or for people, and return the exit code.
 
-    It is 1 if the turn failed, was not understood, or had calls of which none succeeded.
+    The exit code is 1 if the turn failed or was not understood, or if a call failed and none
+    succeeded.
     """
     if as_json:
         say_json(turn_object(turn.record, turn.outcomes))
@@ -41,7 +42,7 @@ def print_turn(turn: FinishedTurn, as_json: bool) -> int:
 
 
 def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
-    """Print what was heard, which tools ran, and the answer."""
+    """Print a spoken turn's transcript, the tool calls and the answer."""
     console = Terminal(stderr=True)
     if record.source in ("voice", "follow_up", "barge_in"):
         console.tell("[dim]heard   [/] {heard}", heard=record.heard or "(nothing)", fold=True)
@@ -51,13 +52,12 @@ def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
         problem = record.error.message or record.error.kind
         console.tell("[red]problem [/] {problem}", problem=problem, fold=True)
     if record.answer:
-        say(" ".join(record.answer.split("\n")))  # a model may write a list
+        say(" ".join(record.answer.split("\n")))  # a model's answer can have several lines
     if any(outcome.decision is Decision.NEEDS_CONFIRMATION for outcome in outcomes):
         console.print("Not done, because nobody was there to confirm it.", style="dim")
 
 
 def show_notices(notices: Sequence[str]) -> None:
-    """Print the notices before the first turn."""
     console = Terminal(stderr=True, style="dim", soft_wrap=True)
     for notice in notices:
         console.print(f"hearth: {notice}")
@@ -79,7 +79,7 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    """Return the sentence, typed with or without quotes. Raises Failed."""
+    """Join the words of the sentence, which needs no quotes. Raises Failed if there are none."""
     text = " ".join(arguments.text).strip()
     if not text:
         raise Failed("Nothing was asked. Try `hearth ask what time is it`.", exit_code=2)
@@ -98,7 +98,7 @@ async def _ask(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _ask_beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
     text = _text(arguments)
     turns = await app.runner.ask_at_terminal(text, AtTerminal(prompter))
-    # None: a word that stopped something.
+    # A stop word ("stop") makes no turn.
     return print_turn(joined(turns), arguments.json) if turns else 0
 
 
@@ -114,7 +114,7 @@ COMMAND = CliCommand(
 )
 
 
-# What undoes the last action, in words of the first configured language.
+# The command to undo the last action, by language (English: "undo that").
 _UNDO = {
     "de": "mach das rückgängig",
     "es": "deshaz eso",

@@ -1,4 +1,4 @@
-"""`hearth audit`: every tool call, with its decision and who made it."""
+"""`hearth audit`: list every tool call with the decision about it and who confirmed it."""
 
 import argparse
 import re
@@ -78,10 +78,12 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def moment(text: str, now: datetime, option: str) -> datetime:
-    """Return the time that a person means, in this machine's time zone. Raises Failed for
-    `option`."""
+    """Parse a time such as "2h", "yesterday" or an ISO date, in the machine's time zone.
+
+    Raises Failed, naming `option`, if the text is none of these.
+    """
     said = text.strip().lower()
-    # Without a zone: `astimezone` finds the offset of that very day.
+    # A naive date, so that `astimezone` uses that day's UTC offset.
     today = datetime.combine(now.astimezone().date(), time.min)
     try:
         if said in ("today", "yesterday"):
@@ -98,7 +100,7 @@ def _plain(value: object) -> str:
 
 
 def _print(rows: Sequence[AuditRecord]) -> None:
-    """Print a few lines for each call, the newest last, where a person looks first."""
+    """Print the calls with the newest last, because a terminal shows the end of the output."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading, width in (("time", 14), ("asked for", 0), ("decided", 18), ("ended", 22)):
         table.add_column(heading, overflow="fold", min_width=width)
@@ -110,7 +112,7 @@ def _print(rows: Sequence[AuditRecord]) -> None:
 
 
 def _asked(row: AuditRecord) -> RenderableType:
-    """Return the sentence heard, the tool with its arguments, and what it would affect."""
+    """Format a call's transcript, tool, arguments and entities."""
     given = ", ".join(f"{key}={value}" for key, value in row.arguments.items())
     lines = [f"“{row.heard}”"] if row.heard else []
     lines += [f"{row.name} ({row.server})", *([given] if given else []), *row.entities]
@@ -118,7 +120,7 @@ def _asked(row: AuditRecord) -> RenderableType:
 
 
 def _decided(row: AuditRecord) -> RenderableType:
-    """Return the decision, its tier and rule, and who confirmed it."""
+    """Format the decision with its tier, its rule and who confirmed it."""
     decision = Text(row.decision, style=_DECISION_COLOURS[row.decision])
     rule = f", {row.rule}" if row.rule else ""
     by = [f"by {row.confirmed_by}"] if row.confirmed_by else []
@@ -126,7 +128,7 @@ def _decided(row: AuditRecord) -> RenderableType:
 
 
 def _end(row: AuditRecord) -> RenderableType:
-    """Return the outcome of a call, its duration and the observed states."""
+    """Format a call's status, duration and observed state changes."""
     end = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
     seen = [f"{one.entity_id} {one.before or '?'} → {one.after or '?'}" for one in row.observed]
     return stacked(end, *seen)

@@ -1,4 +1,5 @@
-"""`hearth backup`: everything Hearth has learned, in one file, here or for another box."""
+"""`hearth backup`: save what Hearth has learned to a file, and restore it on this or another
+device."""
 
 import argparse
 import asyncio
@@ -36,12 +37,15 @@ from assistant.transfer.settings import secrets_in, without_secrets
 
 
 def _absolute(*paths: Path) -> tuple[Path, ...]:
-    """Return the absolute paths. Blocking."""
+    """Return the absolute paths. Blocking, because it looks up the working directory."""
     return tuple(path.absolute() for path in paths)
 
 
 def _present(target: Path) -> tuple[str, Settings]:
-    """Return the configuration's text and the settings. Blocking. Raises ConfigError."""
+    """Return the configuration file's text and its settings. Blocking. Raises ConfigError.
+
+    A missing file yields "" and the defaults.
+    """
     if not target.exists():
         return "", Settings()
     settings = load_settings(target, os.environ)
@@ -51,10 +55,10 @@ def _present(target: Path) -> tuple[str, Settings]:
 async def create_backup(
     file: Path, target: Path, console: Terminal, *, with_secrets: bool, force: bool
 ) -> None:
-    """Write a backup to `file`.
+    """Write a backup to `file`, and print what it contains.
 
-    `target` is the configuration. `force` allows overwriting a file. Raises ConfigError, StoreError
-    and Failed.
+    `target` is the configuration file. `force` allows overwriting `file`. Raises ConfigError,
+    StoreError and Failed.
     """
     file, target = await asyncio.to_thread(_absolute, file, target)
     text, settings = await asyncio.to_thread(_present, target)
@@ -99,10 +103,10 @@ def _some(count: int, noun: str) -> str:
 async def restore_backup(
     file: Path, target: Path, console: Terminal, *, ask: bool, yes_flag: str = "--yes"
 ) -> None:
-    """Show what a backup would change, and restore all of it.
+    """Show what restoring a backup would change, and restore it.
 
-    `ask`: ask for a yes first; `yes_flag` names the flag that makes this unnecessary. Raises
-    ConfigError, StoreError and Failed.
+    With `ask`, the user has to confirm first. `yes_flag` names the option that skips this, for an
+    error message. Raises ConfigError, StoreError and Failed.
     """
     (target,) = await asyncio.to_thread(_absolute, target)
     text, settings = await asyncio.to_thread(_present, target)
@@ -132,7 +136,7 @@ async def restore_backup(
 
 
 def _read(file: Path) -> bytes:
-    """Read a whole backup. Blocking. Raises Failed."""
+    """Read a backup file. Blocking. Raises Failed if it is unreadable or too large."""
     try:
         with file.open("rb") as opened:
             data = opened.read(MOST_BYTES + 1)
@@ -164,7 +168,7 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
 
 
 async def _confirmed(console: Terminal, yes_flag: str) -> None:
-    """Raise Failed unless the person says yes."""
+    """Ask for confirmation. Raises Failed if the user declines or there is no terminal."""
     if not sys.stdin.isatty():
         raise Failed(f"There is no terminal to ask on: confirm with {yes_flag}", 2)
     if not await confirm(TerminalPerson(console), "Restore it?"):
@@ -174,7 +178,7 @@ async def _confirmed(console: Terminal, yes_flag: str) -> None:
 def _device(settings: Settings) -> DeviceRecord | None:
     try:
         return DeviceFile(settings.data_folder, SystemClock()).read()
-    except ConfigError:  # damaged, so there is nothing to back up
+    except ConfigError:  # the file is damaged, so there is nothing to back up
         return None
 
 
@@ -216,5 +220,5 @@ COMMAND = CliCommand(
     examples=("hearth backup create hearth.zip", "hearth backup restore hearth.zip"),
     add_arguments=_arguments,
     run=_run,
-    configured=False,  # a new box has no configuration before it restores one
+    configured=False,  # a new device has no configuration until it restores one
 )

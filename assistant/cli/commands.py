@@ -1,4 +1,4 @@
-"""The commands of `hearth`, and what can be answered without loading any of them."""
+"""The list of commands, and the replies that need no command to be loaded."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A command as the overview shows it."""
+    """A command's entry in the overview."""
 
     summary: str  # begins with a verb; one line, no full stop
     module: str  # in this package; with ":NAME" if its CliCommand is not called COMMAND
@@ -40,12 +40,14 @@ USAGE = 2  # exit code
 
 
 def answer(words: Sequence[str]) -> int | None:
-    """Answer a command line that needs no command, and return the exit code; None for the others.
+    """Reply to `--help`, `--version` or an unknown command, and return the exit code.
 
-    These are the overview, the version and a name that is no command.
+    Return None if `words` names a command.
     """
     if not words or words[0] in ("-h", "--help", "help"):
-        sys.stdout.write(overview().format_help())  # print_help would hide a full disk
+        sys.stdout.write(
+            overview().format_help()
+        )  # print_help ignores write errors such as a full disk
         return 0
     if words[0] in ("-V", "--version"):
         from assistant.domain.version import own_version
@@ -79,7 +81,7 @@ def _plain(word: str) -> bool:
 
 
 def overview() -> argparse.ArgumentParser:
-    """Return a parser that only prints the overview."""
+    """Return a parser that only serves to print the list of commands."""
     parser = argparse.ArgumentParser(
         prog="hearth",
         usage="hearth COMMAND ...",

@@ -1,7 +1,7 @@
-"""Colours, tables and bars on a terminal, in which text from outside is only text.
+"""Coloured output, tables and questions on a terminal, safe for text from outside.
 
-A `str` is never markup here. To colour Hearth's own words around a name, `worded` and `tell` take a
-template and the name separately: `tell("[red]wrong[/] {name}", name=thing.name)`.
+A `str` is never parsed as markup. To colour Hearth's own text around a name, pass a template and
+the name separately to `worded` or `tell`: `tell("[red]wrong[/] {name}", name=thing.name)`.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from assistant.cli.terminal import output, remote_terminal
 from integrations.cleaning import escaped, escaped_signs
 
 _PIPED = 160  # columns if the output is not a terminal
-_FIRST_MARK = 0xF0000  # private-use character that represents a value while markup is parsed
+_FIRST_MARK = 0xF0000  # private-use character that replaces a value while markup is parsed
 
 
 class Terminal(Console):
-    """A console that escapes control characters in everything it draws (see `escaped`)."""
+    """A rich console that escapes control characters in everything it prints (see `escaped`)."""
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
-        """`options` are those of rich's Console, which is created without markup, emoji or
-        highlighting."""
+        """`options` are passed to rich's Console, which never uses markup, emoji or highlighting
+        here."""
         remote = remote_terminal.get()
         if remote is not None:
             options["file"] = output(error=stderr)
@@ -48,34 +48,34 @@ class Terminal(Console):
         fold: bool = False,
         **values: object,
     ) -> None:
-        """Print Hearth's own words with their markup, and the values in them as plain text.
+        """Print a template with rich markup, and insert the values as plain text.
 
-        `fold`: break lines at the terminal's width; otherwise the terminal does.
+        `fold` wraps lines at the console's width; otherwise wrapping is left to the terminal.
         """
         self.print(worded(template, **values), style=style or None, end=end, soft_wrap=not fold)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Draw as Console does. Every text, including table cells, passes here and is escaped
-        first."""
+        """Render as Console does, but escape control characters in every text, including table
+        cells."""
         if isinstance(renderable, Text):
             renderable = _escaped(renderable)
         return super().render(renderable, options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Escape the text earlier than `render`, so that columns are as wide as what is drawn."""
+        """Escape the text before columns are measured; `render` would do so too late."""
         return super().render_str(escaped(text), **options)
 
 
 def paper() -> Terminal:
-    """Return a console for stdout, with colours only on a terminal."""
+    """Return a console for stdout that uses 160 columns if stdout is not a terminal."""
     terminal = Terminal()
     return terminal if terminal.is_terminal else Terminal(width=_PIPED)
 
 
 def worded(template: str, **values: object) -> Text:
-    """Return a text from Hearth's own words in rich's markup, with values for each {name}."""
+    """Return a rich Text from a template with markup, and insert the values as plain text."""
     marks: dict[str, Text] = {}
     parts = []
     for literal, name, _, _ in Formatter().parse(template):
@@ -101,19 +101,22 @@ def worded(template: str, **values: object) -> Text:
 
 
 def stacked(*lines: Text | str) -> Group:
-    """Return several lines as one table cell."""
+    """Stack several lines in one table cell."""
     return Group(*lines)
 
 
 def _escaped(text: Text) -> Text:
-    """Return the text with control characters escaped, in the same colours."""
+    """Escape control characters in the text and keep its styles."""
     if escaped(text.plain) == text.plain:
         return text
     return _respelled(text, list(escaped_signs(text.plain)))[0]
 
 
 def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
-    """Return the text with each character replaced by a piece, and the start of each piece."""
+    """Replace each character with the corresponding piece, and move the styles along.
+
+    Also return the offset at which each piece starts.
+    """
     found = Text(
         style=text.style,
         justify=text.justify,
@@ -132,25 +135,25 @@ def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
     return found, starts
 
 
-ANSWER_S = 60.0  # seconds; typing takes longer than saying yes
+ANSWER_S = 60.0  # seconds; typing takes longer than speaking
 _LINE_BYTES = 4096  # longest line of a terminal (termios(3), canonical mode)
 
 
 class Keyboard:
-    """Ask on stderr and read one line from the terminal."""
+    """Asks questions on stderr and reads the answers from the terminal."""
 
     def __init__(self, wait_s: float = ANSWER_S) -> None:
         self._wait_s = wait_s
         self._console = Terminal(stderr=True)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Return the person's line, None if they give none in time or close the input.
+        """Return the user's answer, or None if it is empty, too late or the input is closed.
 
-        `hidden`: do not echo it. Input typed before the question is discarded.
+        With `hidden`, the answer is not echoed. Discards everything typed before the question.
         """
         what = "PIN" if hidden else "yes or no"
         try:
-            with silent(hidden):  # first, because the person may begin to type at once
+            with silent(hidden):  # first, because the user may start typing at once
                 termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
                 told = "[bold yellow]{question}[/] [dim]({what})[/] "
                 self._console.tell(told, question=question, what=what, end="")
@@ -164,21 +167,21 @@ class Keyboard:
 
 
 def keyboard() -> Keyboard | None:
-    """Return the person at this terminal, None if the input is not a terminal."""
+    """Return a Keyboard, or None if stdin or stderr is not a terminal."""
     return Keyboard() if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
 async def read_line() -> str:
-    """Return the terminal's next line with its end, "" if it is closed.
+    """Return the next line with its line break, or "" if the terminal was closed.
 
-    Reads without a thread, so that it can be cancelled.
+    It uses no thread, so it can be cancelled.
     """
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     line: asyncio.Future[str] = loop.create_future()
 
     def read() -> None:
-        # A terminal gives one line at a time. `readline` would wait for more after "yes" and
-        # Ctrl-D, which ends no line, and block everything else.
+        # `os.read` returns one line at a time. `readline` would block the event loop if the user
+        # typed "yes" and Ctrl-D, because that input has no line break.
         try:
             typed = os.read(stdin, _LINE_BYTES)
         except OSError:  # the terminal is gone
@@ -195,7 +198,7 @@ async def read_line() -> str:
 
 @contextmanager
 def silent(on: bool) -> Iterator[None]:
-    """Turn off the terminal's echo."""
+    """If `on`, turn off the terminal's echo until exit."""
     if not on:
         yield
         return
@@ -204,7 +207,7 @@ def silent(on: bool) -> Iterator[None]:
     silent = list(before)
     silent[3] &= ~termios.ECHO
     try:
-        # TCSANOW, because a paused terminal would block otherwise.
+        # TCSANOW, because the other modes block while output is paused (Ctrl-S).
         termios.tcsetattr(stdin, termios.TCSANOW, silent)
         yield
     finally:

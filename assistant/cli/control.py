@@ -1,7 +1,7 @@
-"""Run commands for terminals beside the daemon, over a socket that only its owner can use.
+"""The daemon's side of commands that run in the daemon, over a socket only its owner can use.
 
-See `remote`, the side of the terminal, for the protocol. A command runs as it does in a process of
-its own, with the same rights: only its conversation, journal and house are the daemon's.
+`remote` is the terminal's side and describes the protocol. A command has the same rights as in its
+own process, but it uses the daemon's conversation, journal and connection to the house.
 """
 
 import argparse
@@ -30,11 +30,11 @@ from integrations.web.box import Busy
 if TYPE_CHECKING:
     from assistant.app.build import App
 
-MODE = 0o600  # of the socket
-_REQUEST_S = 5.0  # for a client to say what it wants
-_LONGEST = 1 << 20  # bytes of a message
-_ANSWER_S = 60.0  # for a person to answer a question
-_SPARE_S = 2.0  # for the terminal to say that nobody answered
+MODE = 0o600  # file mode of the socket
+_REQUEST_S = 5.0  # seconds for a client to send its command
+_LONGEST = 1 << 20  # maximum size of a message in bytes
+_ANSWER_S = 60.0  # seconds for the user to answer a question
+_SPARE_S = 2.0  # extra seconds for the terminal to report that there was no answer
 _EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 _STARTING = "Hearth is still starting; try again in a moment, or run the command with --alone"
 _log = logging.getLogger(__name__)
@@ -43,21 +43,22 @@ ParserFor = Callable[[list[str]], argparse.ArgumentParser]
 
 
 class Control:
-    """Serves the commands of terminals with the app that is open now."""
+    """Runs commands from other terminals in the daemon's current app."""
 
     def __init__(self, parser_for: ParserFor, environ: Mapping[str, str]) -> None:
-        """`parser_for` returns the parser of a command line; it may block, to import modules."""
+        """`parser_for` returns the parser for a command line. It runs in a thread, as imports can
+        block."""
         self._parser_for = parser_for
         self._environ = environ
         self._app: App | None = None
         self._serving: set[asyncio.Task[None]] = set()
 
     def use(self, app: "App") -> None:
-        """Run commands in this app from now on, until it ends."""
+        """Run commands in this app, until the app ends or another one is set."""
         self._app = app
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Run one command. Its failure never affects the daemon."""
+        """Run the command of one connection. Errors are logged and never reach the daemon."""
         task = asyncio.current_task()
         assert task is not None
         self._serving.add(task)
@@ -74,7 +75,7 @@ class Control:
                 writer.close()
 
     async def close(self) -> None:
-        """End the commands that are running."""
+        """Cancel the running commands and wait for them to end."""
         for task in tuple(self._serving):
             task.cancel()
         if self._serving:
@@ -94,7 +95,7 @@ class Control:
         _send(writer, {"accepted": True})
         async with asyncio.timeout(_REQUEST_S):
             if not (await reader.readline()).endswith(b"\n"):
-                return  # the terminal has given up, so nothing is begun
+                return  # the terminal has given up, so don't start the command
         client = _Client(reader, writer)
         doing = asyncio.create_task(self._run(words, app, client, request), name=words[0])
         try:
@@ -108,7 +109,8 @@ class Control:
             client.close()
 
     def _fits(self, request: Mapping[str, Any]) -> bool:
-        """Return True if the terminal's command would run with the settings of this process."""
+        """Return True if the terminal uses the same version, configuration and overrides as the
+        daemon."""
         source = None if self._app is None else self._app.settings.source
         config = request["config"]
         same_file = self._app is None or _same_file(config, source)
@@ -119,7 +121,7 @@ class Control:
     async def _run(
         self, words: list[str], app: "App", client: "_Client", request: Mapping[str, Any]
     ) -> int:
-        """Run the command in a context whose output is the client's. Returns the exit code."""
+        """Run the command with its output sent to the client, and return the exit code."""
         stdin, stdout, stderr = map(bool, request["terminals"])
         remote_terminal.set(
             RemoteTerminal(
@@ -138,7 +140,7 @@ class Control:
             command: CliCommand = arguments.command
             assert command.beside is not None
             return await command.beside(arguments, app, prompter)
-        except SystemExit as ended:  # the usage is wrong, and argparse has said so
+        except SystemExit as ended:  # wrong usage, which argparse has reported
             return ended.code if isinstance(ended.code, int) else 2
         except Busy as busy:
             say(f"hearth: {busy} Try again, or run the command with --alone.", error=True)
@@ -149,7 +151,7 @@ class Control:
 
 
 class _Client:
-    """The terminal: what is printed there, and the person who types."""
+    """The connected terminal: receives the output and supplies the user's answers."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -157,21 +159,20 @@ class _Client:
         self.gone = asyncio.create_task(self._read(reader), name="a terminal's lines")
 
     def stream(self, name: str) -> TextIO:
-        """Return a stream that prints at the terminal: "out" or "error"."""
+        """Return a stream that prints on the client's stdout ("out") or stderr ("error")."""
         return cast(TextIO, _Stream(self._writer, name))
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """See Prompter."""
         from assistant.cli.console import Terminal
 
         console, what = Terminal(stderr=True), "PIN" if hidden else "yes or no"
         told = "[bold yellow]{question}[/] [dim]({what})[/] "
         console.tell(told, question=question, what=what, end="")
         while not self._lines.empty():
-            self._lines.get_nowait()  # the answer to an earlier question, which came too late
+            self._lines.get_nowait()  # a late answer to an earlier question
         _send(self._writer, {"read": {"hidden": hidden, "wait_s": _ANSWER_S}})
         line = ""
-        with contextlib.suppress(TimeoutError):  # of a terminal that is stopped (Ctrl-Z)
+        with contextlib.suppress(TimeoutError):  # the terminal may be suspended (Ctrl-Z)
             async with asyncio.timeout(_ANSWER_S + _SPARE_S):
                 line = await self._lines.get()
         if hidden or not line:
@@ -182,14 +183,14 @@ class _Client:
         self.gone.cancel()
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
-        """Take the client's lines until it goes."""
+        """Queue the lines that the client sends, until it disconnects."""
         with contextlib.suppress(OSError, ValueError):
             while line := await reader.readline():
                 self._lines.put_nowait(str(json.loads(line)["line"]))
 
 
 class _Stream(io.TextIOBase):
-    """Text for the terminal. It never blocks."""
+    """A text stream that sends its output to the client. It never blocks."""
 
     encoding = "utf-8"
 
@@ -214,7 +215,7 @@ def _send(writer: asyncio.StreamWriter, message: Mapping[str, Any]) -> None:
 async def _until_one_ends(
     doing: asyncio.Task[int], gone: asyncio.Task[None], writer: asyncio.StreamWriter
 ) -> None:
-    """Wait for the end of the command or of its terminal, with a sign of life now and then."""
+    """Wait until the command ends or the client disconnects, sending keep-alive messages."""
     while not doing.done() and not gone.done():
         first = asyncio.FIRST_COMPLETED
         done, _ = await asyncio.wait({doing, gone}, timeout=ALIVE_S, return_when=first)
@@ -223,7 +224,7 @@ async def _until_one_ends(
 
 
 def _is_owner(connection: socket.socket) -> bool:
-    """Return True if the other side runs as Hearth's user or as root."""
+    """Return True if the connected process runs as Hearth's user or as root."""
     size = struct.calcsize("3i")
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
     _, uid, _ = struct.unpack("3i", credentials)
@@ -238,11 +239,14 @@ def _same_file(one: str | None, other: Path | None) -> bool:
 
 @asynccontextmanager
 async def open_control(folder: Path, parser_for: ParserFor) -> AsyncIterator[Control]:
-    """Listen in the data folder, whose lock is held. Without a socket the daemon still runs."""
+    """Accept commands on a socket in the data folder. The caller must hold the folder's lock.
+
+    If the socket can't be created, a warning is logged and the daemon runs without it.
+    """
     control, path = Control(parser_for, dict(os.environ)), folder / NAME
     server = None
     try:
-        path.unlink(missing_ok=True)  # of a process that did not end well
+        path.unlink(missing_ok=True)  # left by a process that crashed
         before = os.umask(0o777 & ~MODE)
         try:
             with short_path(path) as address:

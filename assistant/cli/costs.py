@@ -1,4 +1,4 @@
-"""`hearth costs`: cloud costs by day, brain and model."""
+"""`hearth costs`: show cloud costs by day, brain and model."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from assistant.journal.store import Store
 
 _DAYS = 30
 _BAR = 24  # columns
-_NEAR = 0.8  # share of the cap from which the colour changes
+_NEAR = 0.8  # share of the cap at which the bar turns yellow
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +86,7 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
 
 
 def _today(spent: float, cap: float) -> Iterator[Text]:
-    """Return today's share of the cap as a bar."""
+    """Draw today's costs as a bar that is full at the daily cap."""
     share = min(1.0, spent / cap) if cap > 0 else 1.0
     colour = "red" if share >= 1 else "yellow" if share >= _NEAR else "green"
     full = round(share * _BAR)
@@ -97,7 +97,7 @@ def _today(spent: float, cap: float) -> Iterator[Text]:
 
 
 def _usd(cost: float) -> str:
-    """Return whole cents, or smaller amounts with four decimals."""
+    """Format an amount, with four decimals if it is below a dollar."""
     return f"${cost:.2f}" if cost == 0 or cost >= 1 else f"${cost:.4f}"
 
 
@@ -106,7 +106,7 @@ def _tokens(count: int) -> str:
 
 
 def _modalities(row: CostRow) -> Text:
-    """Return text such as "audio in 1,200, text out 80"."""
+    """Format token counts by modality, such as "audio in 1,200, text out 80"."""
     parts = []
     for key, count in row.by_modality.items():
         side, _, kind = key.partition("_")

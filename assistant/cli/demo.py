@@ -1,4 +1,4 @@
-"""`hearth demo`: spoken and typed commands in a simulated house."""
+"""`hearth demo`: run spoken and typed commands in a simulated house."""
 
 import argparse
 import asyncio
@@ -36,7 +36,11 @@ def show_scene(
     changes: Mapping[str, tuple[str, str]],
     answer: Path,
 ) -> None:
-    """Print one scene. `changes` maps an entity to its state before and after."""
+    """Print the result of one scene.
+
+    `changes` maps each changed entity to its states before and after. `answer` is the file with the
+    spoken answer.
+    """
     manner = "typed" if isinstance(scene, Typed) else f"spoken by {scene.voice}"
     console.print()
     head = "[bold]{number}  “{words}”[/]  [dim]{manner}[/]"
@@ -56,7 +60,7 @@ def show_scene(
 
 
 def show_house(console: Terminal, described: str) -> None:
-    """Print the house, one room per line, wrapped under its name."""
+    """Print the house with one row per room."""
     table = Table.grid(padding=(0, 2))
     for line in described.split("\n"):
         area, _, things = line.partition("  ")
@@ -76,7 +80,7 @@ def _line(console: Terminal, label: str, text: Text | str) -> None:
 
 _FOLDER = Path("out/demo")
 _TRY = "turn on the kitchen light"
-_PROGRAMS = ("flite", "espeak-ng")  # one asks, the other one answers
+_PROGRAMS = ("flite", "espeak-ng")  # flite speaks the commands, espeak-ng the answers
 _CONFIGURATION_NAME = "hearth.toml"
 _CONFIGURATION = """\
 # Written by `hearth demo`: a simulated house to try commands in.
@@ -93,7 +97,7 @@ order = ["offline"]
 [voice]
 engine = "espeak"
 """
-_SETTLE_S = 2.0  # seconds; a blind or a lock may still be moving when the answer is given
+_SETTLE_S = 2.0  # seconds; a blind or a lock can still be moving when Hearth answers
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +123,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def need_programs() -> None:
-    """Raise Failed if a program that speaks in the demo is missing."""
+    """Raise Failed if flite or espeak-ng is not installed."""
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         raise Failed(
@@ -129,14 +133,13 @@ def need_programs() -> None:
 
 
 def _write_configuration(folder: Path) -> None:
-    """Write a configuration with which other commands run in the simulated house."""
+    """Write a configuration file with which other commands use the simulated house."""
     text = _CONFIGURATION.format(data=json.dumps(str((folder / "data").absolute())))
     (folder / _CONFIGURATION_NAME).write_text(text, encoding="utf-8")
 
 
 def own_command(started: str) -> str:
-    """Return the command that starts this program again from the same folder. `started`:
-    `sys.argv[0]`."""
+    """Return the shell command that runs this installation. `started` is `sys.argv[0]`."""
     if Path(started).name != "hearth":
         return f"{shlex.quote(sys.executable)} -m assistant"
     found = shutil.which("hearth")
@@ -146,7 +149,7 @@ def own_command(started: str) -> str:
 
 
 def _demo_settings(settings: Settings, folder: Path) -> Settings:
-    """Return fixed settings, of which only the sound devices come from the configuration."""
+    """Return the demo's settings. Only the sound devices come from the user's configuration."""
     return Settings.model_validate(
         {
             "assistant": {"data": str(folder / "data"), "languages": ["en", "es"]},
@@ -195,7 +198,10 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
 
 
 async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> FinishedTurn | None:
-    """Play one scene, and wait briefly for changes still under way in the house."""
+    """Run one scene and wait up to two seconds for its expected states.
+
+    Return None if nothing was heard.
+    """
     count = app.log.count
     if clip is not None:
         await app.runner.listen(WavSource(clip, realtime=False), turns=1)
@@ -203,7 +209,7 @@ async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> Fi
         await app.runner.ask(scene.words)
     demo = app.home.demo
     assert demo is not None
-    # Checked with each change reported by the websocket; `_trouble` reports what is missing.
+    # Returns early once all states are as expected; `_trouble` reports any that are not.
     await app.home.client.wait_for(
         scene.expects,
         lambda _: all(_states(demo)[key] == want for key, want in scene.expects.items()),
@@ -227,7 +233,7 @@ def _changed_states(before: dict[str, str], after: dict[str, str]) -> dict[str, 
 def _trouble(
     scene: SpokenCommand | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
 ) -> str | None:
-    """Describe how the house differs from what the scene expects; None if it does not."""
+    """Describe how the result differs from the scene's expectation, or return None."""
     if turn is None:
         return "it was not heard"
     if {key: now for key, (_, now) in changes.items()} != scene.expects:

@@ -1,4 +1,4 @@
-"""`hearth devices`: the microphones and speakers of this machine, and the echo between two."""
+"""`hearth devices`: list microphones and speakers, and measure the echo between two of them."""
 
 import argparse
 import asyncio
@@ -22,7 +22,7 @@ from audio.errors import AudioError
 from audio.timing import BoundedCalls, CallStuck
 
 _BAR = 5  # characters
-_QUIET_DBFS = -60.0  # level of an empty bar; a full one is 0
+_QUIET_DBFS = -60.0  # level of an empty bar; a full bar is 0 dBFS
 _FOUND: dict[PathKind, str] = {
     "echo": "an echo of {level:.0f} dB, {delay:.0f} ms after it is played",
     "apart": "no echo that matters",
@@ -64,7 +64,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _measure(settings: Settings, *, as_json: bool) -> int:
-    """Measure the echo between the two configured devices."""
+    """Measure and print the echo between the two configured devices."""
     audio = settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
         raise Failed(
@@ -95,7 +95,7 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
-    """Return the level at each microphone in dBFS, measured one after the other."""
+    """Measure each microphone in turn. Levels are in dBFS, None for speakers and stuck devices."""
     calls = BoundedCalls()
     levels: list[float | None] = []
     for device in devices:
@@ -111,7 +111,7 @@ async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
 
 def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Table:
     table = Table("")
-    table.add_column("name", overflow="fold")  # complete, so that it can be copied
+    table.add_column("name", overflow="fold")  # not shortened, so that it can be copied
     for heading in ("ch.", "rate", "default", "through", "level"):
         table.add_column(heading, no_wrap=True)
     for device, level in zip(devices, levels, strict=True):
@@ -128,7 +128,7 @@ def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Tab
 
 
 def _name(device: DeviceInfo) -> RenderableType:
-    """Return the name, with the description below it."""
+    """Return a device's name with its description below."""
     if device.description in ("", device.name):
         return device.name
     return stacked(device.name, Text(device.description, style="dim"))
@@ -144,7 +144,7 @@ def _level(dbfs: float | None) -> str:
 
 
 def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
-    """Return the device as JSON, without values that only matter in this process."""
+    """Return the JSON object for a device."""
     return {
         "name": device.name,
         "kind": device.kind,

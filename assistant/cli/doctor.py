@@ -24,7 +24,7 @@ _MARKS: dict[Status, tuple[str, str]] = {
     "warn": ("look", "yellow"),
     "fail": ("fail", "bold red"),
 }
-_NARROW = 100  # columns; on a narrower terminal the fix has its own line
+_NARROW = 100  # columns; on a narrower terminal the fix is printed below the finding
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def _configuration(file: str) -> Finding:
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """Show the current check on a terminal, and nothing elsewhere."""
+    """Show the name of the current check, if stderr is a terminal."""
     console = Terminal(stderr=True)
     if not console.is_terminal:
         yield unwatched

@@ -1,4 +1,7 @@
-"""Entry point. It imports little, so that Ctrl-C gives no traceback even during start-up."""
+"""Entry point of the `hearth` program.
+
+It imports little, so that Ctrl-C prints no traceback even during start-up.
+"""
 
 import os
 import sys
@@ -6,7 +9,7 @@ import sys
 try:
     import errno
     import signal
-except KeyboardInterrupt:  # `signal` takes two milliseconds, in which Ctrl-C still raises
+except KeyboardInterrupt:  # importing `signal` takes 2 ms, during which Ctrl-C still raises
     os._exit(130)
 
 FAILED, INTERRUPTED = 1, 130
@@ -15,12 +18,12 @@ _CANNOT_WRITE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
 
 def main() -> int:
     """Run the command in the daemon or in this process, and return the exit code."""
-    without_ctrl_c()  # while modules are imported: no traceback
+    without_ctrl_c()  # prints no traceback during imports
     _prepare_streams()
     try:
         try:
             code = _run(sys.argv[1:])
-        except SystemExit as end:  # argparse: help, or wrong usage
+        except SystemExit as end:  # raised by argparse for --help and wrong usage
             code = end.code if isinstance(end.code, int) else 0
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -32,7 +35,7 @@ def main() -> int:
 
 
 def _prepare_streams() -> None:
-    """Replace closed streams, and write characters that the terminal cannot show as escapes."""
+    """Replace closed streams with /dev/null, and escape characters the terminal can't encode."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -57,21 +60,24 @@ def _run(words: list[str]) -> int:
 
 
 def with_ctrl_c() -> None:
-    """Have Ctrl-C raise KeyboardInterrupt again, unless it is ignored."""
+    """Make Ctrl-C raise KeyboardInterrupt again, unless SIGINT is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def without_ctrl_c() -> None:
-    """Have Ctrl-C end the process at once, without KeyboardInterrupt, unless it is ignored."""
+    """Make Ctrl-C end the process immediately instead of raising KeyboardInterrupt.
+
+    If SIGINT is ignored, it stays ignored.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def cannot_write(error: OSError) -> int:
-    """Return the exit code for output that cannot be written; raise any other error again.
+    """Report that stdout can't be written and return the exit code; re-raise any other error.
 
-    If the reader of the output has gone (`hearth tools | head`), there is nobody to tell.
+    Prints nothing for a broken pipe (`hearth tools | head`), which is normal.
     """
     if error.errno not in _CANNOT_WRITE or error.filename is not None:
         raise error

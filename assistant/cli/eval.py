@@ -1,4 +1,4 @@
-"""`hearth eval`: sixty spoken commands in the simulated house, against the real service."""
+"""`hearth eval`: measure a Gemini brain with sixty spoken commands in the simulated house."""
 
 import argparse
 import asyncio
@@ -39,8 +39,8 @@ from integrations.gemini.models import ModelRow, cost_usd, model_row
 
 BRAINS = ("gemini-live", "gemini-once")
 _CAP_USD = 1.00
-_WIDE = 2.0  # highest cost of one sentence as a multiple of the estimate: the context grows
-_SENTENCE_S = 9.0  # seconds for one sentence in real time, with its answer
+_WIDE = 2.0  # a sentence can cost this multiple of the estimate, because the context grows
+_SENTENCE_S = 9.0  # seconds for one sentence and its answer in real time
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,13 +94,13 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         say(*table.split("\n"))
     if arguments.out is not None:
-        # Last, because the result was paid for and is printed even if this fails.
+        # Write the file last: the result was paid for and must be printed even if this fails.
         _write(arguments.out, table)
     return 0 if any(trial.outcome is Outcome.RIGHT for trial in trials) else 1
 
 
 def _check(arguments: argparse.Namespace, settings: Settings) -> None:
-    """Raise Failed unless the measurement may begin."""
+    """Check the options, the consent and the key. Raises Failed."""
     if not settings.privacy.accept_cloud:
         raise Failed(NO_CONSENT, 2)
     if not settings.gemini.api_key.get_secret_value().strip():
@@ -122,7 +122,7 @@ def _row(brain: str, settings: Settings) -> ModelRow:
 
 
 async def _left_today(settings: Settings) -> float:
-    """Return the USD that today's cap still allows. Raises StoreError."""
+    """Return how many US dollars are left of today's cap. Raises StoreError."""
     clock = SystemClock()
     async with Store(settings.database, clock) as store:
         spent = await store.spent_since(start_of_day(clock.now()))
@@ -165,7 +165,11 @@ async def _measure(
     one_usd: float,
     console: Terminal,
 ) -> list[Trial]:
-    """Run all sentences. Their cost is always stored in the user's journal."""
+    """Run all sentences and print each result. `one_usd` is the highest cost expected of one
+    sentence.
+
+    The cost is stored in the user's journal even if the run is interrupted.
+    """
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -199,7 +203,10 @@ def _line(trial: Trial) -> Text:
 
 
 async def _keep_cost(settings: Settings, brain: str, row: ModelRow, trials: list[Trial]) -> None:
-    """Store one row in the journal, so that the daily cap counts the cost. Raises StoreError."""
+    """Store the total cost in the journal, so that it counts towards the daily cap.
+
+    Raises StoreError.
+    """
     spent = sum(trial.cost_usd for trial in trials)
     if not spent:
         return

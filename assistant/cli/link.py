@@ -1,4 +1,4 @@
-"""`hearth link`: sign a browser in to the console, or sign all of them out."""
+"""`hearth link`: print a link that signs a browser in to the console, or sign all browsers out."""
 
 import argparse
 import asyncio
@@ -12,7 +12,7 @@ from integrations.web.pages import is_loopback
 
 
 def print_link(settings: Settings, minutes: int, console: Terminal) -> None:
-    """Print a link that signs one browser in; nothing else goes to stdout.
+    """Print a link that signs one browser in to the console. Only the link goes to stdout.
 
     Blocking. Raises ConfigError.
     """

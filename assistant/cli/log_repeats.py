@@ -1,4 +1,4 @@
-"""Log the same trouble once, then at most once an hour with a count."""
+"""Log a recurring problem only once an hour, with the number of repetitions."""
 
 import logging
 import re
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TextIO
 
 EVERY_S = 3600.0
-_MOST = 500  # troubles remembered; the one that happened longest ago goes first
-_NUMBER = re.compile(r"\d+(?:[.:]\d+)*")  # ports, durations and counts vary in the same trouble
+_MOST = 500  # problems remembered; the oldest is dropped first
+_NUMBER = re.compile(r"\d+(?:[.:]\d+)*")  # ports, durations and counts vary between repetitions
 
 
 @dataclass(slots=True)
@@ -19,30 +19,33 @@ class _Trouble:
 
 
 class RepeatHandler(logging.StreamHandler[TextIO]):
-    """Write records to a stream, and withhold warnings and errors that repeat an earlier one.
+    """A stream handler that suppresses repeated warnings and errors.
 
-    Two records are the same trouble if logger, level and text are, apart from the numbers in it.
-    The first record after `EVERY_S` is written with the number of those withheld in between.
+    A record repeats an earlier one if logger, level and text are the same, apart from numbers in
+    the text. After `EVERY_S` seconds it is written again, with the number of suppressed
+    repetitions.
     """
 
     def __init__(self, stream: TextIO, now: Callable[[], float] = time.monotonic) -> None:
-        """`now` returns monotonic seconds."""
+        """`now` returns the time of a monotonic clock, in seconds."""
         super().__init__(stream)
         self._now = now
         self._troubles: dict[tuple[str, int, str], _Trouble] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record unless it repeats one. Called with the handler's lock held."""
+        """Write the record unless it is a repetition. `logging` calls this with the handler's lock
+        held."""
         try:
             told = record if record.levelno < logging.WARNING else self._judged(record)
-        except Exception:  # a message whose arguments do not fit it, as StreamHandler has it
+        except Exception:  # the message doesn't fit its arguments; StreamHandler does the same
             self.handleError(record)
             return
         if told is not None:
             super().emit(told)
 
     def _judged(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """Return the record to write, with the number of suppressed repeats, or None to drop it."""
+        """Return the record, possibly with the number of suppressed repetitions, or None to drop
+        it."""
         key = (record.name, record.levelno, _NUMBER.sub("#", _text(record)))
         now = self._now()
         trouble = self._troubles.pop(key, None)
@@ -57,7 +60,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
 
 
 def _text(record: logging.LogRecord) -> str:
-    """Return the message, with the exception it carries."""
+    """Return the record's message together with its exception, if it has one."""
     error = record.exc_info[1] if record.exc_info else None
     return f"{record.getMessage()} {type(error).__name__} {error}" if error else record.getMessage()
 

@@ -1,4 +1,4 @@
-"""The `hearth` program: parse the command line, run one command, turn errors into one sentence.
+"""Parse the command line, run the command and report errors in one sentence.
 
 Exit codes: 0 done, 1 failed or not understood, 2 usage or configuration, 130 Ctrl-C.
 """
@@ -31,15 +31,15 @@ EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that `argv` names and return the exit code."""
+    """Run the command named in `argv` (by default `sys.argv`) and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     if (code := answer(words)) is not None:
         return code
     arguments = parser_of(words).parse_args(words)
     command: CliCommand = arguments.command
     _log_to_stderr(arguments.debug)
-    if argv is None:  # run as the program, not called by other code
-        gc.freeze()  # searching imported objects for cycles takes a quarter of a short command
+    if argv is None:  # running as the program, not called by other code
+        gc.freeze()  # collecting imported objects takes a quarter of a short command's time
         sys.excepthook = _log_fault
         threading.excepthook = lambda fault: _log_fault(
             fault.exc_type, fault.exc_value, fault.exc_traceback
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings(arguments.config, os.environ) if configured else Settings()
         hide_in_logs(settings)
         if argv is None:
-            with_ctrl_c()  # not earlier: pydantic hides a KeyboardInterrupt in its own error
+            with_ctrl_c()  # only now, because pydantic wraps a KeyboardInterrupt in its own error
         return asyncio.run(command.run(arguments, settings))
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
@@ -71,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _check_encoding(arguments: argparse.Namespace) -> None:
-    """Raise Failed for text that is not in the terminal's encoding. File names may be anything."""
+    """Raise Failed if a text argument isn't valid in the terminal's encoding. Paths are not
+    checked."""
     for value in vars(arguments).values():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
@@ -83,9 +84,10 @@ def _check_encoding(arguments: argparse.Namespace) -> None:
 
 
 def _load(name: str) -> CliCommand:
-    """Return one command. Its module is imported here, because some imports take a second."""
+    """Import and return a command. Only this command's module is imported, because some take a
+    second."""
     module, _, attribute = COMMANDS[name].module.partition(":")
-    gc.disable()  # nearly all imported objects stay: see `main`
+    gc.disable()  # nearly all imported objects are kept (see `main`)
     try:
         found = importlib.import_module(f"assistant.cli.{module}")
     finally:
@@ -95,7 +97,7 @@ def _load(name: str) -> CliCommand:
 
 
 def parser_of(words: Sequence[str]) -> Parser:
-    """Return the parser for the command that is the first of `words`."""
+    """Return a parser for the command named by the first word."""
     command = _load(words[0])
     summary = COMMANDS[command.name].summary
     parser = Parser(prog="hearth")
@@ -126,7 +128,7 @@ def _examples(examples: Sequence[str]) -> str:
 def _log_fault(
     kind: type[BaseException], error: BaseException | None, where: TracebackType | None
 ) -> None:
-    """Log an uncaught error with control characters escaped and secrets masked."""
+    """Log an uncaught exception. The formatter masks secrets and escapes control characters."""
     logging.getLogger(__name__).critical(
         "Hearth has a fault", exc_info=(kind, error or kind(), where)
     )
@@ -134,7 +136,7 @@ def _log_fault(
 
 def _log_to_stderr(debug: bool) -> None:
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s" if debug else "hearth: %(message)s"
-    # While debugging, each repetition counts.
+    # With --debug, repeated messages are printed too.
     handler = logging.StreamHandler(sys.stderr) if debug else RepeatHandler(sys.stderr)
     handler.setFormatter(StarredFormatter(layout))
     level = logging.DEBUG if debug else logging.WARNING
@@ -150,9 +152,9 @@ def _log_to_stderr(debug: bool) -> None:
         "asyncio",
     ):
         logging.getLogger(chatty).setLevel(logging.INFO if debug else logging.ERROR)
-    for telling in ("httpx", "httpx2"):  # they log whole addresses, which may contain a key
+    for telling in ("httpx", "httpx2"):  # they log full URLs, which can contain a key
         logging.getLogger(telling).setLevel(logging.WARNING if debug else logging.ERROR)
-    if not debug:  # the MCP SDK logs bad answers with a traceback; we report them in one sentence
+    if not debug:  # the MCP SDK logs invalid answers with a traceback; Hearth reports them itself
         for loud in ("mcp", "client"):
             logging.getLogger(loud).setLevel(logging.CRITICAL)
 

@@ -40,16 +40,17 @@ from integrations.downloads import downloading_into, fetch_together, megabytes, 
 from integrations.errors import IntegrationError
 
 _MD5_ONLY = "it is checked by md5 only, which shows damage but no malice"
-_SUGGESTED = 3  # voices suggested for a language that has none
+_SUGGESTED = 3  # voices suggested for a language without a voice
 
 
 async def download(
     names: Sequence[str], settings: Settings, known: Mapping[str, ModelEntry], as_json: bool
 ) -> int:
-    """Download the models, or without names those that the settings lack. Returns the exit code.
+    """Download the named models, or all missing models that the settings need. Return the exit
+    code.
 
-    Raises IntegrationError (network, disk, a wrong file) after reporting earlier downloads, and
-    Failed for a name that is not in the manifest.
+    Raises IntegrationError for network and disk errors and damaged files, after reporting the
+    downloads that succeeded, and Failed for a name that is not in the manifest.
     """
     folder = models_folder(settings)
     entries = [_entry(name, known) for name in dict.fromkeys(names)]
@@ -78,8 +79,11 @@ async def download(
 async def fetch_entries(
     entries: Iterable[ModelEntry], folder: Path, fetched: dict[str, bool], console: Terminal
 ) -> None:
-    """Download models one after the other. `fetched` gets True for each that was not complete
-    yet."""
+    """Download models one after the other into `folder`. Raises IntegrationError.
+
+    `fetched` is filled in as they arrive: True for each model that was downloaded, False if it was
+    already complete.
+    """
     with downloading_into(folder):
         async with web_client() as client:
             with _bar(console) as bar:
@@ -107,8 +111,11 @@ def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:
 def _told(
     entries: Iterable[ModelEntry], fetched: Mapping[str, bool], folder: Path, problem: str
 ) -> list[dict[str, object]]:
-    """Return the JSON rows. `fetched` is null for the failed model, which has the problem, and
-    those after it."""
+    """Return the JSON rows.
+
+    `problem` is reported with the first model that wasn't fetched. From that model on, "fetched" is
+    null.
+    """
     told: list[dict[str, object]] = []
     for entry in entries:
         came = fetched.get(entry.name)
@@ -131,7 +138,7 @@ def _told(
 def _tell_of_the_rest(
     settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
-    """Report what the settings need and cannot be downloaded. Raises Failed for a missing model."""
+    """Report languages without a voice. Raises Failed for a missing model that has no download."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; hearth models list shows what there is"
@@ -147,7 +154,7 @@ def _tell_of_the_rest(
 
 
 def _tell(entry: ModelEntry, console: Terminal) -> None:
-    """Print name, size and licence of a model before it is downloaded."""
+    """Print a model's name, size and licence."""
     said = [f"{entry.name}: {megabytes(entry.size)}, licence: {entry.licence}"]
     if entry.noncommercial:
         said.append("not for commercial use")
@@ -157,7 +164,7 @@ def _tell(entry: ModelEntry, console: Terminal) -> None:
 
 
 def _bar(console: Terminal) -> Progress:
-    """Return progress bars for a terminal; they show nothing elsewhere."""
+    """Return progress bars, which are disabled if the output isn't a terminal."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -188,7 +195,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     looked = actions.add_parser("check", help="verify every installed file")
     for action in (listed, fetched, looked):
-        # The common arguments are accepted after these words too.
+        # Accept the common options after the subcommand too.
         action.add_argument("--config", type=Path, default=SUPPRESS, help=SUPPRESS)
         action.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)
         action.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -212,7 +219,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) -> int:
-    """Check the models. Returns exit code 1 if one is broken, or missing though needed."""
+    """Verify the models' files and return the exit code.
+
+    It is 1 if a model is broken, or if a model that the settings need is missing.
+    """
     needed = wanted_names(settings)
     lacking = (State.MISSING, State.PARTIAL)
     looked_at = [one for one in shelf if one.state not in lacking or one.name in needed]
@@ -233,7 +243,7 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
 
 
 def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
-    """Print one line per model, and the licences below, because some are longer than a line."""
+    """Print a table of the models with the licences below, because a licence can be a long text."""
     if as_json:
         say_json([_plain(one) for one in shelf])
         return

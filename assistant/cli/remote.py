@@ -1,7 +1,7 @@
-"""Run a command in the running `hearth run`: the terminal's side.
+"""The terminal's side of commands that run in the daemon; `control` is the daemon's side.
 
-It imports next to nothing, so that an answer takes a fraction of the time that a process of its own
-would. `control` is the other side. One JSON value per line, in both directions:
+Importing almost nothing makes the answer much faster than in a new process. The protocol has one
+JSON object per line in both directions:
 
     {"version", "words", "config", "variables", "columns", "terminals", "environ"}   to the daemon
     {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}
@@ -25,22 +25,23 @@ from typing import Any
 
 COMMANDS = frozenset({"ask", "say", "tools", "undo"})
 NAME = "control.sock"  # in the data folder
-ANSWER_S = 3.0  # for the daemon to accept a command
-ALIVE_S = 5.0  # between the daemon's signs of life while a command runs
-SILENT_S = 20.0  # without one, the daemon hangs
+ANSWER_S = 3.0  # seconds for the daemon to accept a command
+ALIVE_S = 5.0  # seconds between the daemon's keep-alive messages while a command runs
+SILENT_S = 20.0  # seconds without a message after which the daemon is considered hung
 SYSTEM_FILE = Path("/etc/hearth/hearth.toml")
-_OWN = "HEARTH_ASSISTANT__DATA"  # it leads to the daemon
-# Options for this process, or that need its files. Of `--config` only the full name is read here.
+_OWN = "HEARTH_ASSISTANT__DATA"  # it only selects the daemon
+# Options that only work in this process. `--config` counts only if it is abbreviated, because
+# `config_file` reads just the full name.
 _ALONE = ("--alone", "--help", "--debug", "--out", "--config")
-# What rich looks at before it uses colours.
+# The variables from which rich decides whether to use colours.
 _COLOURS = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
-    """Run a command in the daemon and return its exit code; None to run it in this process.
+    """Run a command in the daemon and return its exit code.
 
-    None means that nothing was begun: there is no daemon for these settings, or it cannot take this
-    command.
+    Return None if the command has to run in this process, because no daemon uses these settings or
+    the daemon can't run it. Nothing has been started in that case.
     """
     if not words or words[0] not in COMMANDS or not _may_be_remote(words):
         return None
@@ -57,14 +58,19 @@ def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | Non
 
 def _may_be_remote(words: Sequence[str]) -> bool:
     if not all(map(str.isprintable, words)):
-        return False  # perhaps not in the terminal's encoding: `main` tells of it
+        return False  # possibly invalid in the terminal's encoding, which `main` reports
     options = [word.partition("=")[0] for word in words[1:]]
     if "--" in options:
         options = options[: options.index("--")]
-    ours = {"approve", "rate", "-", "--explain=-"}  # an owner's decision, or calls in our input
+    ours = {
+        "approve",
+        "rate",
+        "-",
+        "--explain=-",
+    }  # the owner's decisions, and calls read from stdin
     if words[0] == "tools" and not ours.isdisjoint((*options, *words)):
         return False
-    # argparse takes the beginning of an option for the whole one.
+    # argparse accepts abbreviated options.
     short = {one for one in options if one.startswith("--") and one != "--config"}
     return "-h" not in options and not any(
         option.startswith(one) for one in short for option in _ALONE
@@ -72,7 +78,7 @@ def _may_be_remote(words: Sequence[str]) -> bool:
 
 
 def config_file(words: Sequence[str], environ: Mapping[str, str]) -> Path | None:
-    """Return the configuration file that counts, as `assistant.config.load.find_file` does."""
+    """Return the configuration file to use, chosen as in `assistant.config.load.find_file`."""
     for word, value in zip(words, [*words[1:], ""], strict=True):
         if word == "--config":
             return Path(value).absolute()
@@ -87,7 +93,7 @@ def config_file(words: Sequence[str], environ: Mapping[str, str]) -> Path | None
 
 
 def data_folder(config: Path | None, environ: Mapping[str, str]) -> Path:
-    """Return the data folder of these settings. Raises OSError and ValueError."""
+    """Return the data folder of the daemon with these settings. Raises OSError and ValueError."""
     named: Any = environ.get("HEARTH_ASSISTANT__DATA", "")
     base = Path.cwd()
     if not named and config is not None:
@@ -105,7 +111,7 @@ def data_folder(config: Path | None, environ: Mapping[str, str]) -> Path:
 
 @contextlib.contextmanager
 def short_path(path: Path) -> Iterator[str]:
-    """Yield a path that fits into a socket's address, which holds 107 bytes."""
+    """Yield a path for a Unix socket that is no longer than 107 bytes, the limit of its address."""
     if len(os.fsencode(path)) < 107:
         yield str(path)
         return
@@ -117,7 +123,7 @@ def short_path(path: Path) -> Iterator[str]:
 
 
 def connect(path: Path) -> socket.socket | None:
-    """Return a connection to the daemon, None if none listens there. Raises OSError."""
+    """Connect to the daemon. Return None if no daemon is listening there."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
         connection.settimeout(ANSWER_S)
@@ -130,7 +136,7 @@ def connect(path: Path) -> socket.socket | None:
 
 
 def fingerprint(value: str) -> str:
-    """Return a hash by which both sides compare a variable without showing it."""
+    """Return a hash, so that both sides can compare a variable without sending its value."""
     return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -163,7 +169,10 @@ def _request(
 
 
 def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> int | None:
-    """Send the command and do what the daemon says, until it gives the exit code."""
+    """Send the command and carry out the daemon's messages. Return the exit code.
+
+    Return None if the command has to run in this process.
+    """
     try:
         _send(stream, request)
         first = json.loads(stream.readline() or "{}")
@@ -177,7 +186,7 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
         return 1
     connection.settimeout(SILENT_S)
     try:
-        _send(stream, {"go": True})  # a command whose terminal has given up is never begun
+        _send(stream, {"go": True})  # without this the daemon doesn't start the command
     except OSError:
         _complain("the running Hearth has just ended; try again")
         return 1
@@ -185,7 +194,8 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
 
 
 def _follow(stream: Any) -> int:
-    """Do what the daemon says until it gives the exit code, or ends or hangs."""
+    """Carry out the daemon's messages until it sends the exit code. Return 1 if it stops
+    responding."""
     while (message := _received(stream)) is not None:
         if "exit" in message:
             return int(message["exit"])
@@ -197,19 +207,19 @@ def _follow(stream: Any) -> int:
             sys.stderr.flush()
         elif "read" in message:
             line = _read_line(**message["read"])
-            with contextlib.suppress(OSError):  # then nothing more is received either
+            with contextlib.suppress(OSError):  # the next read fails too
                 _send(stream, {"line": line})
     return 1
 
 
 def _received(stream: Any) -> dict[str, Any] | None:
-    """Return the daemon's next message. Explains and returns None if it ended or hangs."""
+    """Return the daemon's next message. If it ended or hangs, print an error and return None."""
     try:
         message: dict[str, Any] = json.loads(stream.readline())
         return message
     except TimeoutError:
         how = "no longer answers"
-    except (OSError, ValueError):  # also in the middle of a message
+    except (OSError, ValueError):  # the connection ended, possibly within a message
         how = "ended before the command did"
     _complain(f"the running Hearth {how}; `hearth trace` shows what was done")
     return None
@@ -221,7 +231,10 @@ def _send(stream: Any, message: Mapping[str, Any]) -> None:
 
 
 def _read_line(hidden: bool, wait_s: float) -> str:
-    """Read a line from the terminal, "" if none comes in time. Earlier input is discarded."""
+    """Read a line from the terminal, or return "" after `wait_s` seconds.
+
+    Discards everything typed earlier.
+    """
     import termios
 
     stdin = sys.stdin.fileno()

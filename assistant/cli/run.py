@@ -1,4 +1,4 @@
-"""`hearth run`: the daemon that listens."""
+"""`hearth run`: run the daemon."""
 
 import argparse
 import faulthandler
@@ -19,7 +19,7 @@ from assistant.service.notify import runtime_folder, service_manager, starts_of
 from assistant.service.reload import Reloading
 from assistant.service.service import Service
 
-if TYPE_CHECKING:  # imported at run time while frames are being processed
+if TYPE_CHECKING:  # imported at run time only after listening has started
     from assistant.app.build import App
 
 
@@ -41,7 +41,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         return found
 
     def parser_for(words: list[str]) -> argparse.ArgumentParser:
-        from assistant.cli.main import parser_of  # with the modules of the command
+        from assistant.cli.main import parser_of  # also imports the command's modules
 
         return parser_of(words)
 
@@ -53,7 +53,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         _log.warning("%s", one.sentence)
     manager = service_manager(os.environ)
     if manager.there:
-        faulthandler.enable()  # shows where the process was when the watchdog ended it
+        faulthandler.enable()  # prints a traceback if the watchdog kills the process
     with locked(settings.data_folder):
         reloading = Reloading(settings, load, runtime_folder(os.environ))
         async with open_control(settings.data_folder, parser_for) as control:
@@ -63,7 +63,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
-    """Print that Hearth has started, and from now on each turn."""
+    """Print that Hearth has started, and then every turn unless `quiet`."""
     settings = app.settings
     words = ", ".join(word.model for word in settings.wake.words)
     for notice in (
@@ -73,11 +73,14 @@ def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
     ):
         say(f"hearth: {notice}", error=True)
     if not quiet:
-        app.log.on_turn(_show, from_start=True)  # some turns may have waited for the house
+        app.log.on_turn(
+            _show, from_start=True
+        )  # some turns may have started before the house was open
 
 
 def _show(turn: FinishedTurn) -> None:
-    # A turn of another terminal runs in that one's context; this shows it here.
+    # A command from another terminal runs in a context that prints there. Use a new context to
+    # print here.
     Context().run(_show_here, turn)
 
 

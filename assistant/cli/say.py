@@ -1,4 +1,4 @@
-"""`hearth say`: hear a text as Hearth would speak it."""
+"""`hearth say`: speak a text, or write the speech to a file."""
 
 import argparse
 from pathlib import Path
@@ -33,7 +33,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    """Return the text, typed with or without quotes. Raises Failed."""
+    """Join the words of the text, which needs no quotes. Raises Failed if there are none."""
     text = " ".join(arguments.text).strip()
     if not text:
         raise Failed("There is nothing to say. Try `hearth say dinner is ready`.", exit_code=2)
@@ -59,7 +59,10 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
-    """Speak it as an announcement: it waits until nobody else talks."""
+    """Speak the text in the daemon, as an announcement.
+
+    It waits for a pause in the conversation.
+    """
     assert app.daemon is not None
     announcements, now = app.daemon.announcements, SystemClock().now()
     options = {"language": arguments.language} if arguments.language else {}
@@ -70,7 +73,9 @@ async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | 
         heard = announcements.hold(record) and await announcements.over(record.id)
     finally:
         unfollow()
-        announcements.withdraw(record.id)  # the terminal was interrupted while it waited
+        announcements.withdraw(
+            record.id
+        )  # in case the terminal was interrupted while the announcement was waiting
     if not heard:
         raise Failed(
             "The text was not spoken: no speaker works, or more important messages are waiting. "
@@ -81,7 +86,7 @@ async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | 
     audio_ms = said.audio_ms if said else 0.0
     clauses = list(said.clauses) if said else []
     if said and said.answer is None and audio_ms:
-        clauses = [record.text]  # in guest mode a record has no words
+        clauses = [record.text]  # in guest mode the record contains no text
     if arguments.json:
         say_json({"clauses": clauses, "audio_ms": round(audio_ms, 1)})
     else:

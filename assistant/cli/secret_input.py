@@ -1,4 +1,4 @@
-"""Secrets that a person gives to a command: in a file, or typed without being shown."""
+"""Read secrets for a command from a file or from hidden terminal input."""
 
 import argparse
 import getpass
@@ -8,13 +8,16 @@ from pathlib import Path
 
 from assistant.cli.terminal import Failed, say
 
-# Takes what the token is for; returns an administrator's token, or "" for none. May wait for a
-# person, so it runs in a thread.
+# Takes the purpose, such as "set the device's room", and returns an administrator's token or "".
+# It can wait for the user, so it runs in a thread.
 AskAdmin = Callable[[str], str]
 
 
 def secret_in(file: Path, what: str) -> str:
-    """Return the one line of a file. `what`: "token" or "key". Blocking. Raises Failed."""
+    """Return the single line in a file. Blocking. Raises Failed.
+
+    `what` is "token" or "key", for the error messages.
+    """
     try:
         secret = file.read_text(encoding="utf-8").strip()
     except UnicodeDecodeError as error:
@@ -29,7 +32,7 @@ def secret_in(file: Path, what: str) -> str:
 
 
 def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
-    """Add `--admin-token-file`. `what_for`: an infinitive, for its help."""
+    """Add `--admin-token-file`. `what_for` completes "to ..." in its help."""
     parser.add_argument(
         "--admin-token-file",
         type=Path,
@@ -40,8 +43,11 @@ def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
 
 
 def admin_asker(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
-    """Return a function that gets an administrator's token: from the file, from the terminal, or
-    not at all."""
+    """Return a function that gets an administrator's token.
+
+    It reads the token from the given file, or asks for it if `ask` is True and there is a terminal.
+    Otherwise it returns "".
+    """
 
     def asked(what_for: str) -> str:
         if arguments.admin_token_file:

@@ -1,4 +1,4 @@
-"""`hearth setup`: write the configuration with you, and register this box in Home Assistant."""
+"""`hearth setup`: write the configuration and register Hearth's device in Home Assistant."""
 
 import argparse
 import asyncio
@@ -37,7 +37,7 @@ HOME = "http://homeassistant.local:8123"
 
 
 def answer_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add a flag for each question; a question answered by a flag is not asked."""
+    """Add an option for each setup question. A question that an option answers is not asked."""
     parser.add_argument(
         "--url", help=f"Home Assistant's address, or demo for a simulated house (default: {HOME})"
     )
@@ -96,7 +96,7 @@ def answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def action_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say how setup proceeds."""
+    """Add the options that control how setup proceeds."""
     parser.add_argument(
         "--non-interactive",
         action="store_true",
@@ -115,7 +115,7 @@ def action_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def answers_of(arguments: argparse.Namespace) -> Answers:
-    """Read the answers from the flags and the files that they name. Blocking. Raises Failed."""
+    """Return the answers given by options and by the files they name. Blocking. Raises Failed."""
     try:
         spoken = read_languages(arguments.languages) if arguments.languages else None
     except Unclear as unclear:
@@ -207,7 +207,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
 async def _talk(
     arguments: argparse.Namespace, given: Answers, present: Settings, console: Terminal
 ) -> tuple[Answers, int]:
-    """Return the answers after asking for what is missing, and the number of questions left."""
+    """Ask the remaining questions. Return all answers and how many questions may still be asked."""
     known = await asyncio.to_thread(read_manifest)
     home = draft(present, given).home_assistant
     conversation = SetupDialog(
@@ -232,9 +232,14 @@ async def _talk(
 
 
 def _before(target: Path, exists: bool) -> tuple[str, Settings]:
-    """Return the file's text and the present settings. Blocking. Raises ConfigError."""
+    """Return the file's text and the current settings. Blocking. Raises ConfigError.
+
+    If there is no file to change, this is the text of a new file and its settings.
+    """
     if exists:
-        settings = load_settings(target, os.environ)  # first, for its error about a broken file
+        settings = load_settings(
+            target, os.environ
+        )  # first, because it explains what is wrong in a broken file
         return begun(target.read_text(encoding="utf-8")), settings
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(begun())
@@ -243,7 +248,7 @@ def _before(target: Path, exists: bool) -> tuple[str, Settings]:
 
 
 def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
-    """Return the answers with what a configuration from flags alone needs. Raises Failed."""
+    """Add the default address. Raises Failed if the options don't suffice for a configuration."""
     if given.url is None and not arguments.non_interactive:
         raise Failed("There is no terminal to ask on: use --non-interactive with --url", 2)
     if given.token is None and given.url != DEMO:

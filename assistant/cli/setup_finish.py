@@ -1,4 +1,4 @@
-"""The end of `hearth setup`: write the files, register the box, and say what comes next."""
+"""The last part of `hearth setup`: write the files, register the device, print the next steps."""
 
 import asyncio
 import os
@@ -39,7 +39,8 @@ from integrations.home_assistant.websocket import Commands
 
 
 async def become_device(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
-    """Register this box, put its device into its room if possible, and print the outcome."""
+    """Register this device in Home Assistant, assign it to its area if possible, and print the
+    result."""
     address = address_of(settings)
     file = DeviceFile(settings.data_folder, SystemClock())
     try:
@@ -57,8 +58,10 @@ async def become_device(settings: Settings, ask_admin: AskAdmin, console: Termin
 async def _settle_area(
     home: Commands, record: DeviceRecord, address: Address, area: str, ask_admin: AskAdmin
 ) -> str:
-    """Move the device to its area, and return what is left to do, or "". Raises
-    IntegrationError."""
+    """Assign the device to its area. Return what the user still has to do, or "".
+
+    Raises IntegrationError.
+    """
     if not area:
         return "No room is set: add one with hearth setup --area ROOM."
     found = await place.look_up(home, record, area)
@@ -87,13 +90,13 @@ def _connected(address: Address) -> HomeAssistant:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The answers, and what setup does with them."""
+    """The answers, and what setup will do with them."""
 
-    target: Path  # the configuration
-    before: str  # its text until now
+    target: Path  # the configuration file
+    before: str  # the file's current text
     present: Settings
     answers: Answers
-    registers: bool  # register the box in Home Assistant
+    registers: bool  # register the device in Home Assistant
     fetches: bool  # download missing voices
 
 
@@ -102,8 +105,8 @@ async def finish(
 ) -> None:
     """Carry out the plan. Raises ConfigError if nothing could be written.
 
-    `person`: None if no further question may be asked; `ask_admin` takes the number of questions
-    asked here.
+    `person` is None if setup may ask no more questions. `ask_admin` takes the number of questions
+    asked here, because the total is limited.
     """
     target = plan.target
     text = applied(plan.before, plan.answers, target, plan.present)
@@ -122,7 +125,7 @@ async def finish(
 
 
 def _files(plan: Plan, text: str) -> list[NewFile]:
-    """Return the files, secrets first: the configuration that names them comes last."""
+    """Return the files to write, with the configuration last because it names the secret files."""
     target = plan.target.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else PLAIN_MODE
     return [
@@ -141,10 +144,10 @@ async def _fetch(settings: Settings, console: Terminal) -> None:
 
 
 async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
-    """Print a link to the console; it is kept in no file."""
+    """Print a link to the console. It isn't stored in any file."""
     try:
         link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
-    except ConfigError as error:  # the settings are right without it
+    except ConfigError as error:  # the settings are complete without the link
         console.print(f"Cannot make a link to the console: {error}", style="yellow")
         return
     console.print(

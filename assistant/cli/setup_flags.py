@@ -1,4 +1,7 @@
-"""Flags of `hearth setup` that have become commands: they still work, and name the new command."""
+"""Options of `hearth setup` that have become commands.
+
+They still work, but print which command replaces them.
+"""
 
 import argparse
 import asyncio
@@ -17,7 +20,7 @@ from assistant.cli.unregister import unregister
 from assistant.config.load import load_settings
 from assistant.config.schema import Settings
 
-# Each flag, and the command that does its work.
+# By argparse's name: the option, and the command that replaces it.
 _NOW = {
     "forget": ("--forget", "hearth unregister"),
     "revoke": ("--revoke", "hearth token revoke"),
@@ -31,7 +34,7 @@ _NOW = {
 
 
 def earlier_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags. The help no longer shows them."""
+    """Add the replaced options. They are hidden from the help."""
     parser.add_argument("--token", metavar="NAME", help=SUPPRESS)
     parser.add_argument("--scopes", default=SPEAK, metavar="A,B", help=SUPPRESS)
     parser.add_argument("--tokens", action="store_true", help=SUPPRESS)
@@ -46,13 +49,15 @@ def earlier_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wants_other_command(arguments: argparse.Namespace) -> bool:
-    """Return True if a flag asks for the work of another command."""
+    """Return True if any of the replaced options is given."""
     return any(True for _ in _given(arguments))
 
 
 async def run_other_command(arguments: argparse.Namespace, target: Path, console: Terminal) -> int:
-    """Do what the flags ask for, and name the commands that replace them. `target` is the
-    configuration."""
+    """Run the commands that the replaced options stand for, and print their names.
+
+    `target` is the configuration file.
+    """
     if arguments.export is not None and arguments.bring is not None:
         raise Failed("Use either --export or --import, not both", 2)
     for flag, command in _given(arguments):
@@ -78,8 +83,10 @@ _INTO_HTTP = frozenset({"--revoke", "--token", "--tokens", "--sign-out", "--cons
 
 
 def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal) -> None:
-    """Handle the flags for tokens and sign-ins, which can be combined. Raises ConfigError and
-    Failed."""
+    """Run the options for tokens and sign-ins, which can be combined.
+
+    Raises ConfigError and Failed.
+    """
     if arguments.revoke is not None:
         revoke_token(settings, arguments.revoke, console)
     if arguments.token is not None:
@@ -93,7 +100,7 @@ def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal
 
 
 def _names(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the given flags, by their names in `_NOW`."""
+    """Yield the keys in `_NOW` of the options that are given."""
     return (name for name in _NOW if getattr(arguments, name) not in (None, False))
 
 

@@ -1,4 +1,4 @@
-"""The person at the terminal, answers from flags, and what may open the house."""
+"""Steps of `hearth setup` at the terminal: asking, checking given answers and rating openers."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ from integrations.home_assistant.rest import check
 def setup_services(
     console: Terminal, *, verify_tls: bool = True, ca_file: str = ""
 ) -> SetupServices:
-    """Return the real services; `console` shows the progress of downloads."""
+    """Return the services that setup uses. `console` shows the progress of downloads."""
 
     async def fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
         await fetch_entries(entries, folder, {}, console)
@@ -47,7 +47,8 @@ def setup_services(
 
 
 async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
-    """Check the answers, and return them with voices for new languages.
+    """Check answers that were given as options, and return them with voices for new languages
+    added.
 
     Raises IntegrationError, ConfigError and Failed.
     """
@@ -75,7 +76,7 @@ async def settle_given(answers: Answers, present: Settings, console: Terminal) -
 
 
 async def _try_word(settings: Settings) -> None:
-    """Raise Failed if Hearth cannot listen for the wake word."""
+    """Raise Failed if the wake word's model can't be loaded."""
     try:
         engine = await asyncio.to_thread(wake_engine, settings)
     except AudioError as error:
@@ -84,7 +85,7 @@ async def _try_word(settings: Settings) -> None:
 
 
 async def _try_key(settings: Settings, means: SetupServices, console: Terminal) -> None:
-    """Check the key's form, and ask Google about it only after the person's yes."""
+    """Check the key's format. Only with the user's consent, try it with Google."""
     key = settings.gemini.api_key.get_secret_value()
     problem = impossible(key)
     if problem:
@@ -108,25 +109,26 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
         console.tell(told, model=settings.gemini.model, fold=True)
 
 
-_METER = 24  # width of the level, in characters
-_SCORE = 10  # width of the wake word's score
+_METER = 24  # width of the level meter in characters
+_SCORE = 10  # width of the wake word score in characters
 _A_SECOND = 12  # redraws of the meter per second
 
 
 class TerminalPerson:
-    """A `Person` on stdin and stderr."""
+    """A `Person` who answers at the terminal."""
 
     def __init__(self, console: Terminal) -> None:
-        """`console`: on stderr, so that stdout stays free for programs."""
+        """`console` writes to stderr, to keep stdout free for programs."""
         self._console = console
 
     def tell(self, text: str, style: str = "") -> None:
         self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Print the prompt and read a line. A hidden line has no default, which would be shown."""
+        """Print the prompt and read a line. The default isn't used with `hidden`, as it would be
+        visible."""
         shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
-        with silent(hidden):  # first: people type as soon as they see the prompt
+        with silent(hidden):  # first, because users type as soon as they see the prompt
             self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)
             line = await read_line()
         if hidden or not line:
@@ -155,7 +157,7 @@ class TerminalPerson:
 
 
 def _drawn(reading: Reading) -> Text:
-    """Draw the present level and the wake word's best score on one line."""
+    """Draw one line with the current level and the wake word's best score."""
     loud = reading.loudness
     line = Text("   level ")
     line.append(bar(loud.now, _METER), style="red" if loud.clipped else "green")
@@ -167,7 +169,7 @@ def _drawn(reading: Reading) -> Text:
 
 
 async def confirm(person: TerminalPerson, question: str) -> bool:
-    """Ask for a yes. Enter and a closed terminal mean no."""
+    """Ask a yes-or-no question. Return False for an empty line or a closed terminal."""
     try:
         said = await person.ask(f"{question} (yes or no)", "no")
     except Gone:
@@ -175,16 +177,17 @@ async def confirm(person: TerminalPerson, question: str) -> bool:
     return said.casefold() in ("y", "yes")
 
 
-SHOWN = 30  # things in the list; `hearth tools rate` lists them all
+SHOWN = 30  # entities listed by setup; `hearth tools rate` lists all
 _LATER = "hearth tools rate lists them"
 
 
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
-    """Ask which of the entities that may open the house don't, and return the number of questions.
+    """Ask which of the possible openers are harmless, and return how many questions were asked.
 
-    `person`: None if there is no person, or enough questions were asked; then the list is only
-    mentioned. Entities that are not answered stay asked about. If Home Assistant or the store is
-    unreachable, nothing is printed: the doctor reports that.
+    An opener is an entity that could open the house or silence an alarm. `person` is None if no
+    question may be asked; then only their number is printed. Hearth goes on asking before it uses
+    the openers that the user didn't rate. If Home Assistant is unreachable, nothing is printed,
+    because `hearth doctor` reports that.
     """
     address = address_of(settings)
     tls = address.verify_tls, address.ca_file
@@ -216,7 +219,7 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
 
 
 async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
-    """Return the ratings by entity id, or none if the person leaves everything as it is."""
+    """Return the user's ratings by entity id, or {} to leave everything unrated."""
     shown = things[:SHOWN]
     person.tell("")
     person.tell("These may open the house, or silence an alarm", "bold")
@@ -239,7 +242,7 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
             continue
         if not chosen:
             return {}
-        # A person who chose some has looked at the others too.
+        # A user who chose some of the entities has also decided about the others.
         return {
             one.entity_id: Tier.COMFORT if number in chosen else Tier.SECURE
             for number, one in enumerate(shown, 1)

@@ -1,8 +1,8 @@
-"""The only way to print on a terminal: text from outside is shown and cannot control it.
+"""Safe terminal output: text from outside is escaped, so it can't control the terminal.
 
-Every command prints through this module: `say` and `say_json` for plain lines, `Terminal` for
-colours and tables (`assistant.cli.console`). Each line is one argument; a line break within it came
-from outside and is escaped, like control, escape and direction characters.
+Every command prints through this module: plain lines with `say` and `say_json`, colours and tables
+with `Terminal` in `assistant.cli.console`. Each line is a separate argument. A line break within an
+argument came from outside and is escaped, like control, escape and text-direction characters.
 """
 
 import argparse
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemoteTerminal:
-    """A terminal of another process, where a command prints that runs in this one."""
+    """Another process's terminal, on which a command prints that runs in this process."""
 
     out: TextIO
     error: TextIO
     columns: int
     out_is_terminal: bool
     error_is_terminal: bool
-    environ: Mapping[str, str]  # what colours depend on
+    environ: Mapping[str, str]  # variables that decide whether to use colours
 
 
-# Set while a command of another process runs here; each command runs in a context of its own.
+# Set in the context of a command that runs here for another process.
 remote_terminal: ContextVar[RemoteTerminal | None] = ContextVar("remote_terminal", default=None)
 
 
@@ -55,8 +55,7 @@ def output(*, error: bool = False) -> TextIO:
 
 
 def say(*lines: object, error: bool = False) -> None:
-    """Print each argument as one line, on stderr if `error`. Without arguments nothing is
-    printed."""
+    """Print each argument on its own line, on stderr if `error` is True."""
     stream = output(error=error)
     for line in lines:
         print(escaped(str(line)), file=stream)
@@ -66,25 +65,31 @@ def say(*lines: object, error: bool = False) -> None:
 def say_json(
     value: object, *, ascii_only: bool = False, default: Callable[[Any], str] | None = None
 ) -> None:
-    """Print one JSON value on one line of stdout. The escapes do not change its meaning."""
+    """Print a JSON value on one line of stdout.
+
+    Control characters are written as JSON escapes, so the value stays the same.
+    """
     text = escaped_json(json.dumps(value, ensure_ascii=ascii_only, default=default))
     print(text, file=output())
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that answers wrong usage in one line and suggests what may have been meant."""
+    """An argument parser that reports wrong usage in one line, with a suggestion."""
 
-    sentence = ""  # the argument that takes any number of words
+    sentence = ""  # name of the argument that takes any number of words
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the arguments. Those of a sentence may stand around options, and after `--`."""
+        """Parse the arguments. A sentence's words can come before, between and after options.
+
+        After `--`, every argument belongs to the sentence.
+        """
         given, after = list(sys.argv[1:] if args is None else args), list[str]()
         if self.sentence and "--" in given:
             cut = given.index("--")
             given, after = given[:cut], given[cut + 1 :]
         found, unknown = super().parse_known_args(given, namespace)
         if self.sentence:
-            # argparse takes one run of words; those behind an option are left over.
+            # argparse stops at the first option; the words after it end up in `unknown`.
             words = [word for word in unknown if not word.startswith("-") or " " in word]
             unknown = [word for word in unknown if word not in words]
             setattr(found, self.sentence, [*getattr(found, self.sentence), *words, *after])
@@ -93,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         return found, []
 
     def error(self, message: str) -> NoReturn:
-        """Report wrong usage with control characters escaped, and exit with code 2."""
+        """Print one line about wrong usage, with control characters escaped, and exit with 2."""
         sentence = _in_plain_words(message)
         end = "" if sentence[-1] in ".?" else "."
         told = f"hearth: {sentence}{end} Run `{self.prog} --help` for help."
@@ -107,7 +112,7 @@ class Parser(argparse.ArgumentParser):
         near = next(iter(get_close_matches(str(value), choices, 1)), None)
         hint = f"did you mean {near}?" if near else f"use {one_of(choices)}"
         name = "/".join(action.option_strings) or action.metavar or action.dest
-        # Without the action, whose name argparse puts in front in some versions only.
+        # Pass no action, because only some Python versions put its name in front.
         raise argparse.ArgumentError(None, f"{name} cannot be '{value}'; {hint}")
 
     def _about_unknown(self, word: str) -> str:
@@ -118,7 +123,7 @@ class Parser(argparse.ArgumentParser):
         return f"Unknown option {given}" + (f"; did you mean {near[0]}?" if near else "")
 
     def _known(self) -> list[str]:
-        """Return the long options of this parser and of its commands."""
+        """Return the long options of this parser and of its subcommands."""
         found = [name for one in self._actions for name in one.option_strings if name[1] == "-"]
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
@@ -127,7 +132,7 @@ class Parser(argparse.ArgumentParser):
         return found
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        # argparse would hide that the output cannot be written.
+        # argparse's own method ignores write errors.
         if message:
             output(error=file is not sys.stdout).write(message)
 
@@ -141,7 +146,7 @@ _ARGPARSE_SAYS = (
 
 
 def _in_plain_words(message: str) -> str:
-    """Return argparse's message as the beginning of a sentence for a person."""
+    """Reword one of argparse's messages for users."""
     for pattern, words in _ARGPARSE_SAYS:
         if found := re.fullmatch(pattern, message, re.DOTALL):
             return found.expand(words)
@@ -149,7 +154,7 @@ def _in_plain_words(message: str) -> str:
 
 
 def add_sentence(parser: argparse.ArgumentParser, help_text: str) -> None:
-    """Accept any number of words as one sentence, which needs no quotes."""
+    """Accept any number of words as one sentence, so that it needs no quotes."""
     parser.add_argument("text", nargs="*", metavar="TEXT", help=help_text)
     if isinstance(parser, Parser):
         parser.sentence = "text"
@@ -160,62 +165,60 @@ Beside = Callable[[argparse.Namespace, "App", "Prompter | None"], Coroutine[Any,
 
 @dataclass(frozen=True, slots=True)
 class CliCommand:
-    """One command of `hearth`."""
+    """A command of the `hearth` program."""
 
     name: str
     examples: Sequence[str]  # for --help
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Settings], Coroutine[Any, Any, int]]  # returns the exit code
-    configured: bool = True  # False: it runs with the defaults, whatever the file says
-    # Runs it in the daemon, for a terminal beside it; None: it always runs in its own process.
+    configured: bool = True  # False: run with the defaults and ignore the configuration file
+    # Runs the command in the daemon for another terminal; None if it needs its own process.
     beside: "Beside | None" = None
 
 
 def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Accept the arguments common to all commands after the second word too."""
+    """Accept the options common to all commands after a subcommand too."""
     hidden = argparse.SUPPRESS
     parser.add_argument("--config", type=Path, default=hidden, help=hidden)
     parser.add_argument("--debug", action="store_true", default=hidden, help=hidden)
 
 
 def add_alone(parser: argparse.ArgumentParser) -> None:
-    """Add the option that keeps a command out of the running daemon."""
+    """Add `--alone`, which prevents the command from running in the daemon."""
     parser.add_argument(
         "--alone", action="store_true", help="run in this process, even if `hearth run` is running"
     )
 
 
 class Failed(Exception):
-    """A command could not do its work. `str(error)` is one sentence for a person."""
+    """Raised when a command can't do its work. `str(error)` is a sentence for the user."""
 
     def __init__(self, sentence: str, exit_code: int = 1) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
 
 
-#
-# The log: secrets are masked, and text from outside adds no lines.
-#
-# A record is one line, whatever names, answers and errors it quotes (see `escaped`). Only a
-# traceback has several lines, and each exception's text is one of them.
+# In the log, secrets are masked and text from outside can't add lines: a record is one line,
+# whatever names, answers and errors it quotes (see `escaped`). Only a traceback has several lines,
+# and each exception's message is one of them.
 
 
 STARS = "***"
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 _CAUSED = "The above exception was the direct cause of the following exception:"
 _MEANWHILE = "During handling of the above exception, another exception occurred:"
-_SHORTEST = 8  # characters; masking a PIN wherever its digits occur would reveal it
+_SHORTEST = 8  # characters; masking a PIN everywhere its digits occur would reveal it
 
 
 class StarredFormatter(logging.Formatter):
-    """A formatter that masks secrets in the whole text, including tracebacks."""
+    """A log formatter that masks secrets in the whole record, including tracebacks."""
 
     def __init__(self, layout: str) -> None:
         super().__init__(layout)
         self._hidden: tuple[str, ...] = ()
 
     def hide(self, settings: Settings) -> None:
-        """Mask the secrets of these settings too, from now on."""
+        """Add the secrets in these settings to those that are masked."""
         plain = {secret for secret in secrets_in(settings) if len(secret) >= _SHORTEST}
         forms = {
             form
@@ -225,7 +228,7 @@ class StarredFormatter(logging.Formatter):
         self._hidden = tuple(sorted(forms.union(self._hidden), key=len, reverse=True))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """Escape the whole line, including any `extra` that the layout names."""
+        """Escape the complete line, including `extra` fields that the layout uses."""
         return escaped(super().formatMessage(record))
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802
@@ -235,8 +238,7 @@ class StarredFormatter(logging.Formatter):
         return "\n".join(map(escaped, stack_info.split("\n")))
 
     def format(self, record: logging.LogRecord) -> str:
-        """Mask secrets in the formatted record."""
-        # Without the text cached by another handler's formatter, which is not escaped.
+        # Drop the traceback cached by another handler's formatter, because it isn't escaped.
         text = super().format(logging.makeLogRecord({**record.__dict__, "exc_text": None}))
         for secret in self._hidden:
             text = text.replace(secret, STARS)
@@ -244,15 +246,17 @@ class StarredFormatter(logging.Formatter):
 
 
 def hide_in_logs(settings: Settings) -> None:
-    """Mask the secrets of these settings in everything this process logs from now on."""
+    """Mask the secrets in these settings in everything that this process logs."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, StarredFormatter):
             handler.formatter.hide(settings)
 
 
 def secrets_in(value: object) -> Iterator[str]:
-    """Yield every secret in settings or in a part of them; for a header's value the
-    credential too."""
+    """Yield every secret in the settings or in a part of them.
+
+    For a header such as "Bearer TOKEN", also yield the token alone.
+    """
     if isinstance(value, SecretStr):
         secret = value.get_secret_value()
         yield from {secret, secret.rpartition(" ")[2]}
@@ -268,8 +272,7 @@ def secrets_in(value: object) -> Iterator[str]:
 
 
 def _told(error: BaseException, seen: frozenset[int] = frozenset()) -> Iterator[str]:
-    """Yield the lines of a traceback as Python writes them, with each exception's own text on one
-    line."""
+    """Yield the lines of a traceback, formatted like Python's, with each message on one line."""
     seen |= {id(error)}
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if before is not None and id(before) not in seen:
@@ -297,6 +300,6 @@ def _words(error: BaseException) -> str:
     )
     try:
         words = str(error)
-    except Exception:  # exceptions whose text cannot be read are reported too
+    except Exception:  # report an exception even if its __str__ raises
         words = "<no words>"
     return f"{name}: {words}" if words else name

@@ -1,4 +1,4 @@
-"""`hearth token`: tokens that let programs use the HTTP interface."""
+"""`hearth token`: manage the tokens with which programs use the HTTP interface."""
 
 import argparse
 import asyncio
@@ -13,13 +13,13 @@ from assistant.domain.clock import SystemClock
 from assistant.interfaces.http_tokens import SCOPES, TokenFile, make_admin_token
 from integrations.web.box import Scope
 
-SPEAK = "speak"  # the scope of a token that names none
+SPEAK = "speak"  # default scope
 
 
 def create_token(settings: Settings, name: str, scopes: str, console: Terminal) -> None:
-    """Create a token and print it; nothing else goes to stdout.
+    """Create a token and print it. Only the token goes to stdout.
 
-    `scopes` are separated by commas. Blocking. Raises ConfigError and Failed.
+    `scopes` is a comma-separated list. Blocking. Raises ConfigError and Failed.
     """
     if name == "admin":
         token = make_admin_token(settings)
@@ -50,7 +50,7 @@ def revoke_token(settings: Settings, name: str, console: Terminal) -> None:
 
 
 def list_tokens(settings: Settings, console: Terminal) -> None:
-    """Print a table of all tokens, without the tokens themselves. Blocking. Raises ConfigError."""
+    """Print a table of the tokens' names and scopes. Blocking. Raises ConfigError."""
     table = Table("name", "scopes", "created", box=None)
     table.add_row("admin", "admin", "by http.token, or by hearth token create admin")
     for row in TokenFile(settings.data_folder).rows():
@@ -59,7 +59,7 @@ def list_tokens(settings: Settings, console: Terminal) -> None:
 
 
 def read_scopes(text: str) -> Sequence[Scope]:
-    """Return the scopes of a list such as "speak, read". Raises Failed."""
+    """Parse a comma-separated list of scopes such as "speak, read". Raises Failed."""
     wanted = {part.strip() for part in text.split(",") if part.strip()}
     if not wanted or not wanted.issubset(SCOPES):
         raise Failed(f"--scopes takes any of {', '.join(SCOPES)}, separated by commas", 2)

@@ -1,4 +1,5 @@
-"""`hearth tools`: the menu as the model sees it, and explanations of decisions about calls."""
+"""`hearth tools`: list the tools offered to the model, and explain what would be decided about
+calls."""
 
 import argparse
 import json
@@ -28,11 +29,11 @@ from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 from integrations.owner import OwnedTasks
 
-# Seconds for the house and servers; a turn waits far less, but here everything is to be shown.
+# Seconds to wait for the house and tool servers, far longer than in a turn, to list all tools.
 PATIENCE_S = 20.0
-_NAME = 40  # characters of a name; most are shorter, and they often differ at the end
+_NAME = 40  # maximum width of a name; long enough for most, because names often differ at the end
 _EXAMPLE = '{"name": "HassTurnOn", "arguments": {"name": "Kitchen light"}}'
-_LINE = 100  # characters of a description, even on wider terminals
+_LINE = 100  # maximum length of a description, even on wider terminals
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,13 +73,13 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             return await rate(home, clock, chosen, every, arguments.json)
     async with (
         open_home(settings, clock) as home,
-        open_background_work(settings, home, clock),  # for the tools that it offers
+        open_background_work(settings, home, clock),  # adds its tools to the menu
     ):
         return await _show(arguments, home, settings, clock, calls)
 
 
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
-    if arguments.explain == "-":  # the input here is the daemon's, and reading it would block
+    if arguments.explain == "-":  # stdin is the daemon's here, and reading it would block
         raise Failed("Calls from the input need --alone", 2)
     calls = _calls(arguments.explain) if arguments.explain else []
     _check_profile(arguments.prompt, app.settings)
@@ -97,8 +98,9 @@ async def _show(
     clock: Clock,
     calls: Sequence[dict[str, Any]],
 ) -> int:
-    """Print what was asked for: a prompt, verdicts on calls, or the menu."""
-    await home.hub.tools(PATIENCE_S)  # programs take a while to start
+    """Print what the options request: the model's instructions, decisions about calls, or the
+    tools."""
+    await home.hub.tools(PATIENCE_S)  # server programs take a while to start
     if arguments.prompt is not None:
         told = await _instruction(home, settings, clock, arguments.prompt)
         say_json(told) if arguments.json else say(*told.split("\n"))
@@ -120,7 +122,7 @@ async def _show(
 
 
 async def _instruction(home: HomeContext, settings: Settings, clock: Clock, profile: str) -> str:
-    """Return the system instruction of a session that would begin now."""
+    """Return the system instruction that a session starting now would get."""
     prompt = partial(home.hub.prompt, HOME_ASSISTANT)
     house = home.client
     async with OwnedTasks() as tasks:
@@ -140,7 +142,7 @@ async def _instruction(home: HomeContext, settings: Settings, clock: Clock, prof
 def _print_menu(
     servers: Iterable[ServerState], entries: Sequence[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> None:
-    """Print one line per tool, so that 50 of them are readable on a terminal of 80 columns."""
+    """Print one line per tool, so that 50 tools are readable in 80 columns."""
     console = Terminal()
     for server in servers:
         told = "{name}: [green]ok[/]" if server.ok else "{name}: [red]not usable[/] {reason}"
@@ -149,7 +151,7 @@ def _print_menu(
     table.add_column("tool", max_width=_NAME, no_wrap=True)
     for heading in ("tier", "rule"):
         table.add_column(heading, no_wrap=True)
-    table.add_column("what it does")  # this column is cut on a narrow terminal
+    table.add_column("what it does")  # the last column is cut off on a narrow terminal
     for entry in entries:
         about = f"hidden: {entry.why_hidden}" if entry.hidden else entry.declaration.description
         cells = (entry.declaration.name, entry.tier, rule_of(entry, rules), about[:_LINE])
@@ -166,7 +168,7 @@ def _print_menu(
 
 
 def _calls(given: str) -> list[dict[str, Any]]:
-    """Return the calls to explain: the argument, or with "-" each line of standard input."""
+    """Parse the calls to explain: the argument, or each line of stdin if it is "-". Raises Failed."""
     calls = []
     for line in sys.stdin if given == "-" else [given]:
         if not line.strip():
@@ -186,7 +188,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """Return the output of `--json`, and the ruling, which is only shown to people."""
+    """Return the decision about a call as a JSON object, and the ruling, which isn't in it."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; list them with hearth tools")

@@ -1,7 +1,7 @@
-"""`hearth tools approve` and `rate`: the owner's decisions about tools and entities.
+"""`hearth tools approve` and `hearth tools rate`: the owner's decisions about tools and entities.
 
-Changed tools of untrusted servers are approved as they are now; entities with unknown effects or
-that may open something are rated.
+Tools of an untrusted server that have changed need approval in their new form. Entities need a
+rating if their effects are unknown or they could open the house.
 """
 
 import argparse
@@ -36,19 +36,19 @@ from integrations.home_assistant.house import Entity, House
 
 _GIVEN = re.compile(r"(?P<path>[^/]+/.+?)(?:@(?P<mark>[0-9a-f]{8,64}))?", re.S)
 _PARTS = ("title", "description", "schema")
-_SHORT = 8  # digits of a fingerprint that are shown
+_SHORT = 8  # fingerprint digits that are shown
 _WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
 async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
-    """Approve the waiting tools named by `chosen`; with none, show what waits.
+    """Approve the tools named in `chosen`. Without any, list the tools that wait for approval.
 
-    Each is SERVER/NAME or SERVER/*, optionally followed by @ and the fingerprint shown, so that
-    only exactly that version is approved.
+    A name has the form SERVER/NAME or SERVER/*. With @FINGERPRINT appended, only exactly the
+    version that was shown is approved.
     """
     approvals = Approvals(home.store)
     tools, servers = await home.hub.tools(), home.hub.servers
-    await approvals.look(tools, servers)  # a server's first tools are pinned without asking
+    await approvals.look(tools, servers)  # approves a new server's tools without asking
     waiting = await approvals.waiting(tools, servers)
     taken: list[Waiting] = []
     for name in chosen:
@@ -70,7 +70,8 @@ async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> in
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `hearth tools`, which are accepted before and after the second word."""
+    """Add the options of `hearth tools` to a subcommand, so that they can come before or after its
+    name."""
     given = argparse.SUPPRESS
     parser.add_argument(
         "--json", action="store_true", default=given, help="print the result as JSON"
@@ -80,7 +81,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the arguments of `hearth tools approve`."""
+    """Add the `approve` subcommand."""
     parser = actions.add_parser(
         "approve",
         help="review changed tools of untrusted servers, and approve them",
@@ -96,7 +97,7 @@ def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentPar
 
 
 def _look_at(name: str, home: HomeContext) -> None:
-    """Raise Failed if the server of that tool does not answer."""
+    """Raise Failed if the tool's server is not responding."""
     server = name.partition("/")[0]
     states = {state.name: state for state in home.hub.states()}
     if server in states and not states[server].ok:
@@ -104,8 +105,10 @@ def _look_at(name: str, home: HomeContext) -> None:
 
 
 def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
-    """Return the waiting tools of that name. Raises Failed if there is none or its fingerprint
-    differs."""
+    """Return the waiting tools that match a name. Raises Failed if none match.
+
+    Also raises Failed if the fingerprint differs or a schema can't be read.
+    """
     given = _GIVEN.fullmatch(name)
     if given is None:
         raise Failed(f"{name} is no tool: write SERVER/NAME or SERVER/*", 2)
@@ -131,7 +134,7 @@ def _changes(one: Waiting) -> list[str]:
 
 
 def _lines(seen: Mapping[str, str]) -> list[str]:
-    """Return title, description and schema as lines for a terminal."""
+    """Wrap a tool's title, description and schema for the terminal."""
     lines = []
     for part in _PARTS:
         for line in seen.get(part, "").split("\n"):
@@ -152,7 +155,7 @@ def _as_json(one: Waiting, approved: bool) -> dict[str, Any]:
     }
 
 
-LEARN_S = 3.0  # seconds for Home Assistant to report it
+LEARN_S = 3.0  # seconds to wait for reports about scripts
 _LOOK_S = 0.1
 _TIERS = ", ".join(TIERS)
 
@@ -160,8 +163,11 @@ _TIERS = ", ".join(TIERS)
 async def rate(
     home: HomeContext, clock: Clock, chosen: Sequence[str], every: str | None, as_json: bool
 ) -> int:
-    """Rate one entity (`chosen` is its name and a tier) or all; with neither, show what can be
-    rated."""
+    """Rate entities, and print those that can be rated.
+
+    `chosen` is a name and a tier, for one entity. `every` is a tier for all scripts, scenes,
+    buttons and automations whose effects are unknown. Without either, nothing is rated.
+    """
     if not home.client.connected:
         raise Failed(
             "Home Assistant is unreachable, so there is nothing to rate yet. Run `hearth doctor`."
@@ -174,7 +180,7 @@ async def rate(
     house = home.client.house
     if every is not None:
         tier = _tier(every)
-        # Things that may open the house are freed one by one, never all at once.
+        # Leaves out entities that could open the house: those must be rated individually.
         await ratings.rate({one.entity_id: tier for one in unknown_effects(house)})
     elif chosen:
         await ratings.rate({_rateable(chosen[0], chosen[1], house, ratings): _tier(chosen[1])})
@@ -183,7 +189,7 @@ async def rate(
 
 
 def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the arguments of `hearth tools rate`."""
+    """Add the `rate` subcommand."""
     parser = actions.add_parser(
         "rate",
         help="rate scripts with unknown effects and devices that may open a door",
@@ -202,7 +208,7 @@ def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 async def _learnt(home: HomeContext, clock: Clock) -> None:
-    """Wait until Home Assistant has reported what its scripts do."""
+    """Wait up to three seconds for Home Assistant to report what its scripts do."""
     ends_s = clock.monotonic() + LEARN_S
     while clock.monotonic() < ends_s:
         if not home.client.house.unread:
@@ -211,17 +217,17 @@ async def _learnt(home: HomeContext, clock: Clock) -> None:
 
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
-    """Return the entities that can be rated, and those rated before their effect was known."""
+    """Return the entities that can be rated, and those that were rated earlier."""
     ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
     ids |= ratings.tiers.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]
 
 
 def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
-    """Return the id of the entity with that name or id.
+    """Return the id of the entity with this name or id.
 
-    It is one that can be rated, a script or the like that must run by its name alone, or one to be
-    asked about more than now. Raises Failed if there is none or more than one.
+    It can be an entity that `rate` lists, one that must not be switched off judging by its name
+    (`must_run`), or one whose tier this rating would raise. Raises Failed if none or several match.
     """
     listed = _things(house, ratings)
     running = [one for one in house.exposed() if must_run(one, house) and one not in listed]

@@ -1,4 +1,4 @@
-"""`hearth trace`: the moments of a turn, its recording, and how the last turns went."""
+"""`hearth trace`: show a turn's stages and recording, and summarise recent turns."""
 
 import argparse
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def show(
     calls: Sequence[CallRecord],
     audited: Sequence[AuditRecord],
 ) -> None:
-    """Print a turn. `audited` are its rows of the audit log, newest first."""
+    """Print a turn. `audited` contains its rows in the audit log, newest first."""
     ends = {row.call_id: row for row in reversed(audited)}
     parts: list[RenderableType] = [_head(turn), _facts([("heard", _words(turn.heard))])]
     if turn.timeline:
@@ -80,11 +80,11 @@ def _facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
 
 
 def _waterfall(turn: TurnRecord, width: int) -> Table:
-    """Return one row per stage, with the longest wait highlighted."""
+    """Draw a bar for each stage and highlight the longest wait."""
     found = stages(turn.timeline)
     longest = slowest(found)
     first, last = min(turn.timeline.values()), max(turn.timeline.values())
-    room = max(20, width - 40)  # space besides the label, the figure and the remark
+    room = max(20, width - 40)  # width left for the bar
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(min_width=12, no_wrap=True)
     table.add_column(width=room, no_wrap=True)
@@ -158,13 +158,13 @@ _MARK_COLOURS = {
     "failed": "red",
 }
 _BAR = 24  # columns
-_HEARD = 4  # column of the words
-_LEAST_WORDS = 12  # minimum width of the words
-_SLOW_MS = 2000.0  # ms to the first sound from which the colour changes
+_HEARD = 4  # index of the transcript column
+_LEAST_WORDS = 12  # minimum width of the transcript
+_SLOW_MS = 2000.0  # ms to the first sound above which a turn is shown in yellow
 
 
 async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) -> None:
-    """Print the last turns, newest last, and the shares of the last seven days."""
+    """Print the last turns, newest last, and a summary of the last seven days."""
     turns = await store.turns(limit)
     shares = await store.reports.shares(now - WEEK)
     if as_json:
@@ -191,7 +191,7 @@ async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
 
 
 def _turns(turns: Sequence[TurnRecord], width: int) -> Table:
-    """Return one row per turn, with as many words as fit."""
+    """Return a table with one row per turn, in which transcripts are shortened to fit the width."""
     rows = [_row(turn) for turn in reversed(turns)]
     headings = ["time", "turn", "by", "brain", "heard", "first sound", "cost", "end"]
     right = {"first sound", "cost"}
@@ -253,7 +253,7 @@ def _end(turn: TurnRecord) -> Text:
 
 
 def _share_line(shares: Shares) -> Text:
-    """Return the week as one bar, each part in its colour with its figure."""
+    """Draw how the week's turns ended as a bar, with the count of each kind."""
     if not shares.turns:
         return Text("No command in the last 7 days.", style="dim")
     counts = {
@@ -356,7 +356,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
-    """Print the chosen turn, marking it first if requested."""
+    """Print the chosen turn, after marking it if `--mark` is given."""
     record = await _meant(store, arguments.turn)
     if arguments.mark is not None:
         await store.reports.mark(record.turn_id, _MARKS[arguments.mark])

@@ -1,4 +1,4 @@
-"""`hearth trace --recordings` and `--play`: the stored recordings."""
+"""`hearth trace --recordings` and `hearth trace --play`: list and play stored recordings."""
 
 import asyncio
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from audio.sound_files import read_wav
 
 
 async def play(recording: Recording, settings: Settings) -> None:
-    """Play a recording through the configured loudspeaker. Raises AudioError."""
+    """Play a recording on the configured speaker. Raises AudioError."""
     pcm = await asyncio.to_thread(read_wav, path_of(settings.data_folder, recording))
     async with open_outputs(settings) as outputs:
         player = outputs.stream("voice")
@@ -23,7 +23,7 @@ async def play(recording: Recording, settings: Settings) -> None:
 
 
 def why_silent(record: TurnRecord, settings: Settings) -> str:
-    """Return why there is no recording of a turn."""
+    """Explain why a turn has no recording."""
     if record.source not in ("voice", "follow_up", "barge_in"):
         return f"The turn {record.turn_id} was not spoken, so there is no sound of it"
     if not settings.recordings.keep:
@@ -35,7 +35,7 @@ def why_silent(record: TurnRecord, settings: Settings) -> str:
 
 
 def print_recordings(recordings: list[Recording], settings: Settings, *, as_json: bool) -> None:
-    """Print all recordings, oldest first."""
+    """Print a list of the recordings, in the given order."""
     if as_json:
         rows = [
             {**asdict(one), "file": str(path_of(settings.data_folder, one))} for one in recordings

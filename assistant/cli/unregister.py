@@ -1,4 +1,4 @@
-"""`hearth unregister`: remove this box from Home Assistant's devices."""
+"""`hearth unregister`: remove this device from Home Assistant."""
 
 import argparse
 import asyncio
@@ -19,7 +19,7 @@ from integrations.errors import IntegrationError
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.mobile_app import Address
 
-# The names of its topics were in the damaged record.
+# For a damaged record, which contained the names of the MQTT topics.
 _ENTITIES_STAY = (
     "Its MQTT entities stay in Home Assistant: delete the retained messages of its topics "
     "(docs/mqtt.md) at the broker."
@@ -27,15 +27,15 @@ _ENTITIES_STAY = (
 
 
 async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
-    """Delete Hearth's registration, and Home Assistant's entry if a token allows it.
+    """Delete Hearth's registration and, if a token allows it, its device in Home Assistant.
 
-    Raises ConfigError while `hearth run` uses the data folder: it would register again immediately.
+    Raises ConfigError while `hearth run` uses the data folder, because it would register again.
     """
     file = DeviceFile(settings.data_folder, SystemClock())
     with locked(settings.data_folder):
         try:
             record = file.read()
-        except ConfigError as error:  # damaged: deleting it is all that can be done
+        except ConfigError as error:  # the record is damaged, so it can only be deleted
             console.print(str(error), soft_wrap=True)
             if settings.mqtt.host:
                 console.print(_ENTITIES_STAY, soft_wrap=True)
@@ -46,7 +46,7 @@ async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal)
             return
         told = await _remove(address_of(settings), record, ask_admin)
         at_broker = await remove_entities(settings.mqtt, record.identifier)
-        # Whatever is left there can be removed, or replaced, only under the same name.
+        # What is left there can be removed later only under the same identifier.
         if told or at_broker:
             file.write(DeviceRecord(record.identifier, name=record.name))
         else:
@@ -59,7 +59,10 @@ async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal)
 
 
 async def remove_entities(mqtt: Mqtt, identifier: str) -> str:
-    """Remove the box's entities from the broker; return what a person still has to do, or ""."""
+    """Remove the device's entities from the MQTT broker.
+
+    Return what the user still has to do, or "".
+    """
     if not mqtt.host:
         return ""
     try:
@@ -73,7 +76,7 @@ async def remove_entities(mqtt: Mqtt, identifier: str) -> str:
 
 
 async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -> str:
-    """Remove the device from Home Assistant; return what a person still has to do, or ""."""
+    """Remove the device from Home Assistant. Return what the user still has to do, or ""."""
     tls = address.verify_tls, address.ca_file
     async with HomeAssistant(address.url, address.token, *tls) as home:
         told = await place.remove(home, record, address)
