@@ -168,7 +168,10 @@ def _print_menu(
 
 
 def _calls(given: str) -> list[dict[str, Any]]:
-    """Parse the calls to explain: the argument, or each line of stdin if it is "-". Raises Failed."""
+    """Parse the calls to explain: the argument, or each line of stdin if it is "-".
+
+    Raises Failed.
+    """
     calls = []
     for line in sys.stdin if given == "-" else [given]:
         if not line.strip():

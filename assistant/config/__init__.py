@@ -1,8 +1,8 @@
-"""Hearth's configuration: what can be set, and how it is read.
+"""Hearth's configuration: the available settings, and how they are read.
 
-A setting is a field in `sections`, `sound` or `tools`; a new section is also named in `schema`.
-`load` reads the file and the environment, `errors` turns complaints into one sentence, `document`
-writes the page of all settings.
+Each setting is a field of a class in `sections`, `sound` or `tools`. A new section must also be
+added to `schema`. `load` reads the file and the environment, `errors` turns validation errors into
+messages for users, and `document` generates docs/configuration.md.
 """
 
 from assistant.config.errors import ConfigError

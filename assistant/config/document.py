@@ -1,4 +1,4 @@
-"""Write docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
+"""Generate docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
 
 import inspect
 import json
@@ -36,14 +36,14 @@ the folder of the configuration file, `journal.path` at the data folder.
 
 
 def document() -> str:
-    """The whole page as Markdown."""
+    """Return the page as Markdown."""
     parts = [_INTRODUCTION]
     for name, section in SECTIONS.items():
         parts.append(_section(f"`[{name}]`", section))
         for key, field in keys_of(section).items():
             table = table_in(field)
             if table is not None:
-                block = not field.default  # otherwise its entries are mostly written as text
+                block = not field.default  # with a default, entries are mostly written as text
                 title = f"`[[{name}.{key}]]`" if block else f"A table in `{name}.{key}`"
                 parts.append(_section(title, table, level=3))
     for name, table in NAMED.items():
@@ -78,7 +78,7 @@ def _toml(value: Any) -> str:
         return f"[{', '.join(_toml(entry) for entry in value)}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key} = {_toml(entry)}' for key, entry in value.items())}}}"
-    if isinstance(value, Section):  # a wake word given by name
+    if isinstance(value, Section):  # an entry that is written as its name alone
         return _toml(next(iter(value.model_dump().values())))
     return json.dumps(value, ensure_ascii=False)
 

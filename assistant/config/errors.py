@@ -1,4 +1,4 @@
-"""Turns what is wrong with a configuration into one sentence that names file, key and mend."""
+"""Turn configuration errors into one sentence with the file, the key and the fix."""
 
 import re
 from collections.abc import Mapping
@@ -11,22 +11,22 @@ from pydantic_core import ErrorDetails
 from assistant.config.kinds import Section, nearest, one_of
 from assistant.config.schema import NAMED, SECTIONS, all_keys, keys_of, table_in
 
-Place = tuple[str | int, ...]  # where in the file: section, key, entry, ...
+Place = tuple[str | int, ...]  # a place in the file: section, key, entry, ...
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used. `str(error)` is one sentence without any secret."""
+    """Raised if the configuration is unusable. `str(error)` is one sentence without secrets."""
 
 
 @dataclass
 class Origins:
-    """The sources of values, so that a complaint names the right place."""
+    """Where each value came from, so that an error message names the right source."""
 
-    file: str  # the configuration file, or a word for there being none
-    others: dict[Place, str] = field(default_factory=dict)  # place -> how to name its source
+    file: str  # path of the configuration file, or "the configuration" without one
+    others: dict[Place, str] = field(default_factory=dict)  # place -> name of the value's source
 
     def subject(self, place: Place) -> str:
-        """A value as the person knows it: "audio.input in FILE", "HEARTH_AUDIO__INPUT"."""
+        """Name a value for an error message: "audio.input in FILE" or "HEARTH_AUDIO__INPUT"."""
         for length in range(len(place), 0, -1):
             if place[:length] in self.others:
                 return self.others[place[:length]]
@@ -34,7 +34,7 @@ class Origins:
 
 
 def spell(place: Place) -> str:
-    """A place in words: "audio.input", "transport of mcp.servers entry 2"."""
+    """Describe a place in the file: "audio.input" or "transport of mcp.servers entry 2"."""
     words = ""
     for part in place:
         if isinstance(part, int):
@@ -47,13 +47,13 @@ def spell(place: Place) -> str:
 
 
 def one_sentence(sentences: list[str]) -> ConfigError:
-    """The first complaint, and how many more there are."""
+    """Return an error with the first sentence and the number of further ones."""
     more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
     return ConfigError(sentences[0] + more)
 
 
 def complaints(error: ValidationError, origins: Origins) -> list[str]:
-    """A sentence for each thing that the schema refuses."""
+    """Return one sentence per validation error."""
     details = error.errors(include_url=False)
     return [_complaint(detail, origins) for detail in details]
 
@@ -101,7 +101,7 @@ _TYPES = {
 
 
 def _kind_of(value: Any) -> str:
-    """Name the kind of a value, never the value: it may be a secret in the wrong place."""
+    """Name the value's type without showing the value, which could be a misplaced secret."""
     for kind, words in (
         (bool, "true or false"),
         (int, "a number"),
@@ -147,14 +147,14 @@ def _in_brackets(names: Mapping[str, object]) -> str:
 
 
 def _table_at(place: Place) -> tuple[type[Section], str]:
-    """The schema of the table at a place, and its heading in the file."""
+    """Return the schema of the table at a place, and the table's heading in the file."""
     if place[0] in NAMED:
         return NAMED[str(place[0])], f"[{place[0]}.{place[1]}]"
     section = SECTIONS[str(place[0])]
     if len(place) == 1:
         return section, f"[{place[0]}]"
     inner = table_in(keys_of(section)[str(place[1])])
-    if inner is None:  # no such table in the schema: the section is the best answer
+    if inner is None:  # the schema has no such table, so name the section
         return section, f"[{place[0]}]"
     return inner, spell(place[:3])
 

@@ -1,4 +1,4 @@
-"""Secrets that others on this machine can read: the files, and one sentence on each."""
+"""Find files with secrets that other users of this machine can read."""
 
 import shlex
 import stat
@@ -11,29 +11,31 @@ from assistant.config.errors import ConfigError
 from assistant.config.load import read_toml
 from assistant.config.schema import Settings, all_keys, is_secret, secret_files
 
-# Of the data folder, beside the journal. The modules that write them are too heavy for the start.
+# Files in the data folder besides the journal. Their names are repeated here, because the modules
+# that write them are slow to import.
 KEPT = ("http_token", "http_tokens.json", "http_sessions.json", "console_links.json", "device.json")
-_TABLES = ("headers", "env")  # of an MCP server
+_TABLES = ("headers", "env")  # secrets of an MCP server
 
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """A file or folder that others can read."""
+    """A file or folder that other users can read."""
 
     path: Path
     by: str  # "everyone on this machine", "its group"
-    command: str  # that mends it
+    command: str  # shell command that fixes it
 
     @property
     def sentence(self) -> str:
-        """The problem and its remedy in one sentence."""
+        """The problem and the command that fixes it, in one sentence."""
         return f"{self.path} contains secrets, and {self.by} can read it; run: {self.command}"
 
 
 def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
-    """Of the configuration (None: there is none), the files it names, and the data folder.
+    """Check the configuration file, the files it names, and the data folder.
 
-    Blocking. What cannot be looked at is left out: other checks tell of it.
+    `config` is None if there is no configuration file. Files that can't be read are left out,
+    because other checks report them. Blocking.
     """
     found = dict[Path, Exposed]()
     for path in (*_named(settings, config), *_kept(settings)):
@@ -45,7 +47,8 @@ def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
 
 
 def _named(settings: Settings, config: Path | None) -> Iterator[Path]:
-    """The configuration where secrets stand in it, and the files that it says secrets are in."""
+    """Yield the configuration file if it contains secrets, and the files with secrets that it
+    names."""
     if config is not None and _holds_secrets(config):
         yield config
     http = settings.http
@@ -88,14 +91,14 @@ def _holds_key(pem: Path) -> bool:
 
 
 def _readers(path: Path) -> str:
-    """Name who else can read it; "" for nobody."""
+    """Return who else can read the file, or "" if nobody can."""
     try:
         found = path.stat()
     except OSError:
         return ""
     if found.st_mode & (stat.S_IROTH | stat.S_IWOTH):
         return "everyone on this machine"
-    # Setup writes what is root's so that the group of the service's user may read it.
+    # `hearth setup` run as root makes files readable for the service's group on purpose.
     of_the_service = found.st_uid == 0 and found.st_gid != 0
     if found.st_mode & (stat.S_IRGRP | stat.S_IWGRP) and not of_the_service:
         return "its group"

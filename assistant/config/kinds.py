@@ -1,4 +1,4 @@
-"""The kinds of value that settings are made of, each refusing in words that end a sentence."""
+"""Types of settings. Their error messages complete a sentence that begins with the key."""
 
 import re
 from collections.abc import Hashable, Iterable
@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-SHORTEST_TOKEN = 16  # characters of the HTTP interface's token; those that are made have 43
+SHORTEST_TOKEN = 16  # minimum length of the HTTP token in characters; generated tokens have 43
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
 
 class Section(BaseModel):
-    """A table of the configuration file: fixed once read, and no key beyond its own."""
+    """A table of the configuration file. It is immutable and rejects unknown keys."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", populate_by_name=True, hide_input_in_errors=True
@@ -116,14 +116,14 @@ def _pin(pin: SecretStr) -> SecretStr:
 
 
 def at_least_one(values: tuple[object, ...]) -> tuple[object, ...]:
-    """Refuse an empty list."""
+    """Raise ValueError if the list is empty."""
     if not values:
         raise ValueError("must have at least one entry")
     return values
 
 
 def no_repeats(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """Refuse a list that names something twice."""
+    """Raise ValueError if the list contains a value twice."""
     if len(set(values)) < len(values):
         raise ValueError("must not contain anything twice")
     return values
@@ -142,7 +142,9 @@ OptionalLanguage = Annotated[str, AfterValidator(_language_or_empty)]
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 OptionalTime = Annotated[str, AfterValidator(_time_of_day_or_empty)]
 HomeAddress = Annotated[str, AfterValidator(_home_address)]  # "demo" or a web address
-Callback = Annotated[str, AfterValidator(_callback)]  # whole, as it is compared
+Callback = Annotated[
+    str, AfterValidator(_callback)
+]  # not normalised, because it is compared exactly
 OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
 NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; may be empty
 PlainName = Annotated[str, AfterValidator(_plain_name)]
@@ -158,12 +160,12 @@ NO_SECRET = SecretStr("")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like this one, or None if none is much like it."""
+    """Return the known name that is most similar to `name`, or None if none is similar enough."""
     found = get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return found[0] if found else None
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Names as a person lists them: "a, b or c"."""
+    """Join names into a list such as "a, b or c"."""
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last

@@ -1,4 +1,4 @@
-"""Reads the configuration: one TOML file, the environment over it, secrets from their places."""
+"""Read the configuration from a TOML file, environment variables and separate files for secrets."""
 
 import re
 import tomllib
@@ -22,10 +22,9 @@ from assistant.config.schema import (
 
 
 def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
-    """The settings from `path`, else from the first of the usual places, else the defaults.
+    """Load the settings from `path` or the first existing default file, or use the defaults.
 
-    Afterwards `assistant.data` and every `*_file` is an absolute path. Raises ConfigError with one
-    sentence.
+    `assistant.data` and every `*_file` become absolute paths. Raises ConfigError.
     """
     file = find_file(path, environ)
     origins = Origins(str(file) if file else "the configuration")
@@ -43,7 +42,7 @@ def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
 
 
 def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """The file that counts: `path`, $HEARTH_CONFIG, the user's, the system's, or None."""
+    """Return the file to use: `path`, $HEARTH_CONFIG, the user's, the system's, or None."""
     named = path or (Path(environ["HEARTH_CONFIG"]) if environ.get("HEARTH_CONFIG") else None)
     if named:
         return named.absolute()
@@ -51,7 +50,7 @@ def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """The file's tables as they stand there. Raises ConfigError."""
+    """Return the file's tables without validating them. Raises ConfigError."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -71,14 +70,14 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _syntax(file: Path, message: str) -> str:
-    """Bring the line to the front: tomllib ends its messages with "(at line 3, column 5)"."""
+    """Move the position in tomllib's message, "(at line 3, column 5)", to the beginning."""
     found = re.fullmatch(r"(.*) \(at (line \d+, column \d+|end of document)\)", message, re.DOTALL)
     what, where = found.groups() if found else (message, "one place")
     return f"{file} is not valid TOML at {where}: {what[:1].lower()}{what[1:]}"
 
 
 def _make_absolute(raw: Mapping[str, Any], base: Path) -> None:
-    """Paths in the file are meant from the file's own folder; ~ is the user's home."""
+    """Make the paths in `raw` absolute. Relative paths start at `base`, ~ at the home folder."""
     for section, table in raw.items():
         if not isinstance(table, dict):
             continue
@@ -108,7 +107,7 @@ PREFIX = "HEARTH_"
 
 
 def variable(section: str, key: str) -> str:
-    """The name of a setting in the environment."""
+    """Return the name of a setting's environment variable."""
     return f"{PREFIX}{section}__{key}".upper()
 
 
@@ -118,9 +117,10 @@ _VARIABLES = {variable(section, key): (section, key, field) for section, key, fi
 def overlay(
     raw: dict[str, Any], environ: Mapping[str, str], origins: Origins
 ) -> tuple[dict[str, Any], list[str]]:
-    """The file's values under the environment's, and a sentence for each unknown name.
+    """Override the file's values with environment variables.
 
-    An empty secret counts as not given: service files often pass on variables that nobody set.
+    Return the merged tables, and an error message for each unknown variable. Empty secrets are
+    ignored, because service files often pass on variables that are not set.
     """
     merged = {
         name: dict(table) if isinstance(table, dict) else table for name, table in raw.items()
@@ -141,9 +141,9 @@ def overlay(
 
 
 def parse(text: str, field: FieldInfo) -> Any:
-    """A variable's value: text settings take it as it is, all others as a TOML value.
+    """Parse an environment variable: as plain text for text settings, otherwise as a TOML value.
 
-    What is no TOML value stays text, and the schema then says what it should have been.
+    Invalid TOML is returned as text, which the schema then rejects with a better message.
     """
     if is_text(field):
         return text
@@ -161,12 +161,12 @@ def _unknown(name: str) -> str:
     return f"The environment variable {name} is not a setting{hint}"
 
 
-_LONGEST = 64 * 1024  # characters; a secret file is never longer, /dev/zero is
+_LONGEST = 64 * 1024  # maximum characters read from a file, in case it is /dev/zero
 _OTHER_VARIABLES = {("gemini", "api_key"): ("GEMINI_API_KEY", "GOOGLE_API_KEY")}
 
 
 def fill_in(raw: dict[str, Any], environ: Mapping[str, str], origins: Origins) -> None:
-    """Put each secret into `raw` from the first source that has it. Raises ConfigError."""
+    """Put each secret into `raw`, from the first source that has it. Raises ConfigError."""
     for section, key, field in all_keys():
         if is_secret(field):
             _fill_one(raw, section, key, environ, origins)
@@ -202,7 +202,7 @@ def _from_other_variable(
 
 
 def _from_credential(section: str, key: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
-    """systemd puts each credential into a file of its name in $CREDENTIALS_DIRECTORY."""
+    """Read a secret from systemd, which stores each credential in $CREDENTIALS_DIRECTORY."""
     folder = environ.get("CREDENTIALS_DIRECTORY")
     path = Path(folder) / f"{section}.{key}" if folder else None
     if path is None or not path.exists():
@@ -223,7 +223,7 @@ def _from_file(
 
 
 def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origins: Origins) -> None:
-    """Add the lines `Name: value` (headers) or `NAME=value` (environment) of KEY_file."""
+    """Add the lines of KEY_file: `Name: value` for headers, `NAME=value` for the environment."""
     path, table = server.get(f"{key}_file"), server.setdefault(key, {})
     if not isinstance(path, str) or not path or not isinstance(table, dict):
         return
@@ -236,7 +236,10 @@ def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origin
 
 
 def _read(path: Path, title: str, thing: str) -> str:
-    """The file's text; if it cannot be read, the sentence begins with `title` and mends `thing`."""
+    """Return the file's text. Raises ConfigError.
+
+    The error message begins with `title` and says what to do about `thing`.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(_LONGEST)

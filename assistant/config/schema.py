@@ -1,6 +1,6 @@
-"""The whole configuration, where its file lies, and a look into its sections and keys.
+"""The complete configuration, its default locations, and functions that inspect the schema.
 
-docs/configuration.md is made from it.
+docs/configuration.md is generated from this schema.
 """
 
 import os
@@ -44,32 +44,32 @@ SYSTEM_FILE = Path("/etc/hearth/hearth.toml")
 
 
 def candidate_files() -> tuple[Path, ...]:
-    """The places that are tried in order when no file is named."""
+    """Return the default locations of the configuration file, in order of precedence."""
     return (platformdirs.user_config_path("hearth") / "hearth.toml", SYSTEM_FILE)
 
 
 def candidate_folders() -> tuple[Path, ...]:
-    """Folders that hold nothing but Hearth's configuration and what belongs to it."""
+    """Return the default configuration folders, which belong to Hearth alone."""
     return tuple(file.parent for file in candidate_files())
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """The default of `assistant.data`: the service's state folder, else the user's.
+    """Return the default of `assistant.data`: the service's state folder, or else the user's.
 
-    systemd may give several folders in STATE_DIRECTORY, joined by colons; the first is ours.
+    systemd can set several folders in STATE_DIRECTORY, separated by colons. Hearth uses the first.
     """
     state = environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(state) if state else platformdirs.user_state_path("hearth")
 
 
 def _at(place: tuple[str | int, ...], sentence: str) -> InitErrorDetails:
-    """A complaint about one key, from a check that looks at several sections."""
+    """Create a validation error for one key, for checks that compare several sections."""
     kind = PydanticCustomError("value_error", "{error}", {"error": sentence})
     return InitErrorDetails(type=kind, loc=place, input=None)
 
 
 class Settings(Section):
-    """The whole configuration."""
+    """The complete configuration."""
 
     assistant: Assistant = Assistant()
     privacy: Privacy = Privacy()
@@ -110,21 +110,21 @@ class Settings(Section):
 
     @property
     def data_folder(self) -> Path:
-        """The folder of everything that must survive; it may not exist yet."""
+        """Folder for everything that must survive a restart. It might not exist yet."""
         return Path(self.assistant.data) if self.assistant.data else data_folder(os.environ)
 
     @property
     def database(self) -> Path:
-        """The store's file; a relative `journal.path` lies in the data folder."""
+        """Path of the database. A relative `journal.path` starts at the data folder."""
         return self.data_folder / Path(self.journal.path or "hearth.db").expanduser()
 
     @property
     def source(self) -> Path | None:
-        """The file that these were read from, if any."""
+        """The configuration file that was read, or None."""
         return self._source
 
     def read_from(self, file: Path | None) -> Self:
-        """Return these settings, knowing the file that they were read from."""
+        """Return a copy with `source` set to the file."""
         copy = self.model_copy()
         copy._source = file
         return copy
@@ -137,7 +137,7 @@ SECTIONS: dict[str, type[Section]] = {
 }
 
 
-# Sections that are made of tables under names of the person's own: `[profiles.NAME]`.
+# Sections that consist of tables named by the user: `[profiles.NAME]`.
 NAMED: dict[str, type[Section]] = {
     name: get_args(field.annotation)[1]
     for name, field in Settings.model_fields.items()
@@ -146,19 +146,19 @@ NAMED: dict[str, type[Section]] = {
 
 
 def keys_of(section: type[Section]) -> dict[str, FieldInfo]:
-    """A section's keys as they stand in the file."""
+    """Return a section's fields by their keys in the file."""
     return {field.alias or name: field for name, field in section.model_fields.items()}
 
 
 def all_keys() -> Iterator[tuple[str, str, FieldInfo]]:
-    """Every (section, key, field) that stands directly in a section."""
+    """Yield (section, key, field) for every key, except those in nested tables."""
     for name, section in SECTIONS.items():
         for key, field in keys_of(section).items():
             yield name, key, field
 
 
 def core(annotation: object) -> object:
-    """The type without its checks."""
+    """Return the type inside `Annotated`."""
     return core(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
 
 
@@ -168,13 +168,16 @@ def is_secret(field: FieldInfo) -> bool:
 
 
 def is_text(field: FieldInfo) -> bool:
-    """Return True if the value is written as text: a secret and one of a few words too."""
+    """Return True for text, secrets and choices, which are all written as text."""
     kind = core(field.annotation)
     return kind in (str, SecretStr) or get_origin(kind) is Literal
 
 
 def table_in(field: FieldInfo) -> type[Section] | None:
-    """The table that a list such as `mcp.servers`, or a table of tables, is made of, if any."""
+    """Return the section class of a field that contains tables, such as `mcp.servers`.
+
+    Return None for other fields.
+    """
     kind = core(field.annotation)
     origin = get_origin(kind)
     values = get_args(kind)[origin is dict] if origin in (tuple, dict) else None
@@ -183,7 +186,7 @@ def table_in(field: FieldInfo) -> type[Section] | None:
 
 
 def secret_files(settings: Settings) -> Iterator[Path]:
-    """The files that the configuration says secrets are in, the key of its certificate included."""
+    """Yield the files that the settings name for secrets, including the TLS certificate's key."""
     for section, key, field in all_keys():
         if is_secret(field):
             named = getattr(getattr(settings, section), f"{key}_file", "")
@@ -191,13 +194,14 @@ def secret_files(settings: Settings) -> Iterator[Path]:
                 yield Path(named)
     for server in settings.mcp.servers:
         yield from (Path(named) for named in (server.headers_file, server.env_file) if named)
-    key_file = settings.http.tls_key or settings.http.tls_cert  # which may hold the key too
+    key_file = (
+        settings.http.tls_key or settings.http.tls_cert
+    )  # the certificate file can contain the key
     if key_file:
         yield Path(key_file)
 
 
 def own_paths(settings: Settings) -> tuple[Path, ...]:
-    """Hearth's own files and folders, which no tool server may read: its state, its configuration
-    and its secrets."""
+    """Return the paths tool servers must not read: Hearth's data, configuration and secrets."""
     sources = [*candidate_folders(), *([settings.source] if settings.source else [])]
     return (settings.data_folder, settings.database, *sources, *secret_files(settings))

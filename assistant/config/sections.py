@@ -1,4 +1,4 @@
-"""The settings of the house, of who understands, and of the ways in for programs and people."""
+"""Settings for the home, the brains, privacy, the journal and the interfaces."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal, Self
@@ -32,7 +32,7 @@ from assistant.config.kinds import (
 
 
 class Assistant(Section):
-    """Name, languages and location of this box."""
+    """Name, languages and location of this device."""
 
     name: str = Field(default="Hearth", description="The assistant's name.")
     languages: Annotated[
@@ -70,7 +70,7 @@ class Assistant(Section):
 
 
 class Privacy(Section):
-    """Limits on what may leave the house."""
+    """What may leave the house."""
 
     accept_cloud: Flag = Field(
         default=False,
@@ -98,7 +98,7 @@ class HomeAssistant(Section):
 
 
 class BrainChoice(Section):
-    """Brains that understand what was said."""
+    """The brains that interpret commands."""
 
     order: Annotated[
         tuple[BrainName, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
@@ -117,7 +117,7 @@ class BrainChoice(Section):
 
 
 class Offline(Section):
-    """Speech recognition without the cloud."""
+    """Local speech recognition."""
 
     recognizer: NameOrPath = Field(
         default="",
@@ -189,9 +189,9 @@ class Gemini(Section):
 
 
 class Profile(Section):
-    """A profile called NAME, selected by a wake word or at run time.
+    """A profile called NAME, selected by a wake word or while Hearth is running.
 
-    Empty keys fall back to the other settings. A profile can restrict what the settings allow,
+    Empty keys fall back to the other settings. A profile can restrict what the settings allow, but
     never extend it.
     """
 
@@ -224,13 +224,13 @@ class Profile(Section):
     )
 
 
-Complaint = tuple[tuple[str, ...], str]  # the place in the file, and the end of a sentence
+Complaint = tuple[tuple[str, ...], str]  # place in the file, and the end of an error message
 
 
 def misfits(
     profiles: Mapping[str, Profile], languages: Collection[str], brains: Collection[str]
 ) -> Iterator[Complaint]:
-    """Yield what the profiles ask for that the rest of the settings does not have."""
+    """Yield a complaint for each language or brain in a profile that the settings don't include."""
     for name, profile in profiles.items():
         if profile.language and profile.language not in languages:
             known = ", ".join(languages)
@@ -245,14 +245,14 @@ def misfits(
 
 
 def no_profile(name: str, known: Collection[str]) -> str:
-    """The end of a sentence about a profile that is not there."""
+    """Return the end of an error message about an unknown profile."""
     near = nearest(name, known)
     hint = f'; did you mean "{near}"?' if near else f"; add a table [profiles.{name}]"
     return f'must name a profile; there is no profile "{name}"{hint}'
 
 
 class Http(Section):
-    """HTTP interface for programs and the console."""
+    """The HTTP interface for programs, and the console."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: Port = Field(default=8765, description="Port to listen on.")
@@ -297,7 +297,7 @@ class Http(Section):
 
 
 class Mqtt(Section):
-    """MQTT broker through which Home Assistant can see Hearth."""
+    """The MQTT broker through which Home Assistant can display and control Hearth."""
 
     host: str = Field(
         default="", description="Host name or address of the broker. Empty: MQTT is off."
@@ -357,9 +357,8 @@ class Journal(Section):
 
 
 class Wyoming(Section):
-    """Hearth as a satellite in Home Assistant. It needs no token: anyone who can reach the port can
-    use it.
-    """
+    """Hearth as a Wyoming satellite of Home Assistant. The protocol has no authentication: anyone
+    who can reach the port can use it."""
 
     enabled: Flag = Field(default=False, description="Turn the satellite on.")
     host: str = Field(

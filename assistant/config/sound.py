@@ -1,4 +1,4 @@
-"""The settings of sound: devices, wake words, voices, tones and the hours in which all is soft."""
+"""Settings for sound: devices, wake words, media players, voices, tones and quiet hours."""
 
 import math
 from datetime import datetime, time
@@ -17,7 +17,7 @@ from assistant.config.kinds import (
     at_least_one,
 )
 
-OFF = "off"  # no quiet hours
+OFF = "off"  # text for no quiet hours
 Sensitivity = Literal["low", "normal", "high"]
 
 
@@ -122,7 +122,7 @@ class Media(Section):
 
 
 class Recordings(Section):
-    """Recordings that help to find out why it woke up or didn't. Off unless `keep` is set."""
+    """Recordings for finding out why Hearth woke up or didn't. Off unless `keep` is set."""
 
     keep: int = Field(
         default=0,
@@ -138,7 +138,7 @@ class Recordings(Section):
 
 
 class QuietHours(Section):
-    """Hours of the day in which nothing is loud, except a ringing timer."""
+    """Hours in which Hearth is quiet, except for a ringing timer."""
 
     from_: OptionalTime = Field(
         default="",
@@ -164,19 +164,20 @@ class QuietHours(Section):
         return self
 
     def __str__(self) -> str:
-        """As people choose them while it runs: "22:30-07:00", or "off"."""
+        """Format the hours as users set them at run time: "22:30-07:00" or "off"."""
         return f"{self.from_}-{self.to}" if self.from_ else OFF
 
     def at_hours(self, text: str) -> Self:
-        """The same loudness at other hours. `text`: as `str` gives it."""
+        """Return a copy with other hours, in the format of `str()`: "22:30-07:00" or "off"."""
         begins, _, ends = ("", "", "") if text == OFF else text.partition("-")
         return self.model_copy(update={"from_": begins, "to": ends})
 
     def include(self, now: datetime) -> bool:
-        """True if `now`, in local time, lies in them: their first minute does, their last does not.
+        """Return True if the local time `now` is in the quiet hours, which include `from` but not
+        `to`.
 
-        Only the time on the wall counts: an hour that the clocks skip has no moments, and one that
-        they repeat is quiet both times.
+        Only the clock time is compared. If daylight saving time repeats an hour, it is quiet both
+        times.
         """
         if not self.from_:
             return False
@@ -187,7 +188,8 @@ class QuietHours(Section):
         return wall >= begins or wall < ends
 
     def loudest(self, now: datetime) -> float:
-        """The volume that nothing may pass at that moment; 1.0 is the voice's own loudness."""
+        """Return the maximum volume at the local time `now`: `volume` in quiet hours, otherwise
+        infinity."""
         return self.volume if self.include(now) else math.inf
 
 
@@ -237,7 +239,7 @@ class SoundChoice(Section):
 
     @property
     def off(self) -> frozenset[str]:
-        """The sounds of `audio.earcons` that are not played."""
+        """Names of the sounds in `audio.earcons` that are turned off."""
         kept = {"mute": self.muted, "unmute": self.muted}
         kept |= {name: on for name, on in self.model_dump().items() if name != "muted"}
         return frozenset(name for name, on in kept.items() if not on)
@@ -249,7 +251,7 @@ def _speaker_as_text(speaker: Any) -> Any:
 
 
 class VoiceModel(Section):
-    """The voice of a language with its own settings."""
+    """A language's voice with its own settings."""
 
     model: NameOrPath = Field(
         default="", description="piper: name of a voice, or the path of a voice file."
@@ -267,7 +269,7 @@ def _voice_as_table(voice: Any) -> Any:
 
 
 class VoiceChoice(Section):
-    """Voices that Hearth speaks with."""
+    """Hearth's voices."""
 
     engine: Literal["piper", "espeak", "gemini"] = Field(
         default="piper",

@@ -1,4 +1,4 @@
-"""The settings of tools: which servers there are, and what they may do."""
+"""Settings for tools: MCP servers, the policy and limits."""
 
 from typing import Annotated, Literal, Self
 
@@ -20,13 +20,13 @@ from assistant.config.kinds import (
     no_repeats,
 )
 
-HOME_ASSISTANT = "home_assistant"  # what the house's own server is called in Hearth
-HEARTH = "hearth"  # the server of Hearth's own tools
+HOME_ASSISTANT = "home_assistant"  # name of Home Assistant's own server
+HEARTH = "hearth"  # name under which Hearth's own tools are listed
 Ruling = Literal["allow", "confirm", "pin", "phone", "deny"]
 
 
 class McpServer(Section):
-    """A further tool server."""
+    """An additional tool server."""
 
     name: PlainName = Field(
         description="Name of the server in Hearth: letters, digits, `-` and `_`."
@@ -103,7 +103,7 @@ def _different_names(servers: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
 
 
 class Mcp(Section):
-    """Tool servers besides Home Assistant."""
+    """Tool servers in addition to Home Assistant's."""
 
     servers: Annotated[tuple[McpServer, ...], AfterValidator(_different_names)] = Field(
         default=(), description="One `[[mcp.servers]]` table per server."
@@ -111,7 +111,7 @@ class Mcp(Section):
 
 
 class PolicyRule(Section):
-    """A rule. All fields that are given must match; `*` and `?` are wildcards."""
+    """A policy rule. It applies if all of its fields match; `*` and `?` are wildcards."""
 
     entity: str = Field(default="", description="Entity id.")
     area: str = Field(default="", description="Area, by id, name or alias.")
@@ -150,7 +150,7 @@ class PolicyRule(Section):
 
 
 class Policy(Section):
-    """Rules for what may run and what needs confirmation."""
+    """Which calls run immediately, which need confirmation, and which are refused."""
 
     mode: Literal["trusting", "normal", "ask", "guest"] = Field(
         default="normal", description="How much happens without asking."
@@ -189,7 +189,7 @@ class Policy(Section):
 
 
 class Tools(Section):
-    """Optional tools of Hearth's own."""
+    """Hearth's own optional tools."""
 
     web_fetch: Flag = Field(
         default=False,
