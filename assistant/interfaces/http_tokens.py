@@ -123,7 +123,8 @@ class AdminToken:
         """Return the token's hash as `sha256:HEX`. Raises ConfigError.
 
         A plain-text token from an older version stays valid, but is replaced by its hash. If there
-        is no token, a random one is created that nobody knows.
+        is no token, a random one is stored without being shown; `hearth token create admin`
+        replaces it.
         """
         if (kept := self._read()).startswith(HASHED):
             return kept

@@ -1,7 +1,7 @@
-"""The SQLite store of turns, calls, audit, timers, memory and costs.
+"""The journal: a SQLite store for turns, tool calls, the audit log, timers, memory and costs.
 
-Begin with `store` (everything that can be kept and read) and `migrations` (the tables). `database`
-runs work on the file in its own thread; `opening` opens, checks and repairs it; `rows`, `tables`
-and `audit` turn records into rows; `retention` deletes old data by age and size; `reports` and
-`trace` present it to people.
+Begin with `store` (the API) and `migrations` (the schema). `database` runs all SQL on its own
+thread. `opening` opens, checks and repairs the file. `rows`, `tables` and `audit` convert records
+to rows and back. `retention` deletes old data by age and size. `reports` and `trace` prepare data
+for display.
 """

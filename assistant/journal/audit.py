@@ -1,7 +1,7 @@
-"""The audit: one row for each call that was decided or ended. Rows are added and never changed.
+"""The audit log: one row for each decision about a tool call and one for its result.
 
-Triggers of the tables enforce that; see `migrations`. Only the words can be taken out of a row, and
-a whole row is deleted once it is older than `journal.keep_days`.
+Rows can't be changed, which database triggers enforce (see `migrations`). Only the transcripts and
+arguments in a row can be erased, and whole rows are deleted after `journal.keep_days`.
 """
 
 import json
@@ -33,9 +33,10 @@ _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :
 def audit_of(
     outcome: ToolOutcome, at: datetime, turn_id: str, heard: str | None, satellite: str
 ) -> AuditRecord:
-    """Return the row for a call that was decided or ended at `at`.
+    """Return the audit row for a decision about a call, or for its result, at `at`.
 
-    The words of a call that a PIN confirmed are never kept, because they may contain the PIN.
+    If a PIN confirmed the call, the transcript is replaced with STARS, because it may contain the
+    PIN.
     """
     return AuditRecord(
         at=at,
@@ -59,7 +60,6 @@ def audit_of(
 
 
 def add_audit_row(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """Add a row made by `audit_row`."""
     db.execute(_INSERT, row)
 
 
@@ -72,10 +72,10 @@ def audit_rows(
     decision: Decision | None = None,
     turn_id: str | None = None,
 ) -> list[AuditRecord]:
-    """Return at most `limit` rows from `since` on and before `until`, newest first.
+    """Return at most `limit` rows, newest first, from `since` (inclusive) to `until` (exclusive).
 
-    With `entity` only rows that touched or would have touched a matching entity are returned; "*"
-    and "?" work as in file names.
+    `entity` is an entity id or a pattern with "*" and "?". It matches rows whose call affected such
+    an entity or would have affected it.
     """
     asked = {
         "at >= ?": instant(since) if since else None,
@@ -97,7 +97,7 @@ def audit_rows(
 
 
 def erase_audit_words(db: sqlite3.Connection, before: str) -> None:
-    """Erase the words of rows before this instant."""
+    """Erase transcripts, arguments and sentences from rows older than `before`."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL "
         f"WHERE at < ? AND {AUDIT_HAS_WORDS}",
@@ -106,7 +106,7 @@ def erase_audit_words(db: sqlite3.Connection, before: str) -> None:
 
 
 def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """Erase the words of one turn's rows."""
+    """Erase transcripts, arguments and sentences from a turn's rows."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL WHERE turn_id = ?",
         (turn_id,),
@@ -114,7 +114,7 @@ def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
 
 
 def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
-    """Delete the rows before this instant, which is the only way to delete rows of the audit."""
+    """Delete rows older than `before`. The database's triggers refuse any other deletion."""
     db.execute("INSERT INTO audit_erasing (before) VALUES (?)", (before,))
     db.execute("DELETE FROM audit WHERE at < ?", (before,))
     db.execute("DELETE FROM audit_erasing")
@@ -158,7 +158,8 @@ def _touches(record: AuditRecord, like: str) -> bool:
 
 
 class Discreet:
-    """Passes calls to the store, without words and arguments while `keep_words` returns False."""
+    """Wrapper for the store that drops transcripts, arguments and sentences while `keep_words`
+    returns False."""
 
     def __init__(self, journal: "Store", keep_words: Callable[[], bool]) -> None:
         self._journal = journal

@@ -1,5 +1,4 @@
-"""One SQLite file behind one thread, which runs work in order and copes with failures of
-the disk."""
+"""Access to one SQLite file: work runs in order on one thread and survives disk failures."""
 
 import asyncio
 import logging
@@ -36,16 +35,18 @@ Work = Callable[[sqlite3.Connection], T]
 
 
 class Database:
-    """Runs work on the connection in its own thread, each piece in one transaction.
+    """Run functions on the connection, one at a time, each in its own transaction and on a separate
+    thread.
 
-    If the file cannot be written (a full or read-only disk), it can still be read; every piece of
-    work that would write raises StoreError until one succeeds again.
+    If the file can't be written (the disk is full or read-only), reading still works, and writing
+    raises StoreError until the disk recovers.
     """
 
     def __init__(
         self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
     ) -> None:
-        """`refill` writes the state held in memory into the fresh replacement of a damaged file."""
+        """`refill` is called when a damaged file was replaced, to write data that is still in
+        memory."""
         self._path = path
         self._now = now
         self._refill = refill
@@ -59,10 +60,10 @@ class Database:
         self.problem = ""  # one sentence while nothing can be written; it is logged once
 
     async def open(self) -> None:
-        """Create or open the file.
+        """Open the file, creating it if necessary.
 
-        Raises ConfigError if it is not a journal. A disk that cannot be written now only sets
-        `problem`.
+        Raises ConfigError if the file can't be used as a journal. If the disk can't be written,
+        only `problem` is set.
         """
         try:
             await self._in_thread(self._open)
@@ -71,22 +72,22 @@ class Database:
             raise
 
     async def close(self) -> None:
-        """Finish the waiting work, then close the file."""
+        """Finish all queued work, then close the file."""
         await self._in_thread(self._close)
         self._thread.shutdown(wait=False)
 
     async def run(self, work: Work[T], *, durable: bool = False) -> T:
-        """Do `work` in a writing transaction. Once started it is finished, even if the caller is
-        cancelled.
+        """Run `work` in a write transaction and return its result.
 
-        If `durable`, it is on the disk before this returns, safe from a power cut. Otherwise a
-        power cut may lose the last moments; the end of the process never does. Raises StoreError.
+        Once started, it finishes even if the caller is cancelled. With `durable`, the data is on
+        the disk before this returns; otherwise a power failure can lose the last transactions, but
+        a crash of the process can't. Raises StoreError.
         """
         self._opened()
         return await self._in_thread(lambda: self._told(lambda: self._do(work, durable, True)))
 
     async def read(self, work: Work[T]) -> T:
-        """Do `work`, which only reads. It does not wait for other processes that write.
+        """Run read-only `work` and return its result, without waiting for other processes' writes.
 
         Raises StoreError.
         """
@@ -94,8 +95,10 @@ class Database:
         return await self._in_thread(lambda: self._told(lambda: self._do(work, False, False)))
 
     def stamp(self) -> tuple[int, int]:
-        """Return the time (ns) and size of the write-ahead log, which change with every write of
-        any process."""
+        """Return the write-ahead log's modification time (ns) and size in bytes.
+
+        They change whenever any process writes. Returns (0, 0) if there is no log.
+        """
         try:
             found = self._path.with_name(f"{self._path.name}-wal").stat()
         except OSError:
@@ -103,28 +106,29 @@ class Database:
         return found.st_mtime_ns, found.st_size
 
     async def empty_log(self) -> None:
-        """Move the write-ahead log into the file and truncate it, unless somebody else is reading.
+        """Write the write-ahead log into the main file and truncate it, unless another process is
+        reading.
 
         Raises StoreError.
         """
         await self.statement("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def statement(self, query: str) -> None:
-        """Run one statement outside any transaction. Raises StoreError."""
+        """Run an SQL statement outside a transaction. Raises StoreError."""
         self._opened()
         await self._in_thread(lambda: self._bare(query))
 
     async def erase_set_aside(self, before: datetime) -> None:
-        """Delete the damaged files that were set aside before then. Raises StoreError."""
+        """Delete backups of damaged files that were made before `before`. Raises StoreError."""
         try:
             await self._in_thread(lambda: erase_set_aside(self._path, before))
         except OSError as error:
             raise StoreError(problem_of(self._path, error)) from error
 
     async def check(self) -> bool:
-        """Check the whole file in another thread and repair it if it is damaged.
+        """Check the whole file on another thread, and repair it if it is damaged.
 
-        Returns True if it was sound. Raises StoreError if it cannot be read.
+        Returns False if it was damaged. Raises StoreError if it can't be read.
         """
         self._opened()
         inode = self._inode
@@ -187,7 +191,7 @@ class Database:
         return self._connection
 
     def _do(self, work: Work[T], durable: bool, writes: bool) -> T:
-        """Run the work, and once more on a fresh file if this one turns out to be damaged."""
+        """Run the work. If the file turns out to be damaged, replace it and run the work again."""
         self._keep_up()
         if writes and not self._writes:
             raise StoreError(self.problem, told=True)
@@ -200,7 +204,7 @@ class Database:
         return self._transact(work, durable, writes)
 
     def _told(self, job: Callable[[], T]) -> T:
-        """Run a job and raise its errors as StoreError."""
+        """Run a job, converting its errors to StoreError."""
         try:
             return job()
         except TooNewError:
@@ -211,7 +215,7 @@ class Database:
             raise self._fail(error) from error
 
     def _keep_up(self) -> None:
-        """Reopen the file if it has been replaced, or if it may be writable again."""
+        """Reopen the file if it was replaced, or if a read-only disk may have become writable."""
         if self._writes:
             if inode_of(self._path) != self._inode:  # set aside by another process, or deleted
                 self._take(open_file(self._path, self._now, self._refill))
@@ -223,10 +227,10 @@ class Database:
                 self._fail(error)
 
     def _heal(self, broken: int) -> None:
-        """Replace the damaged file with a fresh one, unless its inode shows that this has already
-        happened.
+        """Replace the damaged file, unless it has been replaced already. `broken` is the damaged
+        file's inode.
 
-        If that fails the damaged file stays open, so that its sound parts can still be read.
+        If that fails, the damaged file stays open, so that its intact parts can still be read.
         """
         if self._inode == broken:
             self._take(reopen_broken(self._path, broken, self._now, self._refill))
@@ -256,7 +260,8 @@ class Database:
             raise self._fail(error) from error
 
     def _fail(self, error: OSError | sqlite3.Error) -> StoreError:
-        """Return the error for the caller. A lasting write problem is logged here, once."""
+        """Convert the error to a StoreError. A lasting disk problem is stored in `problem` and
+        logged once."""
         sentence = problem_of(self._path, error)
         lasting = is_passing(error)
         if lasting:
@@ -280,13 +285,13 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def own_mark() -> str:
-    """Return a text that identifies this process: boot, process id and start time. Never reused."""
+    """Return a unique id for this process: boot id, process id and start time."""
     pid = os.getpid()
     return f"{_boot()}/{pid}/{_start(pid)}"
 
 
 def is_alive(mark: str) -> bool:
-    """Return True if the process with this mark is still running."""
+    """Return True if the process that `own_mark` identified as `mark` is still running."""
     boot, pid, start = mark.split("/")
     return boot == _boot() and start == _start(int(pid))
 
@@ -296,8 +301,10 @@ def _boot() -> str:
 
 
 def _start(pid: int) -> str:
-    """Return the start of a process in ticks since boot (field 22 of proc(5)'s stat), "" if
-    it ended."""
+    """Return a process's start time in ticks since boot, or "" if it has ended.
+
+    This is field 22 of /proc/PID/stat (see proc(5)).
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):

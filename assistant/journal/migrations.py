@@ -1,4 +1,5 @@
-"""The store's tables, as numbered steps; SQLite's user_version counts the steps taken."""
+"""The database schema as numbered migrations. SQLite's `user_version` is the number of migrations
+that have run."""
 
 import sqlite3
 
@@ -239,7 +240,10 @@ class TooNewError(Exception):
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Run the missing steps, each in a transaction of its own. Raises TooNewError."""
+    """Run the missing migrations, each in its own transaction.
+
+    Raises TooNewError if the file was written by a later version of Hearth.
+    """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         raise TooNewError

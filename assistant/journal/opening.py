@@ -1,4 +1,4 @@
-"""Opening the store's file: check it, repair it if it is damaged, or fall back to read-only."""
+"""Open the journal's file, repair it if it is damaged, or fall back to read-only access."""
 
 import errno
 import fcntl
@@ -29,11 +29,11 @@ _MOST_ROWS = 100_000  # rows per table, because a damaged file may loop
 
 
 def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> list[str]:
-    """Copy readable rows of a damaged file into the fresh one, in the open transaction.
+    """Copy the readable rows of a damaged file into a new one, within the open transaction.
 
-    The fresh file has the same tables or later ones. The damaged file is opened with the URI
-    parameters `how` and not changed. Returns counts such as "3 timers". Raises sqlite3.Error if the
-    fresh file cannot be written.
+    The new file must have the same schema or a later one. `how` contains the URI parameters for
+    opening the damaged file, which isn't changed. Returns counts such as "3 timers". Raises
+    sqlite3.Error if the new file can't be written.
     """
     try:
         old = sqlite3.connect(f"{damaged.absolute().as_uri()}?{how}", uri=True)
@@ -49,7 +49,7 @@ def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> l
 
 
 def _rows(old: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """Return all readable rows: from the front, and after an error from the back."""
+    """Return all readable rows. After a read error, continue from the end of the table."""
     found: dict[Any, dict[str, Any]] = {}
     for order in ("", "ORDER BY rowid DESC"):
         try:
@@ -75,8 +75,7 @@ def _sound(row: dict[str, Any], as_json: tuple[str, ...]) -> bool:
 
 
 def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> int:
-    """Insert rows and return how many were accepted; the table's own constraints reject
-    damaged ones."""
+    """Insert rows and return how many were accepted. Table constraints reject damaged rows."""
     known = {name for _, name, *_ in fresh.execute(f"PRAGMA table_info({table})")}
     taken = 0
     for row in rows:
@@ -102,15 +101,14 @@ _NO_ROOM = 64 << 10  # bytes; less than the files beside the database need
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
-    """Return True if the disk is at fault and may recover: Hearth then continues without
-    writing."""
+    """Return True for disk errors that can pass. Hearth keeps running, but saves nothing."""
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
     return _primary(error) in _PASSING
 
 
 def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
-    """Return the problem and its remedy as one sentence."""
+    """Return a sentence that describes the problem and suggests a fix."""
     folder = path.parent
     if is_passing(error):
         kind = _kind(folder, error)
@@ -133,7 +131,8 @@ def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
 def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
     """Return "full", "read-only" or "failing".
 
-    Asks the disk first, because SQLite uses one error for many causes.
+    The disk's own state is checked first, because SQLite reports the same error for different
+    causes.
     """
     with suppress(OSError):
         disk = os.statvfs(folder)
@@ -151,10 +150,10 @@ def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _refusal(folder: Path) -> int | None:
-    """Return the error number with which the disk refuses a new file, or None if it accepts one.
+    """Try to create a file. Returns the error number if the disk refuses, or None if it works.
 
-    After errors the kernel stops writing to a disk, which its flags do not always show (ext4 since
-    Linux 6.14).
+    After errors, the kernel can stop writing to a disk without showing that in the mount flags
+    (ext4 since Linux 6.14).
     """
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600))
@@ -170,7 +169,7 @@ def _named(error: OSError | sqlite3.Error) -> str:
 
 
 def _primary(error: sqlite3.Error) -> int:
-    """Return the primary code, which is the low byte (sqlite.org/rescode)."""
+    """Return the primary result code, which is the low byte (sqlite.org/rescode)."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -187,10 +186,11 @@ Refill = Callable[[sqlite3.Connection], None]
 
 
 def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite3.Connection:
-    """Return a writing connection, replacing a damaged file first.
+    """Open the file for writing and return the connection. A damaged file is replaced first.
 
-    The damaged file is set aside, its readable lasting rows go into a fresh one, and `refill` adds
-    its part. Raises OSError and sqlite3.Error if nothing can be written, and TooNewError.
+    The damaged file is kept under another name. Its readable rows are copied into the new file, and
+    `refill` adds data that is still in memory. Raises OSError or sqlite3.Error if the file can't be
+    written, and TooNewError.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(path):
@@ -205,9 +205,11 @@ def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite
 def reopen_broken(
     path: Path, inode: int, now: Callable[[], datetime], refill: Refill
 ) -> sqlite3.Connection:
-    """Replace the file with this `inode`, which turned out to be damaged while it was open.
+    """Replace a file that turned out to be damaged while it was open, and return the new
+    connection.
 
-    If another process has already replaced it, that file is used.
+    `inode` identifies the damaged file. If another process has already replaced it, the new file is
+    opened instead.
     """
     with _alone(path):
         if inode_of(path) != inode:
@@ -217,7 +219,11 @@ def reopen_broken(
 
 
 def open_reading(path: Path) -> sqlite3.Connection:
-    """Return a read-only connection; for a damaged or older file, one to what could be salvaged."""
+    """Return a read-only connection.
+
+    If the file is damaged or from an earlier version, the connection is to an in-memory copy of its
+    readable rows.
+    """
     quoted = path.absolute().as_uri()
     for how in _READING:
         with suppress(sqlite3.Error):
@@ -237,7 +243,10 @@ def open_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(path: Path) -> str:
-    """Check the whole file and return the damage found, or "". Raises sqlite3.Error and OSError."""
+    """Check the whole file. Returns a description of the damage, or "" if there is none.
+
+    Raises sqlite3.Error or OSError if the file can't be read.
+    """
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -251,9 +260,9 @@ def check(path: Path) -> str:
 
 
 def erase_set_aside(path: Path, before: datetime) -> None:
-    """Delete damaged files set aside before this time, because words cannot be erased from them.
+    """Delete backups of damaged files that were made before `before`. Raises OSError.
 
-    Raises OSError.
+    Single transcripts can't be erased from a damaged file.
     """
     oldest_kept = _aside_name(path, before)
     for part in path.parent.glob(f"{path.name}.corrupt-*"):
@@ -262,10 +271,10 @@ def erase_set_aside(path: Path, before: datetime) -> None:
 
 
 def is_broken(error: sqlite3.Error) -> bool:
-    """Return True if the file's content is damaged.
+    """Return True if the file is damaged.
 
-    A damaged word index (`SQLITE_CORRUPT_VTAB`) does not count, because it can be rebuilt from its
-    table.
+    A damaged full-text index (`SQLITE_CORRUPT_VTAB`) doesn't count, because it can be rebuilt from
+    its table.
     """
     code = getattr(error, "sqlite_errorcode", None)
     # Python's own error for text that is not UTF-8, which the tables never contain.
@@ -275,7 +284,7 @@ def is_broken(error: sqlite3.Error) -> bool:
 
 
 def inode_of(path: Path) -> int:
-    """Return the inode of the file at this path, or 0 if there is none."""
+    """Return the file's inode, or 0 if there is no file."""
     try:
         return path.stat().st_ino
     except OSError:
@@ -283,7 +292,10 @@ def inode_of(path: Path) -> int:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Return a checked connection with all tables. Only its owner can access the file."""
+    """Open the file, check it, run missing migrations, and return the connection.
+
+    Only the file's owner can access it.
+    """
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if path.stat().st_mode & 0o777 != 0o600:
         path.chmod(0o600)  # SQLite gives its -wal and -shm files the same mode
@@ -304,15 +316,15 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _aside_name(path: Path, at: datetime) -> str:
-    """Return a name that sorts by time."""
+    """Return a name for the damaged file that sorts by time."""
     return f"{path.name}.corrupt-{at:%Y%m%dT%H%M%S}"
 
 
 def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
-    """Put a fresh file in the place of a damaged one.
+    """Replace a damaged file with a new one, and return the connection to it.
 
-    The damaged file stays in place until the fresh one is complete, so that a failure on the way,
-    such as a full disk, loses nothing and can be retried.
+    The damaged file isn't renamed until the new one is complete, so a failure in between (such as a
+    full disk) loses nothing and can be retried.
     """
     aside = path.with_name(_aside_name(path, now))
     fresh = path.with_name(f"{path.name}.new")
@@ -366,7 +378,6 @@ def _damaged(verdict: str) -> sqlite3.DatabaseError:
 
 @contextmanager
 def _or_closed(connection: sqlite3.Connection) -> Iterator[None]:
-    """Close the connection if an exception is raised inside."""
     try:
         yield
     except BaseException:
@@ -376,7 +387,8 @@ def _or_closed(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Keep other processes from creating, repairing or migrating the file meanwhile."""
+    """Keep other processes from creating, repairing or migrating the file while the context is
+    open."""
     lock = os.open(
         path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
     )

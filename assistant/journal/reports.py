@@ -1,4 +1,4 @@
-"""Reports over many turns: costs, success of commands, and faults."""
+"""Reports on many turns: costs, command results, and faults."""
 
 import sqlite3
 from collections import Counter
@@ -28,7 +28,7 @@ Call = tuple[str, Decision, Status]  # tool name, decision and status
 
 @dataclass(frozen=True, slots=True)
 class CommandTurn:
-    """A turn in which a person asked for something, reduced to the facts needed to judge it."""
+    """The facts about a person's command that decide its result."""
 
     at: datetime
     mark: Mark
@@ -40,18 +40,18 @@ class CommandTurn:
 class Shares:
     """Number of commands by result. `turns` is the sum of the other five.
 
-    A command is a turn that a person started by voice or keyboard, with words in it. Turns of
-    programs, echoes of Hearth's own voice and "that was wrong" itself do not count. The first of
-    these results that applies is counted:
+    A command is a turn that a person started by voice or keyboard and in which something was said.
+    Programs' turns, echoes of Hearth's own voice and "that was wrong" aren't counted. A command
+    gets the first result that applies:
 
-    - misheard: it was marked so ("you misheard me");
-    - corrected: it was marked wrong, or the person's next command, within two minutes, undid or
-      corrected it;
-    - refused: one of its calls was denied, by the policy, a rule or the person's no, or waited for
-      a confirmation that did not come;
-    - failed: it ended in an error, its words were not understood, or its last call did not succeed
-      (`failed`, `timeout`, `not_observed`, `unknown`, or never sent);
-    - right: all others. Nobody complained, which is all that can be known.
+    - misheard: a person said so ("you misheard me").
+    - corrected: a person marked it as wrong, or their next command, within two minutes, undid or
+      corrected it.
+    - refused: the policy, a rule or a person denied one of its calls, or a confirmation was never
+      given.
+    - failed: it ended in an error, wasn't understood, or its last call didn't succeed (`failed`,
+      `timeout`, `not_observed`, `unknown`, or never sent).
+    - right: nobody complained, which is the best evidence there is.
     """
 
     turns: int = 0
@@ -63,14 +63,14 @@ class Shares:
 
 
 def shares_of(commands: Sequence[CommandTurn]) -> Shares:
-    """Count commands, which must be in the order in which they began."""
+    """Count commands by result. They must be in chronological order."""
     following = [*commands[1:], None]
     count: Counter[str] = Counter(map(share_of, commands, following))
     return Shares(turns=len(commands), **count)
 
 
 def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
-    """Return the result of a command. `following` is the person's next command, if there is one."""
+    """Return a command's result. `following` is the person's next command, or None."""
     if command.mark == "misheard":
         return "misheard"
     if command.mark == "wrong" or (following is not None and _corrects(following, command)):
@@ -83,7 +83,7 @@ def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
 
 
 def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
-    """Return True if the following command took back what this one did."""
+    """Return True if `following` undid or corrected the command."""
     soon = following.at - command.at <= _CORRECTED_WITHIN
     return soon and any(
         name in CORRECTING and status is Status.DONE for name, _, status in following.calls
@@ -91,7 +91,7 @@ def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
 
 
 def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Return True if the last call failed; if it succeeded, it made up for earlier failures."""
+    """Return True if the last call failed. A success makes up for earlier failures."""
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
@@ -151,15 +151,15 @@ _TELLING_CALLS = (
 
 
 def mark_turn(db: sqlite3.Connection, turn_id: str, said: Mark) -> bool:
-    """Mark a turn. Returns False if there is no such turn."""
+    """Mark a turn. Returns False if it doesn't exist."""
     done = db.execute("UPDATE turns SET mark = ? WHERE turn_id = ?", (said, turn_id))
     return done.rowcount == 1
 
 
 def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row | None:
-    """Return the row of the newest command since `since`.
+    """Return the row of the newest command between `since` and `now`, or None.
 
-    Rows dated after `now`, by a clock that was ahead, are ignored.
+    `now` excludes rows written while the clock was ahead.
     """
     query = (
         f"SELECT * FROM turns WHERE started_at BETWEEN ? AND ? AND {_COMMANDS} AND NOT EXISTS "
@@ -173,8 +173,8 @@ def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row 
 def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
     """Return all commands since `since`, oldest first.
 
-    Turns whose calls all simply succeeded are returned without calls, which would not change the
-    verdict. Reading thousands of them would keep people waiting.
+    If all of a command's calls were allowed and succeeded, `calls` is empty, because they can't
+    change the result and reading thousands of them would be slow.
     """
     calls: dict[str, list[Call]] = {}
     marking = set()
@@ -208,7 +208,7 @@ _MOST_DAYS = 36_500  # no journal is older
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """Cost of one brain with one model on one day."""
+    """One day's cost of a brain and model."""
 
     day: date  # in this machine's time zone, as `limits.daily_cost_usd` counts it
     brain: str  # as in `brain.order`; "" if no brain was asked
@@ -221,16 +221,16 @@ class CostRow:
 
 
 def first_midnight(days: int, now: datetime) -> datetime:
-    """Return the midnight that begins the last `days` days, counting today."""
+    """Return the midnight at which the period of `days` days, including today, began."""
     first = now.date() - timedelta(days=min(days, _MOST_DAYS) - 1)
     # Naive at first, so that `astimezone` finds the offset of that very day.
     return datetime.combine(first, time.min).astimezone()
 
 
 class Reports:
-    """Reports over many rows, and the marks and faults that are written later.
+    """Reports on many turns, and the marks and faults that they use.
 
-    Every method may raise StoreError.
+    Every method can raise StoreError.
     """
 
     def __init__(self, database: "Database", clock: Clock) -> None:
@@ -238,49 +238,45 @@ class Reports:
         self._clock = clock
 
     async def costs(self, since: datetime) -> list[CostRow]:
-        """Return costs by day, brain and model since `since`: newest day first, then highest cost.
+        """Return costs by day, brain and model: newest day first, then highest cost first.
 
-        Announcements, which cost nothing, are left out; the cost of jobs is included.
+        Jobs are included. Announcements cost nothing and are left out.
         """
         rows = await self._database.read(lambda db: summed_costs(db, instant(since)))
         return [CostRow(**row) for row in rows]
 
     async def shares(self, since: datetime) -> Shares:
-        """Count the results of people's commands since `since`; see `Shares`."""
+        """Count people's commands since `since` by result."""
         judged = await self._database.read(lambda db: judged_commands(db, instant(since)))
         return shares_of(judged)
 
     async def mark(self, turn_id: str, mark: Mark) -> bool:
-        """Mark a turn as wrong or misheard; "" removes the mark. Returns False if there is no such
-        turn."""
+        """Mark a turn as wrong or misheard, or remove the mark with "". Returns False if the turn
+        doesn't exist."""
         return await self._database.run(lambda db: mark_turn(db, turn_id, mark), durable=True)
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
-        """Return the last command of a person since `since`, or None.
-
-        Announcements, turns of programs, turns without words, and turns that only marked another
-        one do not count.
-        """
+        """Return a person's newest command since `since`, or None (see `Shares`)."""
         span = (instant(since), instant(self._clock.now()))
         row = await self._database.read(lambda db: newest_command(db, *span))
         return turn_from(row) if row is not None else None
 
     async def faults(self, since: datetime, limit: int = 1000) -> list[FaultRecord]:
-        """Return the faults that began or lasted since `since`, newest first."""
+        """Return the faults that were open at `since` or began later, newest first."""
         return await self._database.read(lambda db: faults_since(db, instant(since), limit))
 
     async def begin_fault(self, what: str, problem: str, at: datetime) -> None:
-        """Record that something has stopped working, until `end_fault`."""
+        """Record a fault, unless one with the same `what` is already open."""
         await self._database.run(lambda db: begin_fault(db, what, problem, instant(at)))
 
     async def end_fault(self, what: str, at: datetime) -> None:
-        """Record the end of a fault."""
+        """Record that a fault has ended."""
         await self._database.run(lambda db: end_fault(db, what, instant(at)))
 
     async def settle_faults(self) -> None:
-        """Close the faults of an earlier process, whose end is unknown.
+        """Close the faults that an earlier process left open. When they ended is unknown.
 
-        Only for the process that records faults, at its start.
+        Call it only at the start of the process that records faults.
         """
         now = instant(self._clock.now())
         await self._database.run(lambda db: settle_faults(db, now))

@@ -1,7 +1,8 @@
-"""Retention: deleting by age and by size, and the background task for it.
+"""Deletion of old data by age and by file size, and the background task that does it.
 
-Words are erased first, then rows, the oldest first. The words of the last day stay as long as their
-rows, because erasing them would free little space. Future and remembered things are kept.
+Transcripts are erased before whole rows, and old data before new. To free space, transcripts of the
+last day are erased only with their rows, because erasing them alone would free little. Pending
+timers and announcements, memories and settings are never deleted.
 """
 
 import asyncio
@@ -50,13 +51,14 @@ HAS_WORDS = {
 
 
 def erase_before(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
-    """Erase words and rows from before these instants."""
+    """Delete rows older than `rows`, and erase transcripts older than `words`."""
     erase_rows(db, rows, now)
     erase_words(db, words, now)
 
 
 def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Delete whole rows from before this instant."""
+    """Delete turns, calls, audit rows, faults, and finished timers and announcements older than
+    `before`."""
     db.execute("DELETE FROM turns WHERE started_at < ?", (before,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (before,))
     erase_audit_rows(db, before)
@@ -66,7 +68,7 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Erase the words of rows from before this instant."""
+    """Erase transcripts, answers, arguments and other text from rows older than `before`."""
     # Only rows that have words, because every rewritten row is written to the disk again.
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"
@@ -81,7 +83,7 @@ def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """Erase the words of one turn."""
+    """Erase a turn's transcripts, answer, arguments and other text."""
     db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
     db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
     erase_audit_words_of(db, turn_id)
@@ -100,7 +102,7 @@ _TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way to erase old data."""
+    """A method of freeing space."""
 
     # Erases what is before an instant; also gets the time now.
     erase: Callable[[sqlite3.Connection, str, str], None]
@@ -113,9 +115,9 @@ _ROWS = _Way(erase_rows, worded=False, younger=timedelta())
 
 
 async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
-    """Erase until the file is within the limit, if possible. Returns the file's size in bytes.
+    """Erase old data until the file is within the limit, and return the file's size in bytes.
 
-    Raises StoreError.
+    The file can stay larger if nothing more can be deleted. Raises StoreError.
     """
     size = await database.read(_used)
     if size > most_bytes:
@@ -134,17 +136,17 @@ async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
 
 
 def _file_bytes(db: sqlite3.Connection) -> int:
-    """Return the size of the file without its write-ahead log."""
+    """Return the size of the main file, without the write-ahead log."""
     return _pragma(db, "page_count") * _pragma(db, "page_size")
 
 
 def _used(db: sqlite3.Connection) -> int:
-    """Return the bytes of pages in use."""
+    """Return the number of bytes in use, without free pages."""
     return _file_bytes(db) - _pragma(db, "freelist_count") * _pragma(db, "page_size")
 
 
 async def _step(database: Database, way: _Way, now: datetime) -> bool:
-    """Erase the oldest part. Returns False if there was nothing to erase."""
+    """Erase the oldest 5 % of the data. Returns False if nothing was left to erase."""
 
     def work(db: sqlite3.Connection) -> bool:
         before = _oldest_part(db, way, instant(now - way.younger))
@@ -157,7 +159,7 @@ async def _step(database: Database, way: _Way, now: datetime) -> bool:
 
 
 def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
-    """Return the instant that ends the oldest part of the rows, or None if there are none."""
+    """Return the time before which to erase data in this step, or None if there is no data."""
     tables = " UNION ALL ".join(
         f"SELECT {time} AS at FROM {table} WHERE {time} <= :until"
         + (f" AND {HAS_WORDS[table]}" if way.worded else "")
@@ -175,7 +177,7 @@ def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
 
 
 async def _shrink(database: Database) -> None:
-    """Return unused pages to the disk."""
+    """Return free pages to the file system."""
     mode, free = await database.read(_vacancy)
     if mode != _INCREMENTAL:  # a file of an earlier version
         await database.statement(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
@@ -204,7 +206,7 @@ _MOST_FAULTS = 100  # waiting to be recorded; above that the oldest is dropped
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Something has stopped working, or works again."""
+    """The beginning or the end of a fault."""
 
     what: str
     problem: str | None  # None: it works again
@@ -212,7 +214,8 @@ class _Change:
 
 
 class Care:
-    """Maintenance of the journal in the background, while its context is open."""
+    """Delete old data, check the file and record faults in the background while the context is
+    open."""
 
     def __init__(self, journal: "Store", limits: Journal, bus: EventBus, clock: Clock) -> None:
         self._journal = journal
@@ -243,7 +246,7 @@ class Care:
         await self._owner.__aexit__(kind, error, trace)
 
     async def _forget(self) -> None:
-        """Erase what exceeds the age or size in the settings."""
+        """Delete data that exceeds the configured age or size, every FORGET_S."""
         limits = self._limits
 
         async def forget() -> None:
@@ -261,7 +264,7 @@ class Care:
             await self._clock.sleep(CHECK_S)
 
     async def _probe(self) -> None:
-        """Try to write while the disk fails, to notice its recovery even if nobody speaks."""
+        """While writing fails, try it every PROBE_S, to notice when the disk recovers."""
         while True:
             await self._clock.sleep(PROBE_S)
             if self._journal.problem:
@@ -277,7 +280,7 @@ class Care:
         self._faults.put_nowait(_Change(str(happening.data["what"]), problem, self._clock.now()))
 
     async def _note_faults(self) -> None:
-        """Record faults. One that began while nothing could be written is recorded when it ends."""
+        """Record faults. One that couldn't be written when it began is written when it ends."""
         reports, unwritten = self._journal.reports, dict[str, _Change]()
         while True:
             change = await self._faults.get()
@@ -291,7 +294,8 @@ class Care:
                 await self._try("the end of a fault", end)
 
     async def _try(self, what: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Run the work, and log a failure unless the store has done so. Returns True on success."""
+        """Run the work. Returns False after an error, which is logged unless the store has logged
+        it."""
         try:
             await work()
         except StoreError as error:

@@ -1,4 +1,4 @@
-"""Conversion between records and rows."""
+"""Conversion between records and database rows."""
 
 import json
 import logging
@@ -26,7 +26,8 @@ STARTED = "started"  # status of a call between sending and result
 
 
 def instant(time: datetime) -> str:
-    """Format a time for the tables: in UTC, always with microseconds, so that it sorts as text."""
+    """Format a time for the database: UTC, ISO 8601, always with microseconds, so that it sorts as
+    text."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -92,7 +93,7 @@ def turn_from(row: sqlite3.Row) -> TurnRecord:
 
 
 def columns(record: Any) -> dict[str, Any]:
-    """Return a record's fields by name, without `asdict`'s deep copy on every call."""
+    """Return a record's fields by name, without the deep copy that `asdict` makes."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
@@ -126,7 +127,7 @@ def call_from(row: sqlite3.Row) -> CallRecord:
 
 
 def timer_row(timer: TimerRecord) -> dict[str, Any]:
-    """Return the columns of a running timer."""
+    """Return a running timer's columns."""
     return {
         **columns(timer),
         "due": instant(timer.due),
@@ -155,7 +156,7 @@ def timer_from(row: sqlite3.Row) -> TimerRecord:
 
 
 def announcement_row(announcement: AnnouncementRecord) -> dict[str, Any]:
-    """Return the columns of an announcement that has not been spoken yet."""
+    """Return the columns of an announcement that hasn't been spoken."""
     expires = announcement.expires_at
     return {
         "id": announcement.id,
@@ -180,7 +181,7 @@ def announcement_from(row: sqlite3.Row) -> AnnouncementRecord:
 
 
 def readable(make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> list[T]:
-    """Return the records of all rows except those that a damaged disk made unreadable."""
+    """Convert rows to records. Damaged rows are logged and skipped."""
     records = []
     for row in rows:
         try:
@@ -193,7 +194,7 @@ def readable(make: Callable[[sqlite3.Row], T], rows: Iterable[sqlite3.Row]) -> l
 def put(
     db: sqlite3.Connection, table: str, row: Mapping[str, Any], keep: tuple[str, ...] = ()
 ) -> None:
-    """Insert a row, or overwrite the existing one except for the columns in `keep`."""
+    """Insert a row. If its key exists, overwrite all columns except those in `keep`."""
     values = ", ".join(f":{column}" for column in row)
     changes = ", ".join(f"{column} = :{column}" for column in row if column not in keep)
     query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})"
@@ -201,7 +202,7 @@ def put(
 
 
 def insert_new(db: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> bool:
-    """Insert a row. Returns False, and changes nothing, if its key exists."""
+    """Insert a row. Returns False and changes nothing if its key exists."""
     values = ", ".join(f":{column}" for column in row)
     query = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values}) ON CONFLICT DO NOTHING"
     return db.execute(query, row).rowcount == 1

@@ -1,4 +1,4 @@
-"""Everything that must survive the process: turns, tool calls, timers, memories and more."""
+"""API of the journal: turns, tool calls, the audit log, timers, announcements and memories."""
 
 import json
 import sqlite3
@@ -59,10 +59,10 @@ from assistant.journal.tables import (
 
 
 class Store:
-    """One SQLite file, shared by all Hearth processes of a data folder.
+    """The journal, a SQLite file shared by all Hearth processes that use this data folder.
 
-    Use it as an async context manager; entering raises ConfigError if the file cannot be used.
-    Every method may raise StoreError. A write that has started is finished even if its caller is
+    Use it as an async context manager. Entering it raises ConfigError if the file can't be used.
+    Every method can raise StoreError. A write that has started finishes even if the caller is
     cancelled.
     """
 
@@ -75,7 +75,7 @@ class Store:
         self.memory = MemoryRows(self._database)
 
     async def __aenter__(self) -> Self:
-        """Open the file; unfinished calls of dead processes become `unknown`."""
+        """Open the file, and mark unfinished calls of dead processes as `unknown`."""
         await self._database.open()
         try:
             await self._database.run(_settle_dead_calls)
@@ -91,60 +91,55 @@ class Store:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Finish the waiting work and close the file."""
         await self._database.close()
 
     @property
     def problem(self) -> str:
-        """Reason that nothing can be written now, with the remedy; "" if writing works."""
+        """Why nothing can be written at the moment and how to fix it, or ""."""
         return self._database.problem
 
     async def probe(self) -> None:
-        """Write without changing anything, to find out if writing works again.
-
-        Raises StoreError.
-        """
+        """Try to write, without changing any data. Raises StoreError if that fails."""
         await self._database.run(rewrite_nothing)
 
     async def check(self) -> bool:
-        """Check the whole file and replace it if it is damaged. Returns True if it was sound.
+        """Check the whole file, and replace it if it is damaged. Returns False if it was damaged.
 
-        Raises StoreError.
+        Raises StoreError if it can't be read.
         """
         return await self._database.check()
 
     def stamp(self) -> object:
-        """Return a value that changes when any process writes; costs only one `stat`.
+        """Return a value that changes whenever any process writes. It costs a single `stat`.
 
-        Two writes within a tick of the file system's clock (4 ms) may leave it unchanged.
+        Two writes within a tick of the file system's clock (4 ms) can leave it unchanged.
         """
         return self._database.stamp()
 
     @property
     def waiting(self) -> int:
-        """Number of accepted pieces of work that are not done."""
+        """Number of reads and writes that are queued or running."""
         return self._database.waiting
 
     # --- turns and calls
 
     async def record_turn(self, turn: TurnRecord) -> None:
-        """Store a turn, replacing one with the same id except for its `mark`."""
+        """Store a turn. An existing turn with the same id is replaced, but keeps its `mark`."""
         await self._database.run(lambda db: put(db, "turns", turn_row(turn), keep=("mark",)))
 
     async def turn(self, turn_id: str) -> TurnRecord | None:
-        """Return the turn with this id, or None."""
         turns = await self._turns("WHERE turn_id = ?", (turn_id,))
         return turns[0] if turns else None
 
     async def last_turn(self) -> TurnRecord | None:
-        """Return the newest turn that somebody asked for, or None."""
+        """Return the newest turn that a person or a program requested, or None."""
         turns = await self._turns(
             "WHERE source NOT IN (?, ?) ORDER BY started_at DESC, rowid DESC LIMIT 1", UNASKED
         )
         return turns[0] if turns else None
 
     async def turns_of_people(self, limit: int) -> list[TurnRecord]:
-        """Return the newest turns of people, newest first, without turns of programs."""
+        """Return people's newest turns, newest first. Programs' turns are left out."""
         return await self._turns(
             "WHERE source NOT IN (?, ?) AND (source != 'text' OR caller IN ('', ?)) "
             "ORDER BY started_at DESC, rowid DESC LIMIT ?",
@@ -152,10 +147,10 @@ class Store:
         )
 
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
-        """Return the newest turns, newest first, with announcements and the cost of jobs.
+        """Return the newest turns, announcements and jobs, newest first.
 
-        With `before` they began before the turn of that id; if there is no such turn, none are
-        returned.
+        `before` is the id of a turn: only earlier turns are returned, or none if there is no such
+        turn.
         """
         newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
         if before is None:
@@ -164,7 +159,8 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """Return the cost in USD of the turns since this time, except `besides` (ids)."""
+        """Return the total cost in USD of the turns since `since`, except those with an id in
+        `besides`."""
         rows = await self._rows(
             # The same SQL for any number of ids, because the connection caches every statement.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
@@ -174,23 +170,23 @@ class Store:
         return float(rows[0]["spent"])
 
     async def start_call(self, call: CallRecord) -> None:
-        """Record a call as started. Await this before the call is sent."""
+        """Record that a tool call has started. Await this before sending the call."""
         await self._database.run(lambda db: put(db, "calls", call_row(call, self._mark)))
 
     async def finish_call(self, turn_id: str, outcome: ToolOutcome) -> None:
-        """Record how a call ended, even if it never started."""
+        """Record a tool call's result, including for calls that never started."""
         began = self._clock.now() - timedelta(milliseconds=outcome.ms)
         row = call_row(ended_call(turn_id, outcome, began), self._mark)
         await self._database.run(lambda db: put(db, "calls", row, keep=("started_at",)))
 
     async def calls(self, turn_id: str) -> list[CallRecord]:
-        """Return the calls of a turn in order."""
+        """Return a turn's tool calls in order."""
         return await self._calls("WHERE turn_id = ? ORDER BY rowid", (turn_id,))
 
     # --- the audit
 
     async def audit(self, record: AuditRecord) -> None:
-        """Add a row for a call that was decided or ended. It can never be changed."""
+        """Add a row to the audit log. It can't be changed later."""
         row = audit_row(record)
         await self._database.run(lambda db: add_audit_row(db, row))
 
@@ -203,9 +199,10 @@ class Store:
         decision: Decision | None = None,
         turn_id: str | None = None,
     ) -> list[AuditRecord]:
-        """Return at most `limit` rows from `since` on and before `until`, newest first.
+        """Return at most `limit` audit rows, newest first, from `since` (inclusive) to `until`
+        (exclusive).
 
-        `entity` is an entity id, or a pattern with "*" and "?".
+        `entity` is an entity id or a pattern with "*" and "?".
         """
         return await self._database.read(
             lambda db: audit_rows(db, limit, since, until, entity, decision, turn_id)
@@ -214,28 +211,27 @@ class Store:
     # --- small values
 
     async def keep(self, name: str, value: Any) -> None:
-        """Store a JSON value under a name, in place of the last. On return it is on the disk."""
+        """Store a JSON value durably under a name, replacing the previous one."""
         text, now = json.dumps(value, ensure_ascii=False), self._clock.now()
         await self._database.run(lambda db: keep_value(db, name, text, now), durable=True)
 
     async def kept(self, name: str) -> Any | None:
-        """Return the last value stored under that name, or None if there is none."""
+        """Return the value stored under a name, or None if there is none."""
         return await self._database.read(lambda db: kept_value(db, name))
 
     async def drop_kept(self, name: str) -> None:
-        """Delete the value under that name, if there is one."""
+        """Delete the value stored under a name, if there is one."""
         await self._database.run(lambda db: drop_value(db, name), durable=True)
 
     # --- openings
 
     async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
-        """Add the ids of entities that each entity was seen to open. They are on the disk on
-        return."""
+        """Record which entities each entity was seen to open. The data is on the disk on return."""
         now = self._clock.now()
         await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
     async def openings(self) -> dict[str, frozenset[str]]:
-        """Return the ids of the entities that each entity was seen to open, by its own id."""
+        """Return the ids of the entities that each entity was seen to open, by the opener's id."""
         return await self._database.read(read_openings)
 
     # --- timers
@@ -252,7 +248,7 @@ class Store:
         return found
 
     async def change_timer(self, timer: TimerRecord) -> bool:
-        """Change a timer's end, pause or resume it. Returns False if no such timer is running."""
+        """Change when a timer is due, pause it, or resume it. Returns False if it isn't running."""
         changed = await self._database.run(lambda db: change_timer(db, timer), durable=True)
         if changed:
             self._timers[timer.id] = timer
@@ -261,10 +257,10 @@ class Store:
     async def take_occurrence(
         self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
     ) -> bool:
-        """Split an occurrence off a repeating timer, and move the timer to `due` (None if it was
-        the last).
+        """Split an occurrence off a repeating timer.
 
-        Returns False if the occurrence was taken before, or if the timer has changed.
+        The repeating timer becomes due at `due`, or ends if that is None. Returns False if the
+        occurrence was already taken or the timer has changed.
         """
         taken = await self._database.run(
             lambda db: take_occurrence(db, timer, occurrence, due), durable=True
@@ -277,33 +273,38 @@ class Store:
         return taken
 
     async def begin_timer(self, timer_id: str) -> bool:
-        """Mark a timer's work as started. Returns False if it must not be run (again)."""
+        """Record that a timer's action has started. Returns False if it must not run, because it
+        has started before or was cancelled."""
         begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
         self._timers.pop(timer_id, None)  # it must not start again if the file is replaced
         return begun
 
     async def begun_timers(self) -> list[TimerRecord]:
-        """Return timers whose work has started and not ended, here or in a process that died."""
+        """Return timers whose action has started but not finished, including those of dead
+        processes."""
         return await self._database.read(started_timers)
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
-        """Mark a timer's work as ended, its result `known` or not. False: it had ended."""
+        """Record that a timer's action has finished. `known` is False if its result is unknown.
+
+        Returns False if the timer had already ended.
+        """
         return await self._end_timer(timer_id, "done" if known else "unknown")
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
-        """End a timer that has rung and was heard. Returns False if no such timer is running."""
+        """End a timer that somebody has heard ringing. Returns False if it had already ended."""
         return await self._end_timer(timer_id, "acknowledged")
 
     async def cancel_timer(self, timer_id: str) -> bool:
-        """Cancel a timer. Returns False if no such timer is running."""
+        """Cancel a timer. Returns False if it had already ended."""
         return await self._end_timer(timer_id, "cancelled")
 
     # --- announcements
 
     async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
-        """Store an announcement until it is spoken. It is on the disk on return.
+        """Store an announcement until it has been spoken. It is on the disk on return.
 
-        Returns False, and changes nothing, if that id was stored before, spoken or not.
+        Returns False and changes nothing if an announcement with this id was ever stored.
         """
         row = announcement_row(announcement)
         return await self._database.run(
@@ -311,12 +312,12 @@ class Store:
         )
 
     async def knows_announcement(self, announcement_id: str) -> bool:
-        """Return True if an announcement with this id was stored before."""
+        """Return True if an announcement with this id was ever stored."""
         query = "SELECT 1 FROM announcements WHERE id = ?"
         return bool(await self._rows(query, (announcement_id,)))
 
     async def pending_announcements(self) -> list[AnnouncementRecord]:
-        """Return the announcements that have not started or expired, oldest first."""
+        """Return the announcements that have neither started nor expired, oldest first."""
         rows = await self._rows(
             "SELECT * FROM announcements WHERE started_at IS NULL AND done_at IS NULL "
             "AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at, rowid",
@@ -325,15 +326,15 @@ class Store:
         return readable(announcement_from, rows)
 
     async def start_announcement(self, announcement_id: str) -> bool:
-        """Mark an announcement as started. Returns False if it was started before; do not
-        play it then."""
+        """Mark an announcement as started. Returns False if it was started before; don't play it
+        again."""
         return await self._change(
             "UPDATE announcements SET started_at = ? WHERE id = ? AND started_at IS NULL",
             (instant(self._clock.now()), announcement_id),
         )
 
     async def finish_announcement(self, announcement_id: str) -> bool:
-        """Mark an announcement as spoken or dropped. Returns False if it already was."""
+        """Mark an announcement as spoken or dropped. Returns False if it was marked before."""
         return await self._change(
             "UPDATE announcements SET done_at = ? WHERE id = ? AND done_at IS NULL",
             (instant(self._clock.now()), announcement_id),
@@ -342,7 +343,7 @@ class Store:
     # --- retention
 
     async def erase_old(self, keep_days: int, transcript_hours: int) -> None:
-        """Erase words older than `transcript_hours` and whole rows older than `keep_days`.
+        """Erase transcripts older than `transcript_hours`, and delete rows older than `keep_days`.
 
         Erased data is overwritten in the file and removed from the write-ahead log.
         """
@@ -354,14 +355,15 @@ class Store:
         await self._database.erase_set_aside(now - timedelta(hours=transcript_hours))
 
     async def bound(self, most_bytes: int) -> int:
-        """Erase the oldest data until the file is within the limit, words before rows.
+        """Erase the oldest data until the file is within the limit, and return its size in bytes.
 
-        Future and remembered things are kept whatever their size. Returns the file's size in bytes.
+        Transcripts are erased before whole rows. Pending timers and announcements, memories and
+        settings are kept even if the file stays too large.
         """
         return await bound_size(self._database, most_bytes, self._clock.now())
 
     async def forget_words(self, turn_id: str) -> None:
-        """Erase the words of one turn. The record of actions stays."""
+        """Erase a turn's transcripts, answer and arguments. The names of its calls are kept."""
         await self._database.run(lambda db: erase_words_of(db, turn_id))
         await self._database.empty_log()
 
@@ -379,18 +381,17 @@ class Store:
         return await self._database.run(lambda db: end_timer(db, timer_id, status), durable=True)
 
     def _refill(self, db: sqlite3.Connection) -> None:
-        """Restore the timers known to this process into a fresh file."""
+        """Add the timers that this process has in memory to a new file."""
         restore_timers(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
-        """Change one row. Returns True if it existed; it is on the disk on return."""
+        """Change a row, durably. Returns False if no row matched."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
 
 
 def _settle_dead_calls(db: sqlite3.Connection) -> None:
-    """Mark unfinished calls of dead processes as unknown, because their end will never be
-    reported."""
+    """Mark unfinished calls of dead processes as unknown, because no result will arrive."""
     writers = db.execute("SELECT DISTINCT writer FROM calls WHERE status = ?", (STARTED,))
     for writer in [row["writer"] for row in writers.fetchall()]:
         if not is_alive(writer):

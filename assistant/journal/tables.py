@@ -1,4 +1,4 @@
-"""Small tables: faults, memories, openings, timers and named values."""
+"""SQL for the smaller tables: faults, memories, openings, timers and named values."""
 
 import json
 import sqlite3
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> None:
-    """Record that something has stopped working. A fault that is already open stays as it is."""
+    """Record a fault, unless one with the same `what` is already open."""
     db.execute(
         "INSERT INTO faults (what, problem, began_at) SELECT ?, ?, ? "
         "WHERE NOT EXISTS (SELECT 1 FROM faults WHERE what = ? AND ended_at IS NULL)",
@@ -23,17 +23,17 @@ def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> No
 
 
 def end_fault(db: sqlite3.Connection, what: str, now: str) -> None:
-    """Record the end of a fault."""
+    """Record that a fault has ended."""
     db.execute("UPDATE faults SET ended_at = ? WHERE what = ? AND ended_at IS NULL", (now, what))
 
 
 def settle_faults(db: sqlite3.Connection, now: str) -> None:
-    """Close all open faults, because the process that would have ended them is dead."""
+    """Close all open faults, because the process that would have closed them is dead."""
     db.execute("UPDATE faults SET ended_at = ?, settled = 1 WHERE ended_at IS NULL", (now,))
 
 
 def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRecord]:
-    """Return the faults that lasted at `since` or began later, newest first."""
+    """Return the faults that were open at `since` or began later, newest first."""
     rows = db.execute(
         "SELECT * FROM faults WHERE began_at >= ? OR ended_at >= ? OR ended_at IS NULL "
         "ORDER BY began_at DESC, number DESC LIMIT ?",
@@ -43,7 +43,7 @@ def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRe
 
 
 def erase_faults(db: sqlite3.Connection, before: str) -> None:
-    """Delete faults that ended before this instant."""
+    """Delete faults that ended before `before`."""
     db.execute("DELETE FROM faults WHERE ended_at < ?", (before,))
 
 
@@ -71,9 +71,9 @@ _WRITE = (
 
 
 class MemoryRows:
-    """The memories of a store. Every method may raise StoreError.
+    """The store's memories. Every method can raise StoreError.
 
-    Written data is on the disk when a method returns. Erased data is gone from the file, its
+    Changes are on the disk when a method returns. Erased memories are also gone from the
     write-ahead log and the index.
     """
 
@@ -81,7 +81,7 @@ class MemoryRows:
         self._database = database
 
     async def keep(self, *memories: MemoryRecord) -> None:
-        """Write all of these or none, replacing memories with the same id."""
+        """Store all of the memories or none of them, replacing those with the same id."""
         replaced = await self._database.run(lambda db: write_memories(db, memories), durable=True)
         if replaced:
             await self._database.empty_log()
@@ -91,27 +91,28 @@ class MemoryRows:
         return await self._database.read(_all_memories)
 
     async def found(self, query: str, limit: int) -> list[tuple[MemoryRecord, float]]:
-        """Return the memories that match an FTS5 query, best match first, each with its score.
+        """Return at most `limit` memories that match an FTS5 query, with their scores, best match
+        first.
 
-        Scores are above 0 and comparable only within one query (bm25).
+        Scores (bm25) are positive and can be compared only within one query.
         """
         return await self._database.read(lambda db: _found_memories(db, query, limit))
 
     async def forget(self, memory_id: str) -> bool:
-        """Erase a memory. Returns False if the id is unknown."""
+        """Erase a memory. Returns False if it doesn't exist."""
         found = await self._database.run(lambda db: _forget_memory(db, memory_id), durable=True)
         await self._database.empty_log()
         return found
 
     async def forget_all(self) -> int:
-        """Erase all memories and return their number."""
+        """Erase all memories and return how many were erased."""
         count = await self._database.run(_forget_memories, durable=True)
         await self._database.empty_log()
         return count
 
 
 def write_memories(db: sqlite3.Connection, memories: Iterable[MemoryRecord]) -> bool:
-    """Write memories. Returns True if any replaced an existing one."""
+    """Store memories. Returns True if any of them replaced an existing one."""
     replaced = False
     for memory in memories:
         known = db.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone()
@@ -167,7 +168,7 @@ def _forget_memories(db: sqlite3.Connection) -> int:
 
 
 def _index_anew(db: sqlite3.Connection) -> None:
-    """Rebuild the index, because deleting from it only marks the words."""
+    """Rebuild the index, because deleting a row leaves its words in the index."""
     db.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
 
 
@@ -188,7 +189,7 @@ def _memory(row: sqlite3.Row) -> MemoryRecord:
 def add_openings(
     db: sqlite3.Connection, openings: Mapping[str, frozenset[str]], now: datetime
 ) -> None:
-    """Add the ids of entities that each entity was seen to open, keeping the existing rows."""
+    """Record which entities each entity was seen to open. Existing rows are kept."""
     db.executemany(
         "INSERT OR IGNORE INTO openings (entity_id, opened, seen_at) VALUES (?, ?, ?)",
         [(key, name, instant(now)) for key, names in openings.items() for name in sorted(names)],
@@ -196,7 +197,7 @@ def add_openings(
 
 
 def read_openings(db: sqlite3.Connection) -> dict[str, frozenset[str]]:
-    """Return the ids of the entities that each entity was seen to open, by its own id."""
+    """Return the ids of the entities that each entity was seen to open, by the opener's id."""
     found: dict[str, frozenset[str]] = {}
     for row in db.execute("SELECT entity_id, opened FROM openings"):
         known = found.get(row["entity_id"], frozenset())
@@ -213,23 +214,23 @@ def running_timers(db: sqlite3.Connection) -> list[TimerRecord]:
 
 
 def started_timers(db: sqlite3.Connection) -> list[TimerRecord]:
-    """Return the timers whose work has started and not ended."""
+    """Return the timers whose action has started but not finished."""
     return _timers(db, "started")
 
 
 def put_timer(db: sqlite3.Connection, timer: TimerRecord) -> None:
-    """Store a running timer."""
+    """Store a running timer, replacing one with the same id."""
     put(db, "timers", timer_row(timer))
 
 
 def restore_timers(db: sqlite3.Connection, timers: Iterable[TimerRecord]) -> None:
-    """Insert the timers that are missing."""
+    """Store those of the timers that the table doesn't contain."""
     for timer in timers:
         insert_new(db, "timers", timer_row(timer))
 
 
 def change_timer(db: sqlite3.Connection, timer: TimerRecord) -> bool:
-    """Change a timer's end, pause or resume it. Returns False if no such timer is running."""
+    """Change when a timer is due, pause it, or resume it. Returns False if it isn't running."""
     return _changes_one(
         db,
         "UPDATE timers SET due = :due, paused_s = :paused_s, rule = :rule "
@@ -239,14 +240,13 @@ def change_timer(db: sqlite3.Connection, timer: TimerRecord) -> bool:
 
 
 def begin_timer(db: sqlite3.Connection, timer_id: str) -> bool:
-    """Mark a timer's work as started. Returns False if it is not running, so it has started
-    before."""
+    """Record that a timer's action has started. Returns False if the timer isn't running."""
     query = "UPDATE timers SET status = 'started' WHERE id = ? AND status = 'running'"
     return _changes_one(db, query, (timer_id,))
 
 
 def end_timer(db: sqlite3.Connection, timer_id: str, status: TimerEnd) -> bool:
-    """Mark a timer as over. Returns False if it already was."""
+    """Mark a timer as ended. Returns False if it had already ended."""
     query = "UPDATE timers SET status = ? WHERE id = ? AND status IN ('running', 'started')"
     return _changes_one(db, query, (status, timer_id))
 
@@ -254,10 +254,10 @@ def end_timer(db: sqlite3.Connection, timer_id: str, status: TimerEnd) -> bool:
 def take_occurrence(
     db: sqlite3.Connection, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
 ) -> bool:
-    """Split an occurrence off a repeating timer, and move the timer to `due` (None if it was the
-    last).
+    """Split an occurrence off a repeating timer.
 
-    Returns False if `timer` has changed or ended, or if the occurrence was taken before.
+    The repeating timer becomes due at `due`, or ends if that is None. Returns False if the
+    occurrence was already taken or the timer has changed.
     """
     status = "running" if due is not None else "done"
     changed = _changes_one(
@@ -271,7 +271,7 @@ def take_occurrence(
 
 
 def erase_timers(db: sqlite3.Connection, before: str) -> None:
-    """Delete timers that are over and were due before this instant."""
+    """Delete finished timers that were due before `before`."""
     db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (before,))
 
 
@@ -307,7 +307,7 @@ def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> 
 
 
 def kept_value(db: sqlite3.Connection, name: str) -> Any | None:
-    """Return the value with this name, or None if there is none."""
+    """Return the value stored under a name, or None if there is none."""
     row = db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
     return json.loads(row["value"]) if row else None
 
@@ -317,6 +317,6 @@ def drop_value(db: sqlite3.Connection, name: str) -> None:
 
 
 def rewrite_nothing(db: sqlite3.Connection) -> None:
-    """Write without changing a row: set the schema's version number to its present value."""
+    """Write without changing any data, by setting `user_version` to its current value."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     db.execute(f"PRAGMA user_version = {int(version)}")

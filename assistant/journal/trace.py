@@ -1,4 +1,4 @@
-"""One turn as stages, as JSON, and as plain text: a waterfall of at most 80 columns."""
+"""A turn's stages, its JSON form, and its trace: a text waterfall of at most 80 columns."""
 
 import json
 import textwrap
@@ -13,7 +13,7 @@ from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
 # Stages of a turn and their duration, from its timeline. Pure; all in ms on the turn's one clock.
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One part of a turn. Stages may overlap."""
+    """A stage of a turn, in ms on the turn's clock. Stages can overlap."""
 
     name: str
     start: float
@@ -23,7 +23,7 @@ class Stage:
 
     @property
     def ms(self) -> float:
-        """Duration in ms; for a moment, its time since the first sample."""
+        """Duration in ms, or for an instant its time since the first audio sample."""
         return self.end if self.instant else self.end - self.start
 
 
@@ -45,7 +45,7 @@ _WORTH_NAMING_MS = 50.0
 
 
 def stages(timeline: Mapping[str, float]) -> list[Stage]:
-    """Return the stages of a turn in their usual order."""
+    """Return a turn's stages in their usual order. Stages that the timeline lacks are left out."""
     found: list[Stage] = []
     for name, begins, moment in _STAGES:
         if name == "house":
@@ -63,14 +63,16 @@ def stages(timeline: Mapping[str, float]) -> list[Stage]:
 
 
 def slowest(found: list[Stage]) -> Stage | None:
-    """Return the longest wait, or None if all were short."""
+    """Return the stage with the longest wait, or None if every wait was under 50 ms."""
     waits = [stage for stage in found if stage.waited and stage.ms >= _WORTH_NAMING_MS]
     return max(waits, key=lambda stage: stage.ms, default=None)
 
 
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """Return the milliseconds from the end of speech or typing to the first sample of the
-    answer."""
+    """Return the time in ms from the end of the request to the first sample of the answer.
+
+    Returns None if the timeline lacks either.
+    """
     since = timeline.get("speech_end", timeline.get("end_of_turn"))
     if since is None or "first_audio_out" not in timeline:
         return None
@@ -78,7 +80,7 @@ def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
 
 
 def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
-    """Return the brain's stage, from the known sentence to its first word or call."""
+    """Return the brain's stage, from the complete sentence to the first word or tool call."""
     after = [timeline[one] for one in ("first_reply_text", "first_tool_call") if one in timeline]
     known = [timeline[one] for one in ("end_of_turn", "heard") if one in timeline]
     if not after or not known:
@@ -93,7 +95,7 @@ def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
 def turn_and_calls_json(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord]
 ) -> dict[str, Any]:
-    """Return a turn with its calls. `audited` are its rows of the audit, newest first."""
+    """Return a turn with its calls as JSON. `audited` are the turn's audit rows, newest first."""
     ends = {row.call_id: row for row in reversed(audited)}
     return {
         **turn_json(turn),
@@ -102,7 +104,7 @@ def turn_and_calls_json(
 
 
 def turn_json(turn: TurnRecord) -> dict[str, Any]:
-    """Return a turn without its calls."""
+    """Return a turn as JSON, without its calls."""
     return _timed(asdict(turn))
 
 
@@ -116,7 +118,7 @@ def _call_json(call: CallRecord, row: AuditRecord | None) -> dict[str, Any]:
 
 
 def _timed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Format times as ISO 8601, because JSON has no type for them."""
+    """Format datetimes as ISO 8601."""
     return {
         key: value.isoformat() if isinstance(value, datetime) else value
         for key, value in fields.items()
@@ -140,10 +142,10 @@ _PHASES = (  # parts of a turn in order, each with the moment that ends it
 def draw_trace(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord] = ()
 ) -> list[str]:
-    """Return a turn as lines: head, waterfall, tool calls and answer.
+    """Return a turn as lines of text: summary, waterfall, tool calls and answer.
 
-    `audited` are the turn's rows of the audit, newest first, which tell the decisions and who made
-    them.
+    `audited` are the turn's audit rows, newest first. They add each call's rule, entities and
+    confirmation.
     """
     began = turn.started_at.astimezone()
     facts = [turn.turn_id, f"{began:%Y-%m-%d %H:%M:%S}", turn.source, turn.brain or "no brain"]
@@ -177,8 +179,8 @@ def draw_trace(
 
 
 def told_cost(turn: TurnRecord) -> str:
-    """Return text such as "$0.0021, 812 tokens in and 96 out, gemini-3.8-live"; "" without
-    a cost."""
+    """Return text such as "$0.0021, 812 tokens in and 96 out, gemini-3.8-live", or "" if the turn
+    cost nothing."""
     if turn.usage is None and not turn.cost_usd:
         return ""
     told = [f"${turn.cost_usd:.4f}"]
@@ -188,8 +190,8 @@ def told_cost(turn: TurnRecord) -> str:
 
 
 def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
-    """Return a turn as one line of at most `width` columns (see LEGEND), or "" without a
-    timeline."""
+    """Return a turn's phases as one line of at most `width` columns (see LEGEND), or "" if there
+    are fewer than two moments."""
     if len(timeline) < 2:
         return ""
     start = cursor = timeline.get("speech_start", min(timeline.values()))
@@ -227,7 +229,7 @@ def _called(call: CallRecord) -> str:
 
 
 def told_decision(call: CallRecord, row: AuditRecord | None) -> str:
-    """Return the rule, the entities and who confirmed it; "" if there is no row."""
+    """Return the call's rule, entities and confirmation as text, or "" without an audit row."""
     if row is None:
         return ""
     seen = {one.entity_id for one in call.observed}
@@ -239,7 +241,7 @@ def told_decision(call: CallRecord, row: AuditRecord | None) -> str:
 
 
 def _told(label: str, text: str | None) -> list[str]:
-    """Return a labelled text, wrapped under its label."""
+    """Return labelled text, wrapped and indented after its label."""
     return textwrap.wrap(
         text or "(nothing, or erased)",
         WIDTH,

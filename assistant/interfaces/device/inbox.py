@@ -288,7 +288,7 @@ RECENT = timedelta(days=14)  # an automation that sent none for this long counts
 
 
 class OldOrder(BaseModel):
-    """How often, and when last, a command arrived in an old form."""
+    """Number of commands that arrived in an old form, and the time of the last one."""
 
     model_config = ConfigDict(frozen=True)
 
