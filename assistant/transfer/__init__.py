@@ -1,1 +1,1 @@
-"""Export and import of what a device has learned; begin with `contents` and `bring`."""
+"""Backup and restore of a device's settings and data. Begin with `contents` and `bring`."""

@@ -1,4 +1,4 @@
-"""Import an export: plan the changes, then make all or none of them."""
+"""Import of a backup: plan the changes, then make all of them or none."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ from assistant.transfer.settings import (
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """State of this device before an import."""
+    """This device's state before an import."""
 
     target: Path  # path of the configuration, which may not exist
     text: str  # its text, "" if there is none
@@ -55,7 +55,7 @@ class Here:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """The planned changes, with a line that describes each part."""
+    """The changes that an import would make, with a description of each."""
 
     files: tuple[NewFile, ...]
     memory: tuple[MemoryRecord, ...]
@@ -68,7 +68,7 @@ class ImportPlan:
 
 
 def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
-    """Return the plan. Pure. Raises ConfigError if the export cannot be imported."""
+    """Plan an import. Pure. Raises ConfigError if the backup can't be imported here."""
     files, lines, accepted, lost = _settings(contents, here)
     known = {fact.id for fact in here.memory}
     if len(known | {fact.id for fact in contents.memory}) > MAX_FACTS:
@@ -113,10 +113,11 @@ def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
 
 
 async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
-    """Carry out the plan, or change nothing. Raises ConfigError and StoreError.
+    """Carry out the plan. If anything fails, all changes are undone. Raises ConfigError and
+    StoreError.
 
-    The folder must be locked: a running `hearth run` would not see the changes and would overwrite
-    them.
+    The caller must hold the data folder's lock: a running `hearth run` would miss the changes and
+    overwrite them.
     """
     now = clock.now()
     before: list[Before] = []
@@ -145,8 +146,10 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
 
 
 async def look(settings: Settings, clock: Clock) -> tuple[list[MemoryRecord], frozenset[str]]:
-    """Return the memory, and the ids of all timers, finished or not. Raises ConfigError and
-    StoreError."""
+    """Return all memories, and the ids of all timers including ended ones.
+
+    Raises ConfigError and StoreError.
+    """
     database = Database(settings.database, clock.now)
     await database.open()
     try:
@@ -164,10 +167,10 @@ def _timer_ids(db: sqlite3.Connection) -> frozenset[str]:
 def _settings(
     contents: Contents, here: Here
 ) -> tuple[list[NewFile], list[str], Settings | None, tuple[str, ...]]:
-    """Return the files, a line for each change, the settings if they newly allow Gemini, and the
-    secrets that this device loses.
+    """Plan the change of the configuration.
 
-    Raises ConfigError.
+    Returns the files to write, a line for each change, the new settings if they allow Gemini for
+    the first time (else None), and this device's secrets that would be dropped. Raises ConfigError.
     """
     if contents.settings is None:
         return [], [], None, ()
@@ -194,7 +197,7 @@ def _settings(
 
 
 def _refuse_from_outside(here: Here, text: str) -> None:
-    """Raise ConfigError if a secret from the environment would be sent to another address."""
+    """Raise ConfigError if a secret from the environment would be sent to a different address."""
     before, after = settings_in(here.text), settings_in(text)
     in_text = secrets_named(here.text)
     for name in secrets_in(here.settings):
@@ -214,7 +217,7 @@ def _secret(target: Path, secret: SecretFile) -> NewFile:
 
 
 def _merged(there: Any, value: Any) -> Any:
-    """Return the merged value: entries of this device that the export lacks stay."""
+    """Merge two values. Entries that only this device has are kept."""
     return {**there, **value} if isinstance(there, dict) else value
 
 
@@ -231,17 +234,17 @@ Openings = Mapping[str, frozenset[str]]  # entities that each thing was seen to 
 
 
 def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Openings) -> Tiers:
-    """Merge the ratings; the export's replace this device's.
+    """Merge the ratings. The backup's ratings override this device's.
 
-    A rating other than `secure` is void if its device had not yet seen that the thing opens
-    something and the other device has, as in `seen_opening.SeenOpening`.
+    A rating other than `secure` is dropped if the device it comes from hadn't seen the entity open
+    anything but the other device had (as in `seen_opening.SeenOpening`).
     """
     ours = _informed(here, seen_here, seen_there)
     return {**ours, **_informed(there, seen_there, seen_here)}
 
 
 def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
-    """Return the line about things that the exporting device saw open something."""
+    """Return a line about the entities that the backup's device saw open something, or no lines."""
     if not seen_there:
         return []
     new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))
@@ -250,8 +253,11 @@ def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
 
 
 def told_tiers(before: Tiers, after: Tiers) -> list[str]:
-    """Return a line for things that will be asked about less, and one for ratings that become
-    void."""
+    """Return a line about entities that will need fewer confirmations, and one about dropped
+    ratings.
+
+    Lines without entities are left out.
+    """
     freer = [
         f"{name} ({before.get(name, 'unrated')} -> {tier})"
         for name, tier in sorted(after.items())

@@ -1,4 +1,4 @@
-"""The exported data besides the settings, as JSON and back. Everything is validated on import."""
+"""Backup file format: a zip with a manifest and JSON parts, all validated on import."""
 
 import hashlib
 import io
@@ -64,7 +64,7 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """Contents of an export file."""
+    """An unpacked backup file."""
 
     hearth: str
     made: datetime
@@ -72,7 +72,7 @@ class Package:
 
 
 def pack(parts: Mapping[str, bytes], hearth: str, made: datetime) -> bytes:
-    """Return a file with these parts, whose names are in PARTS."""
+    """Return a backup file that contains `parts`. Their names must be in PARTS."""
     manifest = {
         "format": _FORMAT,
         "version": VERSION,
@@ -89,9 +89,10 @@ def pack(parts: Mapping[str, bytes], hearth: str, made: datetime) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> Package:
-    """Return the parts, verified against the manifest. `name` is the file's name, for messages.
+    """Return a backup file's parts, verified against the manifest.
 
-    Raises ConfigError if it is no such file, is damaged, or has a later version.
+    `name` is the file name for error messages. Raises ConfigError if the file isn't a backup, is
+    damaged, or was made by a later version.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
@@ -129,7 +130,7 @@ def _manifest(text: bytes, name: str) -> _Manifest:
 
 
 def _part(file: zipfile.ZipFile, part: str) -> bytes:
-    """Read a part up to its maximum size, whatever size the file claims."""
+    """Read at most MOST_BYTES of a part, whatever size the file declares."""
     with file.open(part) as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -154,7 +155,7 @@ _OPENINGS = TypeAdapter(dict[str, frozenset[str]])
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All exported data, as values."""
+    """A backup's data, parsed."""
 
     settings: str | None = None  # TOML without secrets; None if there was no file
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -167,8 +168,10 @@ class Contents:
 
 
 def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """Return the data as parts of a package. `memory_rows` are those of
-    `assistant.memory.service`."""
+    """Serialise the data as the parts of a backup file.
+
+    `memory_rows` are the memories as returned by `assistant.memory.service`.
+    """
     parts = {
         MEMORY: _json(list(memory_rows)),
         TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),
@@ -188,7 +191,10 @@ def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> di
 
 
 def contents_of(package_: Package, name: str) -> Contents:
-    """Return the data of a package. `name` is the file's name, for messages. Raises ConfigError."""
+    """Parse and validate the parts of a backup file.
+
+    `name` is the file name for error messages. Raises ConfigError.
+    """
     parts = package_.parts
     part = ""
     try:
@@ -220,9 +226,9 @@ def contents_of(package_: Package, name: str) -> Contents:
 
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:
-    """Return the timers that are not over at `now`; repeating ones continue with their next time.
+    """Return the timers that haven't expired. Repeating ones move to their next occurrence.
 
-    `now` has the time zone of the house, including daylight saving.
+    `now` must have the house's time zone, including daylight saving.
     """
     coming = []
     for timer in timers:

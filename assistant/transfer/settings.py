@@ -1,6 +1,6 @@
-"""The configuration on its way from one device to another. Pure: text in, text out.
+"""Transfer of the configuration to another device. Pure: text in, text out.
 
-Secrets are removed from the text; settings of one machine stay there.
+Secrets are removed from the text, and settings that belong to one machine stay there.
 """
 
 import json
@@ -32,7 +32,7 @@ _LONGEST_SHOWN = 2_000  # characters of one value
 
 @dataclass(frozen=True, slots=True)
 class SecretFile:
-    """A secret in a file beside the configuration."""
+    """A file with one secret, stored beside the configuration."""
 
     name: str  # name of the file
     text: str
@@ -40,7 +40,7 @@ class SecretFile:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A configuration as it will be stored on this device."""
+    """The restored configuration and the files with its secrets."""
 
     text: str
     files: tuple[SecretFile, ...]
@@ -50,7 +50,8 @@ class Restored:
 
 
 def without_secrets(text: str) -> str:
-    """Return the configuration without secrets and without names of secret files."""
+    """Return the configuration without secrets, paths to secret files, and machine-specific
+    settings."""
     document = tomlkit.parse(text)
     for section, key in _secret_keys():
         _take(document, section, key)
@@ -65,7 +66,7 @@ def without_secrets(text: str) -> str:
 
 
 def secrets_in(settings: Settings) -> Secrets:
-    """Return all secrets in use, whatever their source."""
+    """Return all secrets in use, from the configuration, files and the environment."""
     found: Secrets = {}
     for section, key in _secret_keys():
         value = getattr(getattr(settings, section), key)
@@ -79,7 +80,10 @@ def secrets_in(settings: Settings) -> Secrets:
 
 
 def secrets_named(text: str) -> frozenset[str]:
-    """Return the secrets of sections that the configuration gives, directly or by a file."""
+    """Return the names ("section.key") of secrets that the configuration sets, directly or by file.
+
+    MCP servers' secrets are not included.
+    """
     document = tomlkit.parse(text)
     return frozenset(
         f"{section}.{key}"
@@ -89,11 +93,11 @@ def secrets_named(text: str) -> frozenset[str]:
 
 
 def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) -> Restored:
-    """Return the text to store at `target`, and the files of its secrets.
+    """Return the configuration to store at `target`, and the files with its secrets.
 
-    `present` is the current configuration, "" for none. Secrets and machine settings that the
-    export lacks are kept from it, but no secret follows a changed address. Raises ConfigError if
-    the result is not a valid configuration.
+    `present` is the device's current configuration, or "". It provides machine-specific settings,
+    and secrets that the backup lacks, unless they would be sent to a different address. Raises
+    ConfigError if the result isn't valid.
     """
     try:
         document, before = tomlkit.parse(text), tomlkit.parse(present)
@@ -126,9 +130,9 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
 
 
 def changed_keys(before: str, after: str) -> list[str]:
-    """Return the keys whose values differ, as "section.key".
+    """Return the settings whose values differ, as "section.key".
 
-    Secrets and settings of the machine are left out; they are reported elsewhere.
+    Secrets and machine-specific settings are left out, because they are reported separately.
     """
     old, new = settings_in(before), settings_in(after)
     hidden = {
@@ -152,10 +156,10 @@ def changed_keys(before: str, after: str) -> list[str]:
 
 
 def weighty_changes(before: str, after: str) -> list[str]:
-    """Return a line for each change that a person must see before agreeing.
+    """Return a line for each change that affects safety or privacy.
 
-    These are changes of what needs confirmation, which programs run, who listens, and where this
-    device's secrets are sent.
+    This covers the policy, programs that Hearth starts, network access, and where this device's
+    secrets are sent. A person must see these changes before confirming the import.
     """
     old, new = (settings_in(text).model_dump(mode="json") for text in (before, after))
     lines = []
@@ -168,13 +172,13 @@ def weighty_changes(before: str, after: str) -> list[str]:
 
 
 def _shown(table: Any, key: str) -> str:
-    """Return a value on one line. Secrets in it are already masked."""
+    """Return a value as a line of JSON. Secrets in it must already be masked."""
     value = table[key] if key else table
     return json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN]
 
 
 def settings_in(text: str) -> Settings:
-    """Return the settings of a text, without environment and files. Raises ConfigError."""
+    """Parse a configuration without applying the environment or other files. Raises ConfigError."""
     try:
         raw = tomlkit.parse(text).unwrap()
     except TOMLKitError as error:
@@ -196,9 +200,10 @@ def _restore_servers(
     target: Path,
     same: Collection[str],
 ) -> tuple[list[SecretFile], list[str]]:
-    """Return the files of secrets, and the secrets of this device that are dropped.
+    """Restore MCP servers' secrets in `document`.
 
-    `same` are the servers that have not changed.
+    `same` are the names of servers that haven't changed, which keep their current secrets. Returns
+    the files to write, and the names of secrets that are dropped.
     """
     there = {str(server.get("name")): server for server in _servers(before)}
     files, lost = [], []
@@ -228,7 +233,7 @@ def _restore_servers(
 
 
 def _stands(table: Any, key: str) -> bool:
-    """Return True if a secret is given, directly or by its file."""
+    """Return True if the table sets the secret, directly or by file."""
     return bool(table.get(key) or table.get(f"{key}_file"))
 
 
@@ -283,19 +288,19 @@ _OF_SERVERS = ("transport", "command", "args", "cwd", "url", "verify_tls", "ca_f
 
 
 def same_place(section: str, before: Settings, after: Settings) -> bool:
-    """Return True if the secrets of a section would be sent to the same place as before."""
+    """Return True if the section's secrets would be sent to the same address as before."""
     keys = _OF_SECTIONS.get(section, ())
     return _values(getattr(before, section), keys) == _values(getattr(after, section), keys)
 
 
 def address(section: str, settings: Settings) -> Any:
-    """Return the address that a section's secrets are sent to, None if to none."""
+    """Return the address that the section's secrets are sent to, or None if there is none."""
     keys = _OF_SECTIONS.get(section, ())
     return getattr(getattr(settings, section), keys[0]) if keys else None
 
 
 def same_servers(before: Settings, after: Settings) -> frozenset[str]:
-    """Return the MCP servers that have not changed: the same program, or the same address."""
+    """Return the names of MCP servers whose program or address hasn't changed."""
     there = {server.name: _of(server) for server in before.mcp.servers}
     return frozenset(
         server.name for server in after.mcp.servers if there.get(server.name) == _of(server)
