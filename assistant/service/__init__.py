@@ -1,2 +1,1 @@
-"""One process under systemd: start, reload, watchdog and supervised retries. Begin with
-`service`."""
+"""The process under systemd: startup, reload, watchdog and retries. Begin with `service`."""

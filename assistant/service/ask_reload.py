@@ -1,6 +1,6 @@
-"""`python -m assistant.service.ask_reload PID`: have the service reload its settings.
+"""`python -m assistant.service.ask_reload PID`: ask the service to reload its settings.
 
-Used by `ExecReload=`. It waits for the outcome, so that `systemctl reload` fails and prints the
+`ExecReload=` runs it. It waits for the result, so that `systemctl reload` fails and prints the
 reason if the new settings are refused.
 """
 
@@ -20,8 +20,11 @@ _LOOK_S = 0.05
 
 
 def main(words: Sequence[str]) -> int:
-    """Return the exit code: 0 if the new settings are or will be in use, 1 if not, 2 for wrong
-    usage."""
+    """Request a reload and return the exit code.
+
+    0 means that the new settings are in use or will be, 1 that they were refused or nothing
+    answered, and 2 that the arguments are wrong.
+    """
     folder = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if len(words) != 1 or not words[0].isdigit() or not folder:
         print("hearth: ask_reload is only for ExecReload in the service unit", file=sys.stderr)

@@ -1,8 +1,7 @@
-"""Notifications to systemd by the protocol of sd_notify(3), the result of reloads, and failed
-starts.
+"""Messages to systemd (sd_notify(3)), results of reload requests, and the count of failed starts.
 
-Each notification is one datagram of lines `NAME=value` to the socket named in $NOTIFY_SOCKET. A
-process not started by systemd has no such socket and sends nothing.
+Each message is a datagram of `NAME=value` lines, sent to the socket in $NOTIFY_SOCKET. Without
+systemd there is no socket, and nothing is sent.
 """
 
 import json
@@ -35,7 +34,7 @@ State = Literal[
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Result of the newest reload request."""
+    """Result of the latest reload request."""
 
     number: int  # number of the request
     state: State
@@ -43,14 +42,14 @@ class News:
 
 
 def write_news(folder: Path, news: News) -> None:
-    """Replace the file atomically. Raises OSError."""
+    """Write the result file atomically. Raises OSError."""
     new = folder / f"{_FILE}.new"
     new.write_text(json.dumps(asdict(news)), encoding="utf-8")
     new.replace(folder / _FILE)
 
 
 def read_news(folder: Path) -> News | None:
-    """Return the newest result, None if there was no request yet."""
+    """Return the latest result, or None if there is none or it can't be read."""
     try:
         found = json.loads((folder / _FILE).read_text(encoding="utf-8"))
         return News(int(found["number"]), found["state"], str(found["sentence"]))
@@ -75,22 +74,23 @@ _log = logging.getLogger(__name__)
 
 
 def pause_s(failed: int) -> float:
-    """Return the pause in seconds after this many failed starts in a row."""
+    """Return the delay in seconds before the next start, after `failed` failed starts in a row."""
     if failed < _FREE:
         return 0.0
     return min(LONGEST_S, _FIRST_S * 2.0 ** min(failed - _FREE, 20))
 
 
 class Starts:
-    """Count failed starts. Problems with the file never prevent a start."""
+    """Counter of failed starts. File errors are logged and never prevent a start."""
 
     def __init__(self, folder: Path | None, now: Callable[[], float] = time.monotonic) -> None:
-        """`folder` is None to count nothing. `now` is a clock shared by all starts since boot."""
+        """If `folder` is None, nothing is counted. `now` must return seconds since boot."""
         self._file = None if folder is None else folder / _STARTS_FILE
         self._now = now
 
     def begin(self) -> int:
-        """Count this start, and return the number of failed starts before it."""
+        """Count this start as failed until `succeed` is called. Returns the number of earlier
+        failures."""
         failed = self._read()
         if self._file is not None:
             try:
@@ -100,7 +100,7 @@ class Starts:
         return failed
 
     def succeed(self) -> None:
-        """Reset the count, because this start has succeeded."""
+        """Reset the count."""
         if self._file is not None:
             try:
                 self._file.unlink(missing_ok=True)
@@ -116,13 +116,13 @@ class Starts:
 
 
 def starts_of(environ: Mapping[str, str]) -> Starts:
-    """Return the counter of the service; outside a service nothing is counted."""
+    """Return the service's counter. Outside the service, it counts nothing."""
     folder = runtime_folder(environ)
     return Starts(folder)
 
 
 def runtime_folder(environ: Mapping[str, str]) -> Path | None:
-    """Return the service's runtime folder, None if there is none."""
+    """Return the service's runtime folder ($RUNTIME_DIRECTORY), or None outside the service."""
     name = environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     return Path(name) if name else None
 
@@ -132,13 +132,13 @@ _MICROSECONDS = 1_000_000
 
 
 class Manager:
-    """The service manager. No call blocks; a status that could not be sent is sent again."""
+    """Connection to systemd. Methods never block or raise."""
 
     def __init__(self, address: str = "", watchdog_s: float | None = None) -> None:
-        """`address` is that of the socket, with "@" in front for an abstract one; "" if there is no
-        manager.
+        """`address` is the socket's path ("@" at the start means an abstract socket), or "" without
+        systemd.
 
-        `watchdog_s` is the longest silence it accepts; None for no limit.
+        `watchdog_s` is the watchdog's timeout in seconds, or None if the watchdog is off.
         """
         self.watchdog_s = watchdog_s
         # The kernel writes the "@" as a leading zero byte.
@@ -147,38 +147,38 @@ class Manager:
 
     @property
     def there(self) -> bool:
-        """True if a service manager has started Hearth."""
+        """True if systemd started Hearth."""
         return bool(self._address)
 
     def ready(self, status: str = "") -> None:
-        """Report that a start or a reload is done."""
+        """Report that startup or a reload is complete."""
         self._send("READY=1", self._status_line(status))
 
     def status(self, text: str) -> None:
-        """Report our state in a sentence, unless it is the last one sent."""
+        """Send a status sentence, unless it is the last one sent."""
         if text != self._status:
             self._send(self._status_line(text))
 
     def reloading(self, status: str = "") -> None:
-        """Report that other settings are being loaded; `ready` ends it."""
+        """Report that a reload has begun. Call `ready` when it is complete."""
         now = time.clock_gettime(time.CLOCK_MONOTONIC)
         stamp = f"MONOTONIC_USEC={int(now * _MICROSECONDS)}"
         self._send("RELOADING=1", stamp, self._status_line(status))
 
     def stopping(self) -> None:
-        """Report that we are stopping as requested."""
+        """Report that Hearth is shutting down."""
         self._send("STOPPING=1", self._status_line("Ends"))
 
     def alive(self) -> None:
-        """Reset the watchdog, because everything works."""
+        """Reset the watchdog timer."""
         self._send("WATCHDOG=1")
 
     def give_up(self, why: str) -> None:
-        """Trigger the watchdog at once, because something is stuck for good."""
+        """Trigger the watchdog immediately, so that systemd restarts Hearth."""
         self._send("WATCHDOG=trigger", self._status_line(why))
 
     def extend(self, seconds: float) -> None:
-        """Ask for this much more time for the current start or reload."""
+        """Extend the timeout of the current startup or reload."""
         self._send(f"EXTEND_TIMEOUT_USEC={int(seconds * _MICROSECONDS)}")
 
     def _status_line(self, text: str) -> str:
@@ -199,7 +199,7 @@ class Manager:
 
 
 def service_manager(environ: Mapping[str, str]) -> Manager:
-    """Return the manager that started this process, according to its environment."""
+    """Return the connection to systemd that the environment variables describe."""
     address = environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return Manager()

@@ -1,7 +1,7 @@
-"""The settings in use, and new ones once they are requested and valid.
+"""Reload of the settings while Hearth runs.
 
-A file with a mistake changes nothing. Valid settings that cannot be opened (a port that is in use,
-a device that does not exist) are replaced by the previous ones.
+Invalid settings change nothing. If valid settings can't be applied (a port is in use, a device
+doesn't exist), Hearth returns to the previous ones.
 """
 
 import logging
@@ -16,15 +16,17 @@ _log = logging.getLogger(__name__)
 
 
 class Reloading:
-    """State of a reload. Pure except for `load` and the result file. Used on one event loop; a call
-    blocks while a file is read."""
+    """State of the current and the requested settings.
+
+    Use it on the event loop's thread. Reading and writing files blocks.
+    """
 
     def __init__(
         self, settings: Settings, load: Callable[[], Settings], folder: Path | None = None
     ) -> None:
-        """`load` reads the settings as at the start and raises ConfigError.
+        """`load` reads the settings again and raises ConfigError if they are invalid.
 
-        `folder` is where a requester finds the result.
+        The result of each request is written to `folder`, where `ask_reload` reads it.
         """
         self.serving = settings
         self._load = load
@@ -37,8 +39,7 @@ class Reloading:
         self.trouble = ""  # sentence that says why the newest request was refused
 
     def wish(self) -> bool:
-        """Reread the settings on request. Returns True if new ones wait to be used, from this
-        request or an earlier one."""
+        """Handle a reload request. Returns True if valid new settings are waiting to be applied."""
         self._number += 1
         try:
             found = self._load()
@@ -62,7 +63,7 @@ class Reloading:
         return False
 
     def take_up(self) -> Settings:
-        """Return the settings to serve now: the requested ones, if there are any."""
+        """Switch to the requested settings, if there are any, and return the settings to serve."""
         if self._next is not None:
             # Otherwise the last settings were never open and are no fallback.
             if self._before is None:
@@ -72,7 +73,7 @@ class Reloading:
         return self.serving
 
     def opened(self) -> None:
-        """Record that the current settings have been opened."""
+        """Record that Hearth is running with the current settings."""
         if self._before is None:
             return
         self._before = None
@@ -81,9 +82,9 @@ class Reloading:
             self.trouble = ""
 
     def cannot_open(self, error: BaseException) -> bool:
-        """Fall back because the current settings cannot be opened.
+        """Return to the previous settings because the current ones can't be applied.
 
-        Returns True to serve the previous ones again, False if there are none.
+        Returns False if there are no previous settings.
         """
         if self._before is None:
             return False
@@ -114,6 +115,6 @@ class Reloading:
             _log.debug("cannot save the result of the reload: %s", error)
 
     def _begin_at(self) -> int:
-        """Return the number that an earlier process has reached."""
+        """Return the last request number of the previous process."""
         before = read_news(self._folder) if self._folder is not None else None
         return before.number if before is not None else 0

@@ -1,4 +1,4 @@
-"""The serving process: its start, its signals, one set of settings after the other, and its end."""
+"""The main process: startup, signals, reloads, watchdog and shutdown."""
 
 import asyncio
 import logging
@@ -34,10 +34,10 @@ Tell = Callable[["App", Startup], None]
 
 
 class Service:
-    """Serve until asked to stop or until the audio source is over.
+    """Run Hearth until it is asked to stop or the audio file has been played to its end.
 
-    SIGTERM stops it, even while something is still being opened. SIGHUP rereads the settings (see
-    `Reloading`); the current conversation ends first.
+    SIGTERM stops it, even during startup. SIGHUP reloads the settings once the current conversation
+    has ended (see `Reloading`).
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class Service:
         tell: Tell,
         startup: Startup | None = None,
     ) -> None:
-        """`tell` is called with the app and the stages of its start each time it is open; it must
-        not block.
+        """`tell` is called with the app and its startup stages whenever startup is complete. It
+        must not block.
 
-        `startup` collects the stages of the first start.
+        `startup` collects the stages of the first startup.
         """
         self._startup = startup or Startup()  # stages of the current opening
         self._reloading = reloading
@@ -68,14 +68,15 @@ class Service:
         self._stood = asyncio.Event()  # set once everything is open for the first time
 
     async def run(self) -> None:
-        """Serve. For the first settings, raises what `assistant.app.daemon.serve` raises."""
+        """Run until stopped. If the first startup fails, it raises what
+        `assistant.app.daemon.serve` raises."""
         with _signals(self.stop, self.reload):
             if not await self._wait_after_failures():
                 await self._serve_watched()
         self._starts.succeed()
 
     def stop(self) -> None:
-        """Stop at once, in an orderly way."""
+        """Shut down cleanly without waiting for the current work."""
         self._manager.stopping()
         self._stopped.set()
         self._requests.stop()
@@ -152,7 +153,7 @@ class Service:
         return status_of(*self._stands, self._reloading.trouble)
 
     async def _wait_after_failures(self) -> bool:
-        """Wait if previous starts have failed. Returns True if a stop was requested meanwhile."""
+        """Wait if earlier starts failed. Returns True if Hearth was asked to stop while waiting."""
         failed = self._starts.begin()
         pause = pause_s(failed)
         if not pause:
@@ -176,7 +177,7 @@ class Service:
 
 @contextmanager
 def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
-    """Handle SIGTERM, and SIGHUP unless it means that a terminal was closed."""
+    """Handle SIGTERM, and also SIGHUP if there is no terminal (closing one sends SIGHUP)."""
     loop = asyncio.get_running_loop()
     followed = {signal.SIGTERM: stop}
     if sys.stdin is None or not sys.stdin.isatty():  # None if it was closed
@@ -200,9 +201,9 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
 
 
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
-    """Return a status: what it listens for or why it hears nobody, and other problems.
+    """Return a status such as "Listening for okay_nabu.", followed by current problems.
 
-    `trouble` is a problem with the settings, "" for none. It contains nothing that people said.
+    `trouble` is a problem with the settings, or "". The status never contains transcripts.
     """
     home = app.home.client
     away = "" if home.connected else str(home.problem or "Home Assistant is not connected.")
@@ -225,10 +226,10 @@ _STRIKES = 2  # checks in a row: after a delay of the loop itself, everything se
 
 
 class Watchdog:
-    """Check regularly that the process still works.
+    """Check regularly that Hearth still works, and report it to systemd's watchdog.
 
-    A blocked event loop starves the systemd watchdog. Anything else that is stuck is reported at
-    once, and logged before systemd ends the process.
+    A blocked event loop can't report, so the watchdog times out. Any other blockage is logged and
+    triggers the watchdog immediately.
     """
 
     def __init__(
@@ -238,8 +239,8 @@ class Watchdog:
         problem: Callable[[], str],
         status: Callable[[], str],
     ) -> None:
-        """`problem` returns what is stuck, "" for nothing. `status` returns our state, "" for no
-        news."""
+        """`problem` returns a sentence about what is stuck, or "". `status` returns the status, or
+        "" if it is unknown."""
         self._manager = manager
         self._clock = clock
         self._problem = problem
@@ -247,7 +248,6 @@ class Watchdog:
         self._strikes = 0
 
     async def watch(self) -> None:
-        """Check until cancelled."""
         limit_s = self._manager.watchdog_s
         pause_s = LOOK_S if limit_s is None else min(LOOK_S, limit_s / 4)
         while True:
@@ -279,10 +279,11 @@ _HEARS = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
 
 class Pulse:
-    """Detect what is stuck. It starts in the state in which settings are being opened."""
+    """Detector for blockages that only a restart fixes. Initially, it expects startup to be in
+    progress."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """`now` returns seconds of a monotonic clock."""
+        """`now` returns a monotonic time in seconds."""
         self._now = now
         self._microphone: SteadyMicrophone | None = None
         self._ear: Hearing | None = None
@@ -296,14 +297,14 @@ class Pulse:
         self._pinged_at: float | None = None  # time of a ping without an answer yet
 
     def open(self) -> None:
-        """Start over: settings are being opened, and nothing else is expected until `listen`."""
+        """Start over because new settings are being applied."""
         self._opening, self._stands, self._opening_since = True, False, self._now()
         self._microphone = self._ear = None
 
     def listen(self, microphone: SteadyMicrophone | None, ear: Hearing) -> None:
-        """Start to watch the audio front end, which is open now.
+        """Watch the audio front end, which has started.
 
-        `microphone` is None if a file or nothing is listened to.
+        `microphone` is None if Hearth listens to a file or not at all.
         """
         self._opening = False
         self._microphone, self._ear = microphone, ear
@@ -311,11 +312,11 @@ class Pulse:
         self._held_since = self._pinged_at = None
 
     def stand(self) -> None:
-        """Record that everything else is open too."""
+        """Record that startup is complete."""
         self._stands = True
 
     def problem(self) -> str:
-        """Return a sentence on what is stuck, "" if everything works."""
+        """Return a sentence about what is stuck, or "" if everything works."""
         now = self._now()
         passed = now - self._opening_since
         if self._opening:
@@ -345,7 +346,7 @@ class Pulse:
         return ""
 
     def _answered(self) -> None:
-        """Record the answer, on the audio front end's thread."""
+        """Record the ping's answer. Called on the audio front end's thread."""
         self._pinged_at = None
 
     def _of_frames(self, ear: Hearing, status: MicrophoneStatus, now: float) -> str:
