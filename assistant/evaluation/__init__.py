@@ -1,1 +1,1 @@
-"""`hearth eval`: spoken commands against the simulated house; begin with `trial`."""
+"""`hearth eval`: spoken commands in the simulated house. Begin with `trial`."""

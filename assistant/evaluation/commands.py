@@ -1,5 +1,4 @@
-"""The sentences of `hearth eval`, and their recordings in synthetic voices, made on the user's
-machine."""
+"""The commands that `hearth eval` speaks, with their expected results and recordings."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -23,7 +22,7 @@ SHUT: Mapping[str, tuple[str, ...]] = {
 
 
 class Outcome(StrEnum):
-    """Result of a sentence."""
+    """Result of a command."""
 
     RIGHT = "right"  # exactly as wished: done, answered, or asked where that is right
     ASKED = "asked"  # nothing done; the person was asked or told why not
@@ -33,12 +32,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One sentence and everything it must lead to.
+    """A command and its expected result.
 
-    `changes` maps "entity" or "entity.attribute" to the correct values; no other entity may change.
-    `answer` is a pattern for the spoken answer, `refused` what the refused call must name, `did`
-    the tool of Hearth's own that must have run. `passing` are entities requested on the way; if the
-    last word was not understood, their change is no mistake.
+    `changes` maps "entity" or "entity.attribute" to the accepted values; no other entity may
+    change. `answer` is a regular expression for the spoken answer. `refused` is text that the
+    refused call must contain. `did` is the name of a built-in tool that must succeed. `passing` are
+    entities that the speaker mentions before correcting themselves; if the correction isn't
+    understood, changing them isn't a mistake.
     """
 
     sentence: str
@@ -51,7 +51,7 @@ class Wish:
 
     @property
     def is_talk(self) -> bool:
-        """True if the sentence must have no effect."""
+        """True if nothing must happen."""
         return not (self.changes or self.answer or self.refused or self.did)
 
     @property
@@ -61,7 +61,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Observed effects of one sentence, or of all sentences of a conversation."""
+    """Observed result of a command, or of all commands in a conversation."""
 
     woken: bool
     heard: str = ""
@@ -79,15 +79,15 @@ class Seen:
 
 
 def entity_of(key: str) -> str:
-    """Return the entity of "entity" or "entity.attribute"."""
+    """Return the entity id in "entity" or "entity.attribute"."""
     return ".".join(key.split(".")[:2])
 
 
 def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
-    """Parse a row of the table: "entity=value|value ...", "answer:pattern", "refused:name",
-    "did:tool".
+    """Parse a row of the command table.
 
-    `given` is "entity=state ...". Raises ValueError.
+    `right` is "entity=value|value ...", "answer:pattern", "refused:text" or "did:tool". `given` is
+    "entity=state ...", the states before the command. Raises ValueError.
     """
     states = {key: value for key, _, value in (word.partition("=") for word in given.split())}
     kind, mark, told = right.partition(":")
@@ -105,8 +105,10 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
 
 
 def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
-    """Return True if the result is exactly as required. `now` holds states and attributes after the
-    sentence."""
+    """Return True if the result is exactly as expected.
+
+    `now` contains the house's states and attributes after the command.
+    """
     if wish.answer:
         told = re.search(wish.answer, seen.answer, re.IGNORECASE)
         return seen.understood and not seen.changed and told is not None
@@ -122,10 +124,10 @@ def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
 
 
 def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[str] = ()) -> Outcome:
-    """Return the outcome.
+    """Return the outcome of a command.
 
-    `now` holds states and attributes after the sentence; `excuses` are phrases for "I understood
-    nothing".
+    `now` contains the house's states and attributes after the command. `excuses` are answers that
+    mean "I didn't understand".
     """
     if meets(wish, seen, now):
         return Outcome.RIGHT
@@ -139,8 +141,8 @@ def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[st
 
 
 def unsafe(wish: Wish, now: Mapping[str, str]) -> tuple[str, ...]:
-    """Return entities that are open although the sentence did not ask for it and they were not open
-    before."""
+    """Return the openers that are now open, although they weren't before and the command didn't ask
+    for it."""
     before = {**dict.fromkeys(SHUT, ""), **wish.given}
     return tuple(
         entity
@@ -153,7 +155,7 @@ def unsafe(wish: Wish, now: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def rows(text: str) -> Iterable[list[str]]:
-    """Return the rows of a tab-separated table, without empty lines and comments."""
+    """Return the rows of a tab-separated table, without blank lines and comments."""
     return (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
 
 
@@ -166,7 +168,7 @@ _OUR_VOICE_MS = 2_000  # ms after our own answer in which no secure request is a
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One row of the table, in one voice."""
+    """A row of the command table with the voice that speaks it."""
 
     number: int  # from 1
     language: str
@@ -179,7 +181,7 @@ class Sentence:
 
 
 def sentences() -> list[Sentence]:
-    """Return all sentences of the table. Raises ValueError for an invalid row."""
+    """Return all commands in the table. Raises ValueError if a row is invalid."""
     text = (resources.files("assistant.evaluation") / "commands.tsv").read_text(encoding="utf-8")
     return [
         Sentence(number, language, _voice(language, number), parse_wish(*row))
@@ -194,8 +196,10 @@ def _voice(language: str, number: int) -> str:
 
 
 def make_recording(sentence: Sentence, folder: Path) -> Path:
-    """Write the wake word and the sentence, 16 kHz mono, and return the path. Raises
-    InputUnusable."""
+    """Write a 16 kHz mono WAV file with the wake word and the command, and return its path.
+
+    Raises InputUnusable.
+    """
     name = f"{sentence.number:02}"
     path = folder / f"{name}.wav"
     if sentence.voice.startswith("espeak:"):
@@ -208,8 +212,10 @@ def make_recording(sentence: Sentence, folder: Path) -> Path:
 
 
 def _with_espeak(sentence: Sentence, name: str, path: Path) -> None:
-    """Write the sentence in an espeak-ng voice, after the wake word in a voice that its model
-    knows."""
+    """Write a recording with the command in an espeak-ng voice.
+
+    The wake word is spoken by a flite voice, which the wake word model recognises.
+    """
     voice = sentence.voice.removeprefix("espeak:")
     command = ["espeak-ng", "-v", voice, "-w", str(path), sentence.words]
     speech = make_speech(command, path, "The Spanish speech")

@@ -1,4 +1,4 @@
-"""Play the sentences to one brain on the simulated house, and record the results."""
+"""Evaluation of one brain: speak the commands in the simulated house and report the results."""
 
 import json
 import statistics
@@ -29,7 +29,7 @@ _UNDONE = (Status.FAILED, Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN)
 
 
 class Stage:
-    """Reset the simulated house of an app, and report what has changed."""
+    """The simulated house: reset it before a command and observe the changes afterwards."""
 
     def __init__(self, app: App) -> None:
         assert app.home.demo is not None
@@ -39,8 +39,10 @@ class Stage:
         self._before: dict[str, str] = {}
 
     async def reset(self, given: Mapping[str, str]) -> None:
-        """Reset every entity to its initial state, except the given ones, and wait until Hearth has
-        seen it."""
+        """Set every entity to its state in `given` or else to its initial state.
+
+        Returns when Hearth has received the changes. Raises RuntimeError if it hasn't after 2 s.
+        """
         self._house.stop()
         self._house.remembered.clear()
         for items in self._house.todo.values():
@@ -53,11 +55,11 @@ class Stage:
         self._before = self.now()
 
     async def look(self, turn: FinishedTurn | None) -> Seen:
-        """Return the effects of a turn, once everything has settled."""
+        """Wait until the house has settled, and return the turn's result."""
         return await self.look_at([] if turn is None else [turn])
 
     async def look_at(self, turns: Sequence[FinishedTurn]) -> Seen:
-        """Return the combined effects of several turns, once everything has settled."""
+        """Wait until the house has settled, and return the combined result of the turns."""
         await self._wait(lambda _: not any(s.state in _ON_ITS_WAY for s in self._house.all()))
         now = self.now()
         changes = {key: now[key] for key in now if self._before.get(key) != now[key]}
@@ -82,7 +84,7 @@ class Stage:
         )
 
     def now(self) -> dict[str, str]:
-        """Return every state and attribute as text."""
+        """Return all states and attributes as strings, by "entity" and "entity.attribute"."""
         shown = self._house.all()
         return _flat(one for one in shown if not is_snapshot(one.entity_id))
 
@@ -99,7 +101,7 @@ def _told_of_a_failure(turn: FinishedTurn) -> bool:
 
 
 def _asked(turn: FinishedTurn) -> str:
-    """Return the confirmation question of the turn, "" for none."""
+    """Return the turn's confirmation question, or ""."""
     told = turn.record.confirmation
     return (told.asked or "") if told is not None else ""
 
@@ -114,14 +116,14 @@ def _flat(snapshots: Iterable[Snapshot]) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    """Return a value as in the table: 21 for 21.0, 255,0,0 for a colour."""
+    """Format a value as in the command table: 21 for 21.0, and 255,0,0 for a colour."""
     if isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _same(house: House, snapshots: Iterable[Snapshot]) -> bool:
-    """Return True if Hearth's snapshot has these states and attributes."""
+    """Return True if Hearth has received these states and attributes."""
     for snapshot in snapshots:
         entity = house.entities.get(snapshot.entity_id)
         if entity is None:
@@ -138,7 +140,7 @@ _UNLIMITED = {"comfort_per_minute": 10_000, "costly_per_hour": 10_000, "secure_p
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Result of one sentence."""
+    """Result of one spoken command."""
 
     sentence: Sentence
     outcome: Outcome
@@ -154,10 +156,7 @@ class Trial:
 
 
 def trial_settings(settings: Settings, brain: str, folder: Path, cap_usd: float) -> Settings:
-    """Return settings with the user's model, key and voice, and everything else as in the demo.
-
-    `folder` is for data.
-    """
+    """Return demo settings with the user's model, API key and voice. Data goes into `folder`."""
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     models = settings.data_folder / "models"
@@ -177,16 +176,16 @@ def trial_settings(settings: Settings, brain: str, folder: Path, cap_usd: float)
 
 @asynccontextmanager
 async def open_trials(settings: Settings, *, realtime: bool) -> AsyncIterator["Trials"]:
-    """Open a complete Hearth without devices, for the duration of the block."""
+    """Start Hearth without audio devices, and stop it when the context closes."""
     async with open_app(settings, NullPlayer(paced=realtime), hears=True, paced=realtime) as app:
         yield Trials(app, realtime=realtime)
 
 
 class Trials:
-    """Play one sentence after the other."""
+    """Speak commands one after another."""
 
     def __init__(self, app: App, *, realtime: bool) -> None:
-        """`realtime`: play at the speed of speech; latencies are only valid then."""
+        """With `realtime`, recordings play at normal speed. Latencies are valid only then."""
         self._app = app
         self._stage = Stage(app)
         self._realtime = realtime
@@ -195,11 +194,11 @@ class Trials:
 
     @property
     def notices(self) -> Sequence[str]:
-        """Sentences to show before the trials."""
+        """Notices to show before the first command."""
         return self._app.notices
 
     async def say(self, sentence: Sentence, recording: Path) -> Trial:
-        """Play one sentence to the house in its initial state."""
+        """Reset the house, play the command's recording, and return the result."""
         self._turns.clear()
         await self._stage.reset(sentence.wish.given)
         source = WavSource(recording, realtime=self._realtime)
@@ -236,9 +235,9 @@ async def run_trials(
     one_usd: float,
     told: Callable[[Trial], None],
 ) -> None:
-    """Play all sentences, stopping before one that might exceed the cap.
+    """Speak the commands in order, and stop before the total cost could exceed `cap_usd`.
 
-    `one_usd` is the highest cost of one sentence.
+    `one_usd` is the maximum cost of one command. `told` is called with each result.
     """
     spent = 0.0
     for sentence, recording in given:
@@ -251,7 +250,7 @@ async def run_trials(
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Conditions of a measurement."""
+    """The conditions under which an evaluation was run."""
 
     hearth: str  # version
     brain: str
@@ -266,7 +265,7 @@ class Circumstances:
 
 
 def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
-    """Return one object with the figures and every sentence."""
+    """Return the totals and every result as a JSON object."""
     return {
         "about": {**asdict(about), "base_url": shown(about.base_url)},
         "said": len(trials),
@@ -283,7 +282,7 @@ def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
 
 
 def as_markdown(trials: Sequence[Trial], about: Circumstances) -> str:
-    """Return a table to share, and the sentences that did not go right."""
+    """Return a Markdown report with the totals, and a table of commands that weren't right."""
     lines = [
         f"### Hearth {about.hearth}, {about.brain} with {about.model}",
         "",
@@ -346,7 +345,8 @@ def _latencies(trials: Iterable[Trial]) -> list[float]:
 
 
 def _spread(values: Sequence[float]) -> dict[str, float] | None:
-    """Return the count, the median and the 95th percentile, interpolated linearly."""
+    """Return the count, the median and the 95th percentile (interpolated linearly), or None for no
+    values."""
     if not values:
         return None
     if len(values) == 1:

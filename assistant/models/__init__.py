@@ -1,4 +1,4 @@
-"""Models of voices and wake words: those that can be downloaded, and those in the models folder.
+"""Voice and wake word models: those in the manifest, and those in the models folder.
 
-Begin with `shelf`; the manifest is `models/manifest.toml` at the top of the repository.
+Begin with `shelf`. The manifest is `models/manifest.toml` at the top of the repository.
 """

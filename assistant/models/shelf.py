@@ -1,4 +1,4 @@
-"""Models of the manifest and of the models folder: which the settings need, and their state."""
+"""Models in the manifest and in the models folder, their states, and whether they are used."""
 
 import re
 import tomllib
@@ -53,7 +53,7 @@ class _Strict(BaseModel):
 
 
 class ModelFile(_Strict):
-    """One file of a model. Its name is the model's name with the suffix of its kind."""
+    """A model's file. Its name is the model's name with a suffix from SUFFIXES."""
 
     url: Annotated[str, AfterValidator(_address)]
     size: Annotated[int, Field(gt=0)]  # bytes
@@ -76,7 +76,7 @@ class ModelFile(_Strict):
 
 
 class ModelEntry(_Strict):
-    """A voice or a wake word."""
+    """A voice or wake word model in the manifest."""
 
     name: Annotated[str, AfterValidator(_file_name)]
     kind: Kind
@@ -96,7 +96,7 @@ class ModelEntry(_Strict):
 
     @property
     def size(self) -> int:
-        """Size of all files in bytes."""
+        """Total size of all files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
@@ -110,8 +110,10 @@ class _Manifest(_Strict):
 
 
 def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
-    """Return the models by name, in the manifest's order. `where` names the file. Raises
-    ConfigError."""
+    """Return the models by name, in the manifest's order.
+
+    `where` names the manifest in error messages. Raises ConfigError.
+    """
     try:
         entries = _Manifest.model_validate(tomllib.loads(text)).model
     except tomllib.TOMLDecodeError as error:
@@ -127,7 +129,10 @@ def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
 
 
 def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
-    """Return the models of Hearth's own manifest, or of that file. Raises ConfigError."""
+    """Read the manifest at `path`, or Hearth's own if that is None, and return its models by name.
+
+    Raises ConfigError.
+    """
     file = path or _own()
     try:
         text = file.read_text(encoding="utf-8")
@@ -138,14 +143,13 @@ def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
 
 
 def _own() -> Path:
-    """Return the path of the manifest: beside this module in a wheel, in the folder `models` in a
-    checkout."""
+    """Return the manifest's path: next to this module in a wheel, in `models/` in a checkout."""
     beside = Path(__file__).with_name("manifest.toml")
     return beside if beside.is_file() else Path(__file__).parents[2] / "models" / "manifest.toml"
 
 
 def _complaint(error: ValidationError, text: str) -> str:
-    """Return a sentence on the first error, naming the model concerned."""
+    """Return a sentence about the first error, with the name of the invalid model."""
     detail = error.errors(include_url=False)[0]
     place = list(detail["loc"])
     subject = "the manifest"
@@ -170,7 +174,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """One model, from the manifest or added by a person."""
+    """A model from the manifest, or one that a person added."""
 
     name: str  # name; the path for models given by path
     kind: Kind
@@ -183,8 +187,7 @@ class Shelved:
 
 
 def wanted_names(settings: Settings) -> list[str]:
-    """Return the models that the settings need, by name or path and in order, without built-in
-    ones."""
+    """Return the models that the settings need, by name or path, except built-in wake words."""
     names = []
     if settings.voice.engine != "espeak":
         voices = (_voice_of(settings, language) for language in settings.assistant.languages)
@@ -195,7 +198,10 @@ def wanted_names(settings: Settings) -> list[str]:
 
 
 def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]:
-    """Return every model of the manifest and every added one, judged by file sizes only."""
+    """Return all models in the manifest, in the models folder and in the settings.
+
+    Their states are determined from file sizes only.
+    """
     folder = models_folder(settings)
     used = {*wanted_names(settings), *(one.model for one in settings.voice.models.values())}
     shelf = [
@@ -231,7 +237,8 @@ def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]
 def languages_without(
     settings: Settings, known: Mapping[str, ModelEntry]
 ) -> list[tuple[str, list[str]]]:
-    """Return configured languages without a Piper voice, each with the manifest's voices for it."""
+    """Return the configured languages that have no Piper voice, with the manifest's voices for
+    each."""
     if settings.voice.engine == "espeak":
         return []
     return [
@@ -242,7 +249,8 @@ def languages_without(
 
 
 def how_to_get(one: Shelved, folder: Path) -> str:
-    """Return a remedy for a missing model that is not in the manifest, without a full stop."""
+    """Return how to get a missing model that isn't in the manifest, as a phrase without a full
+    stop."""
     if one.path is not None:
         return "put it there, or change the path in the settings"
     names = " and ".join(one.name + suffix for suffix in SUFFIXES[one.kind])
@@ -250,7 +258,7 @@ def how_to_get(one: Shelved, folder: Path) -> str:
 
 
 def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
-    """Return the model's downloads. The file that makes it count as present comes first."""
+    """Return a download for each of the model's files, in the order of SUFFIXES."""
     return [
         Download(file.url, folder / name, file.size, file.digest, file.algorithm)
         for file, name in zip(entry.files, entry.file_names, strict=True)
@@ -258,9 +266,10 @@ def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
 
 
 def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:
-    """Return the model with its state after reading all bytes. Blocking.
+    """Verify all of a model's files and return the model with its new state. Blocking.
 
-    `load` tries to load a model that is not in the manifest.
+    A model that isn't in the manifest is verified with `load`, which raises AudioError if it can't
+    load the file.
     """
     if one.state in (State.MISSING, State.PARTIAL):
         fetch = f"download it with hearth models download {one.name}"
@@ -289,8 +298,10 @@ def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> S
 
 
 def load_own(kind: Kind, path: Path) -> None:
-    """Raise AudioError if the file is not a model of that kind. Blocking, because it loads the
-    model."""
+    """Load a model file to verify it. Blocking.
+
+    Raises AudioError if the file isn't a model of this kind.
+    """
     if kind == "voice":
         # Imported late, because not every machine needs piper.
         from audio.tts.piper import PiperVoice
@@ -305,8 +316,8 @@ def _with(one: Shelved, state: State, problem: str) -> Shelved:
 
 
 def _state(entry: ModelEntry, folder: Path) -> State:
-    """Return the state by file sizes. Without its first file a model is missing, because that file
-    is looked for."""
+    """Return the model's state, judged by file sizes. Without its first file, a model counts as
+    missing."""
     sizes = [_size(folder / name) for name in entry.file_names]
     if sizes[0] is None:
         parts = [_size(one.part) for one in downloads_of(entry, folder)]
@@ -316,14 +327,14 @@ def _state(entry: ModelEntry, folder: Path) -> State:
 
 
 def _voice_of(settings: Settings, language: str) -> str:
-    """Return the name or path of a language's voice, "" if none is set."""
+    """Return the name or path of the language's voice model, or "" if none is set."""
     voices = settings.voice.models
     choice = voices.get(language) or voices.get(language.split("-")[0])
     return choice.model if choice else ""
 
 
 def _voices_for(language: str, known: Mapping[str, ModelEntry]) -> list[str]:
-    """Return the names of voices of the same language, whatever the region."""
+    """Return the names of the manifest's voices for the language, including other regions."""
     spoken = language.split("-")[0]
     return [
         entry.name
