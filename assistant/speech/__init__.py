@@ -1,6 +1,6 @@
-"""Text to speech, in six languages.
+"""Text to speech in six languages.
 
-Begin with `clauses` (splits text into speakable clauses as it arrives), `speakable` (turns written
-into spoken words) and `catalogue` (Hearth's own sentences, in `locales`). `output` speaks, and
-`identify` detects the language of a sentence.
+Start with `clauses` (splits an answer into clauses as it arrives), `speakable` (rewrites a clause
+the way it is read aloud) and `catalogue` (Hearth's own sentences, which are in `locales`). `output`
+plays the speech, and `identify` detects a sentence's language.
 """

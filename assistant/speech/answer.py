@@ -1,4 +1,4 @@
-"""One answer being spoken: one task synthesises sound ahead, another plays it."""
+"""Playback of one spoken answer: one task synthesises speech ahead while another plays it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -10,19 +10,19 @@ from assistant.speech.speakable import speakable
 from assistant.speech.synthesis import Synthesis
 from audio.errors import AudioError
 
-LINES_WAITING = 1024  # clauses and pieces of the brain's sound; nothing is dropped, see `room`
-PIECES_WAITING = 64  # 12.8 s of sound made ahead of the player; then synthesis waits
+LINES_WAITING = 1024  # queued clauses and brain audio; more is accepted, but see `room`
+PIECES_WAITING = 64  # synthesis pauses when it is 12.8 s ahead of the player
 PIECE_MS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenAnswer:
-    """Record of one spoken answer."""
+    """Record of what was spoken and heard of one answer."""
 
-    # As given to the voice; after a stop, the clauses that had begun to sound.
+    # As passed to the voice; after a stop, only the clauses that had started playing.
     clauses: tuple[str, ...]
-    audio_ms: float  # of sound played
-    heard: str | None = None  # the words played to their end; None means all
+    audio_ms: float  # ms of audio played
+    heard: str | None = None  # the words that were heard; None means all of them
 
     def __add__(self, after: "SpokenAnswer") -> "SpokenAnswer":
         heard = None
@@ -39,12 +39,12 @@ class SpokenAnswer:
 @dataclass(frozen=True, slots=True)
 class _Words:
     text: str
-    language: str | None  # None: a transcript of the brain's own voice
+    language: str | None  # None for a transcript of the brain's own voice
 
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """A piece of the brain's own voice."""
+    """A chunk of audio from the brain's own voice."""
 
     pcm: bytes  # mono int16
     rate: int  # Hz
@@ -52,7 +52,7 @@ class _Sound:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Up to PIECE_MS of audio; empty when a clause of a transcript is complete."""
+    """Up to PIECE_MS of audio. Without audio, it marks the end of a transcribed clause."""
 
     draft: int
     clause: int | None  # index; None for the brain's own voice
@@ -61,10 +61,10 @@ class _Piece:
 
 
 class Answer:
-    """One answer being spoken, made by `SpeechOutput.answer`.
+    """An answer that is being spoken, created by `SpeechOutput.answer`.
 
-    It is spoken by the local voice (`say`), by the brain's own (`sound`, with its words as
-    `transcript`), or by both, in the order of the calls.
+    It can mix clauses for the local voice (`say`) with the brain's own speech (`sound`, plus its
+    text as `transcript`). They are played in the order of the calls.
     """
 
     def __init__(
@@ -75,75 +75,76 @@ class Answer:
         make_way: Callable[[], Awaitable[None]] | None = None,
         manner: Manner = PLAIN,
     ) -> None:
-        """`make_way` is awaited before the first sound, to let other sounds come to an end."""
+        """`make_way` is awaited before the first audio is played, so that short sounds can end
+        first."""
         self._synthesis = synthesis
         self._sink = sink
         self._on_first_audio = on_first_audio
         self._make_way = make_way
         self._manner = manner
         self._lines: asyncio.Queue[tuple[int, _Words | _Sound] | None]
-        self._lines = asyncio.Queue()  # each with its draft; see `room`
+        self._lines = asyncio.Queue()  # each line with its draft; see `room`
         self._taken = asyncio.Event()  # set and replaced when a line is taken
         self._pieces: asyncio.Queue[_Piece | None] = asyncio.Queue(PIECES_WAITING)
         self._tasks: list[asyncio.Task[None]] = []
-        self._draft = 0  # `withdraw` starts the next one
-        self._clauses: list[str] = []  # as given to the voice, or as the brain transcribes them
-        # Start of each clause that was handed on, in the output's ms.
+        self._draft = 0  # number of the draft; `withdraw` starts the next one
+        self._clauses: list[str] = []  # as passed to the voice, or as transcribed by the brain
+        # Start of each clause that was passed to the player, in ms of played audio.
         self._begins: list[float] = []
-        self._began: float | None = None  # the answer's first sound, in the output's ms
-        self._untold_from: float | None = None  # start of brain sound without a transcript
-        self._progress: dict[int, PlaybackProgress] = {}  # of the local voice, by clause
-        # Everything handed on, with its start.
+        self._began: float | None = None  # start of the answer, in ms of played audio
+        self._untold_from: float | None = None  # start of the brain audio not yet transcribed
+        self._progress: dict[int, PlaybackProgress] = {}  # for the local voice, by clause
+        # Progress of all audio passed to the player, each with its start in ms.
         self._played: list[tuple[float, PlaybackProgress]] = []
-        self._own: PlaybackProgress | None = None  # newest one of the brain's own voice
+        self._own: PlaybackProgress | None = None  # the newest progress of the brain's own voice
         self._pace_ms = PACE_MS
-        self._made = False  # everything given has become sound
-        self._finished = False  # no more is accepted
+        self._made = False  # True once everything queued has been synthesised
+        self._finished = False  # True once the queue is closed
         self._over = asyncio.Event()
-        self.stopped = False  # it was cut off, or failed
+        self.stopped = False  # True if it was interrupted or failed
         self._failure: AudioError | None = None
         self._spoken: SpokenAnswer | None = None
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Start working in the given task group. Called by `SpeechOutput`."""
+        """Start synthesis and playback in a task group. Called by `SpeechOutput`."""
         self._tasks = [group.create_task(self._synthesise()), group.create_task(self._play())]
 
     async def room(self) -> None:
-        """Wait until fewer than LINES_WAITING lines wait for synthesis, or no more is accepted."""
+        """Wait until the queue has room, that is, fewer than LINES_WAITING lines, or is closed."""
         while self._lines.qsize() >= LINES_WAITING and not self._finished:
             await self._taken.wait()
         if self._finished:
             await asyncio.sleep(0)  # lets a cancelled caller end
 
     def say(self, clause: str, language: str) -> None:
-        """Queue the next clause, as it was written. Ignored after `stop`, `finish` or a failure."""
+        """Queue a clause, as it was written. Ignored after `stop`, `finish` or a failure."""
         self._queue(_Words(clause, language))
 
     def sound(self, pcm: bytes, rate: int) -> None:
-        """Queue the next piece of the brain's own voice: whole samples of mono int16 at `rate` Hz.
+        """Queue audio of the brain's own voice: whole samples of mono int16 at `rate` Hz.
 
-        Ignored in the same cases as a clause.
+        Ignored after `stop`, `finish` or a failure.
         """
         self._queue(_Sound(pcm, rate))
 
     def transcript(self, clause: str) -> None:
-        """Record the clause that the brain's own voice says at about this point. It is not
-        spoken."""
+        """Queue the text of a clause that the brain speaks at about this point. It is recorded but
+        not synthesised."""
         self._queue(_Words(clause.strip(), None))
 
     def withdraw(self) -> None:
-        """Drop everything that has not started; more can be given afterwards.
+        """Drop everything queued that has not started playing. New clauses can follow.
 
-        A clause has started when its first piece has gone to the player, and is then spoken to its
-        end. Of the brain's own voice only the audio in the player is heard.
+        A clause of the local voice that has started is spoken to its end. The brain's own speech
+        stops after the audio that the player already has.
         """
         self._draft += 1
         del self._clauses[len(self._begins) :]
 
     async def finish(self) -> SpokenAnswer:
-        """Accept no more clauses and wait for the end of playback, or return at once after `stop`.
+        """Close the queue and wait until playback ends. Returns immediately after `stop`.
 
-        Raises AudioError if a part could not be spoken.
+        Raises AudioError if part of the answer could not be spoken.
         """
         if not self._finished:
             self._finished = True
@@ -154,7 +155,7 @@ class Answer:
         return self.spoken
 
     def stop(self) -> None:
-        """Stop immediately. No more audio is made, and a piece in the making is dropped."""
+        """Stop playback and synthesis immediately."""
         if self._over.is_set():
             return
         self.stopped = True
@@ -170,7 +171,8 @@ class Answer:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Record of the spoken answer; up to now while it is being spoken."""
+        """Record of the spoken answer. While it is still playing, the record covers what has been
+        heard so far."""
         if self._spoken is not None:
             return self._spoken
         return SpokenAnswer(tuple(self._clauses), self._played_ms, self._words_heard)
@@ -183,7 +185,7 @@ class Answer:
 
     @property
     def _played_ms(self) -> float:
-        # Sound before that, such as the wake tone, is not part of the answer.
+        # Audio played before, such as the wake tone, is not part of the answer.
         if self._began is None:
             return 0.0
         return max(0.0, self._sink.played_ms - self._began)
@@ -261,14 +263,14 @@ class Answer:
         self._end(self._clauses, None if self._made else self._words_heard)
 
     def _is_void(self, draft: int, clause: int | None) -> bool:
-        """Return True for sound of an earlier draft, unless its clause has already started."""
+        """Return True if the audio was withdrawn before its clause started."""
         return draft != self._draft and (clause is None or clause >= len(self._begins))
 
     def _note(self, piece: _Piece) -> None:
-        """Note where in the audio the answer and its clauses start.
+        """Record the audio positions at which the answer and its clauses start.
 
-        A clause of a transcript is complete at about the time when its audio has arrived, so it
-        starts where the previous one was complete.
+        A transcribed clause is complete at about the time when its audio has arrived, so the next
+        one is assumed to start there.
         """
         here = self._sink.accepted_ms
         if self._began is None:
@@ -290,7 +292,7 @@ class Answer:
             progress.whole = progress.sounds
 
     def _own_progress(self, here: float, *, sounds: bool) -> PlaybackProgress:
-        """Return the progress that the brain's next sound or words belong to."""
+        """Return the progress to which the brain's next audio or transcript belongs."""
         if self._own is None or (sounds and self._own.whole):
             self._own = PlaybackProgress(
                 pace_ms=self._own.pace_ms if self._own is not None else PACE_MS
@@ -299,7 +301,7 @@ class Answer:
         return self._own
 
     def _refuse_more(self) -> None:
-        """Accept no more, and release anyone who waits to give something."""
+        """Close and empty the queue, and wake any caller that is waiting in `room`."""
         self._finished = True
         while not self._lines.empty():
             self._lines.get_nowait()

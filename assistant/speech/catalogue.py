@@ -1,4 +1,4 @@
-"""The catalogue: all sentences of Hearth by key, in one TOML file per language."""
+"""Catalogue of Hearth's sentences, with one TOML file per language."""
 
 import math
 import re
@@ -16,9 +16,9 @@ LOCALES = Path(__file__).parent / "locales"
 FALLBACK = "en"
 _IN_WORDS = 12  # the largest number that English sentences spell out
 
-# A language's file has all lines except these, which are read by a model or in a terminal and never
-# spoken as they are. A new line is therefore required in every language unless it is listed here.
-# The languages in WHOLE have these lines too.
+# Every language file must contain all lines except these, which only a model or a terminal user
+# reads. So a new line is required in every language unless it is listed here. The languages in
+# WHOLE must contain these lines too.
 WHOLE = frozenset({"en", "es"})
 LONG_SECTIONS = frozenset({"audit", "camera", "fetch", "weather"})
 LONG_LINES = frozenset(
@@ -45,11 +45,11 @@ LONG_LINES = frozenset(
 
 
 def is_short(key: str) -> bool:
-    """Return True if people hear this line, so that every language's file must contain it."""
+    """Return True if this line is spoken to users and so must be in every language file."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 
-# Words of a sentence that agree with a field's number: "{names:is}" is "is" or "are".
+# Words that agree with a field in number: "{names:is}" becomes "is" or "are".
 AGREEING = {
     "en": {
         "is": ("is", "are"),
@@ -77,20 +77,21 @@ _SPANISH_PLURAL = re.compile(r"^(?:los|las) | y ")
 
 
 def is_plural(name: str) -> bool:
-    """Return True for the English name of several things, such as "Kitchen lights"."""
+    """Return True if an English name is in the plural, as in "Kitchen lights"."""
     return bool(_PLURAL.search(name))
 
 
 class Names(str):
-    """Names for a sentence: "Front door, Lamp", in English "the front door and the lamp".
+    """One or more names as listed ("Front door, Lamp"), with the wording for use in a sentence.
 
-    `others` has the same for further languages ("es"), in German also by case ("de.dat"). A
-    language without an entry gets the plain names.
+    `english` is the English wording: "the front door and the lamp". `others` has the wording for
+    other languages ("es") and, in German, for a case ("de.dat"). A language without a wording uses
+    the plain list.
     """
 
     english: str
     others: Mapping[str, str]
-    several: bool  # in English; False for a title such as a scene's, even if it ends with "s"
+    several: bool  # plural in English; False for a scene's name even if it ends with "s"
 
     def __new__(
         cls,
@@ -107,20 +108,20 @@ class Names(str):
         return names
 
     def within(self, language: str, case: str = "") -> str:
-        """Return the names for a sentence of the language and, in German, of the case."""
+        """Return the wording for a sentence in this language and, in German, in this case."""
         if language == FALLBACK:
             return self.english
         plain = self.others.get(language, str(self))
         return self.others.get(f"{language}.{case}", plain) if case else plain
 
     def changed(self, change: Callable[[str], str]) -> "Names":
-        """Return the same names with a change of every wording."""
+        """Return a copy with `change` applied to every wording."""
         others = {language: change(said) for language, said in self.others.items()}
         return Names(change(self), change(self.english), others, several=self.several)
 
 
 def counted(count: int) -> Names:
-    """Return a number of things: "2", in an English sentence "two" (0 is "none")."""
+    """Return a count for use in a sentence: "2", which is "two" in English. 0 is "none"."""
     words = ("none" if not count else integer(count)) if count <= _IN_WORDS else str(count)
     return Names(str(count), words)
 
@@ -130,11 +131,11 @@ class Line:
     """A sentence and its language, which the voice must match."""
 
     text: str
-    language: str  # as requested if there is a file for it, else the fallback's
+    language: str  # the requested one, or English if it lacks the sentence
 
 
 class Catalogue:
-    """The sentences of all languages, read once."""
+    """Hearth's sentences in all languages, read from the TOML files once."""
 
     def __init__(self, folder: Path = LOCALES) -> None:
         self._texts = {
@@ -143,35 +144,39 @@ class Catalogue:
         }
 
     def languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages with a file, such as ("en", "es")."""
+        """Return the codes of all languages that have a file, such as ("en", "es")."""
         return tuple(self._texts)
 
     def keys(self, language: str) -> frozenset[str]:
-        """Return all keys of one language's file."""
         return frozenset(self._texts[language])
 
     def text(self, key: str, language: str) -> str:
-        """Return a sentence with its fields unfilled, from "es-MX", else "es", else English.
+        """Return a sentence template in this language, or in English if the language lacks it.
 
-        Raises KeyError for an unknown key.
+        For "es-MX", "es" is tried before English. Raises KeyError for an unknown key.
         """
         return self._find(key, language).text
 
     def say(self, key: str, language: str, **values: object) -> str:
-        """Return a sentence, filled in. Raises KeyError for an unknown key or a missing field."""
+        """Return a sentence with its fields filled in.
+
+        Raises KeyError for an unknown key or a missing field.
+        """
         return self.line(key, language, **values).text
 
     def line(self, key: str, language: str, **values: object) -> Line:
-        """Return a sentence as `say` does, with its language: English if the file lacks it."""
+        """Return the same as `say`, with the language used: English if the requested one lacks the
+        sentence."""
         found = self._find(key, language)
         language = _base(found.language)
         filled = {name: _Filled(value, language) for name, value in values.items()}
         return Line(contracted(found.text.format_map(filled), language), found.language)
 
     def own(self, language: str) -> str:
-        """Return the language in which Hearth speaks to people who speak `language`.
+        """Return the language in which Hearth answers users who speak `language`.
 
-        It is the same one if it has a file, which then has every spoken line, else English.
+        That is `language` itself if it has a file, which then contains every spoken sentence, and
+        English otherwise.
         """
         known = language in self._texts or _base(language) in self._texts
         return language if known else FALLBACK
@@ -185,7 +190,7 @@ class Catalogue:
 
 
 class _Filled:
-    """A value of a field, with the wording of the sentence's language."""
+    """A field's value, formatted for the sentence's language."""
 
     def __init__(self, value: object, language: str) -> None:
         self._value = value
@@ -209,7 +214,7 @@ class _Filled:
         return bool(_SPANISH_PLURAL.search(said))
 
 
-_START = "\0"  # stands before a filled-in value until prepositions and articles are joined
+_START = "\0"  # marks the start of a value until prepositions and articles are contracted
 _JOINED = {
     "es": {"de el": "del", "a el": "al"},
     "fr": {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"},
@@ -224,7 +229,8 @@ _JOINED = {
 
 
 def contracted(text: str, language: str) -> str:
-    """Join a preposition with the article of the value after it: "de el salón" as "del salón"."""
+    """Contract a preposition with the article of the value after it: "de el salón" becomes "del
+    salón"."""
     if language not in _JOINED:
         return text
     joined = _JOINED[language]
@@ -240,7 +246,7 @@ def _joinable(language: str) -> re.Pattern[str]:
 
 
 def fields(text: str) -> frozenset[str]:
-    """Return the names of the {fields} of a sentence."""
+    """Return the names of a template's {fields}."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
@@ -261,7 +267,7 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def length_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """Return a length of time such as "one hour and 30 minutes", rounded up to a second."""
+    """Return a duration such as "one hour and 30 minutes", rounded up to whole seconds."""
     minutes, rest = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     parts = [

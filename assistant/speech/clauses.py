@@ -1,21 +1,23 @@
-"""Splitting a growing text into clauses that can be spoken as soon as they are complete."""
+"""Splitting of an answer into clauses, each of which can be spoken as soon as it is complete."""
 
 import re
 
 from assistant.speech.short_forms import OPENING_WORDS
 
-FIRST_LENGTH = 10  # characters from which the first clause may end at a comma
-LONG = 160  # characters from which any clause may end at a comma
-VERY_LONG = 200  # characters from which it may end before a conjunction
-TOO_LONG = 320  # characters from which it may end between two words
-SPAN_LENGTH = 100  # characters for which an open bracket or backtick holds a clause together
-BLOCK_LENGTH = 4000  # characters of a table or code block that are kept together
+# Lengths in characters.
+FIRST_LENGTH = 10  # the first clause can end at a comma from here on
+LONG = 160  # any clause can end at a comma from here on
+VERY_LONG = 200  # a clause can end before a conjunction from here on
+TOO_LONG = 320  # a clause can end between any two words from here on
+SPAN_LENGTH = 100  # an open bracket or backtick prevents a boundary for this long
+BLOCK_LENGTH = 4000  # a table or code block is kept whole up to this length
 
-# A period after these never ends a sentence, because a name follows.
+# A full stop after these never ends a sentence, because a name follows.
 _TITLES = frozenset("dr dra mr mrs ms prof profa sr sra srta gral lic ing hr fr av avda".split())
-# A period after these ends no sentence if a number follows ("No. 5", but "No. It is locked").
+# A full stop after these doesn't end a sentence if a number follows ("No. 5"; but "No. It is
+# locked").
 _NUMBERED = frozenset("no nr núm num fig vol art pág pag tel approx aprox ca vs".split())
-# A period after these ends a sentence only if the next word is capitalised.
+# A full stop after these ends a sentence only if the next word is capitalised.
 _ABBREVIATIONS = frozenset(
     """a.m p.m e.g i.e a p m etc ee.uu p.ej ej z.b d.h u.a bzw min max sec temp dept est st ud uds
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun ene abr ago dic
@@ -25,7 +27,7 @@ _JOINING = frozenset(
     """and but because while which y e pero porque mientras und aber weil während et mais parce
     mas porém enquanto và nhưng vì""".split()
 )
-# "21. November": in German the period of a day ends no sentence.
+# In German, the full stop after a day ("21. November") doesn't end a sentence.
 _MONTHS_AFTER_A_POINT = frozenset(
     """januar februar märz april mai juni juli august september oktober november dezember""".split()
 )
@@ -36,36 +38,36 @@ _QUESTION_MARKS = ("?", "？", "؟")
 _FENCE = "```"
 _OPEN_TAG = re.compile(r"</?[A-Za-z][^<>]*$")
 _MARK = re.compile(r"[.!?…。！？,;:–—\n]")  # characters that may end a clause
-_MARK_OR_SPACE = re.compile(r"[.!?…。！？,;:–—\s]")  # characters that may end a very long one
+_MARK_OR_SPACE = re.compile(r"[.!?…。！？,;:–—\s]")  # characters that may end a very long clause
 _ENDS = frozenset(".!?…。！？")
 
 
 def asks(text: str) -> bool:
-    """Return True if the text ends with a question, which the person will answer."""
+    """Return True if the text ends with a question mark, so that the user is expected to answer."""
     return text.rstrip().endswith(_QUESTION_MARKS)
 
 
 class ClauseCutter:
-    """Splits an answer into clauses as it arrives.
+    """Splits an answer into clauses as its text arrives.
 
-    The first clause ends at the first safe boundary, even a comma, so that speaking starts early.
-    Later ones end with their sentence or line, and long ones at a comma, before a conjunction, or
-    between two words. A boundary is decided only when the deciding characters have arrived, so that
-    any chunking of a text gives the same clauses. Tables and code blocks stay whole.
+    The first clause ends at the first safe boundary, even a comma, so that speech starts early.
+    Later clauses end with their sentence or line; long ones end at a comma, before a conjunction or
+    between two words. A boundary is decided only when enough of the following text has arrived, so
+    the clauses don't depend on how the text was chunked. Tables and code blocks are kept whole.
     """
 
     def __init__(self) -> None:
-        self._text = ""  # from the start of the present clause
-        self._next = 0  # index of the first unjudged character
+        self._text = ""  # from the start of the current clause
+        self._next = 0  # index of the first character that has not been checked
         self._first = True
 
     def push(self, delta: str) -> list[str]:
-        """Add the next piece of text and return the clauses that are now complete."""
+        """Add text and return the clauses that it completes."""
         self._text += delta
         return self._cut(final=False)
 
     def flush(self) -> list[str]:
-        """Return the rest at the end of the text. Afterwards the cutter is like new."""
+        """Return the remaining clauses at the end of the text, and reset the cutter."""
         clauses = self._cut(final=True)
         if rest := self._text.strip():
             clauses.append(rest)
@@ -73,10 +75,11 @@ class ClauseCutter:
         return clauses
 
     def settle(self) -> list[str]:
-        """Return the held text if it reads as a complete sentence, because nothing follows for now.
+        """Return the pending text if it looks like a complete sentence. Call this during a pause in
+        the text.
 
-        This is a guess if only the next character could decide ("at 21." may continue with "5"), so
-        nothing is returned after a digit, an abbreviation or an initial.
+        Nothing is returned after a digit, an abbreviation or an initial, where only the next
+        character could decide: "at 21." may continue with "5".
         """
         text = self._text.strip()
         before = text.rstrip(_CLOSERS)
@@ -105,8 +108,8 @@ class ClauseCutter:
         return clauses
 
     def _find_mark(self) -> bool:
-        """Advance to the next character that may end the clause. Returns False if there is
-        none yet."""
+        """Advance to the next character that may end the clause. Returns False if there is none
+        yet."""
         found = _MARK.search(self._text, self._next, VERY_LONG)
         if found is None and len(self._text) > VERY_LONG:
             found = _MARK_OR_SPACE.search(self._text, max(self._next, VERY_LONG))
@@ -114,7 +117,8 @@ class ClauseCutter:
         return found is not None
 
     def _boundary(self, at: int) -> int | None:
-        """Return the clause's end if the character at `at` ends it, 0 if not, or None to wait."""
+        """Return the end of the clause if the character at `at` ends it, 0 if it doesn't, or None
+        if more text must arrive first."""
         char = self._text[at]
         if char == "\n":
             return self._line_end(at)
@@ -175,7 +179,7 @@ class ClauseCutter:
         begin = self._skip(after, " \t\u00a0")
         if begin is None:
             return None
-        # "November 21, 2026", "1, 2 and 3" are spoken in one breath.
+        # Don't split "November 21, 2026" or "1, 2 and 3".
         return 0 if self._text[begin].isdigit() else after
 
     def _between_words(self, at: int, clause: str) -> int | None:
@@ -189,26 +193,29 @@ class ClauseCutter:
         return at if word.lower() in _JOINING else 0
 
     def _word(self, at: int) -> str | None:
-        """Return the word that starts there, or None if its end has not arrived."""
+        """Return the word that starts at `at`, or None if its end has not arrived yet."""
         end = at
         while end < len(self._text) and self._text[end].isalpha():
             end += 1
         return self._text[at:end] if end < len(self._text) else None
 
     def _skip(self, at: int, characters: str) -> int | None:
-        """Return the index of the first other character, or None if it has not arrived."""
+        """Return the index of the first character not in `characters`, or None if it has not
+        arrived yet."""
         while at < len(self._text) and self._text[at] in characters:
             at += 1
         return at if at < len(self._text) else None
 
 
 def _is_block(clause: str) -> bool:
-    """Return True for a table or code block, which line ends and periods do not end."""
+    """Return True for a table or code block, in which line ends and full stops are not
+    boundaries."""
     return clause.startswith(("|", _FENCE)) and len(clause) < BLOCK_LENGTH
 
 
 def _is_inside_span(clause: str) -> bool:
-    """Return True if a bracket or backtick is open, so that a link or code would be split."""
+    """Return True if a bracket or backtick is still open, so that a cut would split a link
+    or code."""
     tail = clause[-SPAN_LENGTH:]
     return (
         tail.count("`") % 2 == 1
@@ -219,15 +226,14 @@ def _is_inside_span(clause: str) -> bool:
 
 
 def _is_initial(before: str) -> bool:
-    """Return True if a period there may belong to an initial, or to a letter at a
-    sentence's end."""
+    """Return True if the text ends with a capital letter that may be an initial."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     return word.isupper() and (len(word) == 1 or "." in word)
 
 
 def _surely_ends(before: str) -> bool:
-    """Return True if a period after `before` ends a sentence, whatever follows."""
+    """Return True if a full stop after `before` ends the sentence, whatever follows."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if not word.isalpha() or word.isupper():  # an initial, or half of "EE. UU."
@@ -236,8 +242,8 @@ def _surely_ends(before: str) -> bool:
 
 
 def _ends_sentence(before: str, following: str) -> bool:
-    """Return True if a period between `before` and a word starting with `following` ends a
-    sentence."""
+    """Return True if a full stop ends the sentence, given the text before it and the next
+    letter."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if following.islower() or word.lower() in _TITLES:

@@ -1,4 +1,5 @@
-"""Reading dates and times: numeric, with the name of the month, and in ISO 8601."""
+"""Rewriting of dates and times as they are read aloud: numeric, with month names, and in ISO
+8601."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ _ISO_DURATION = re.compile(
 
 
 class ClockReader:
-    """Reads times and durations in one language."""
+    """Rewrites times and durations in one language."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._calendar = spoken.calendar
@@ -33,7 +34,7 @@ class ClockReader:
         joints = spoken.calendar.half_joints
         last = rf"(?=\d{{1,2}}(?::[0-5]\d)?{_HALF_AHEAD})"
         between = rf"(?:{DASH}|\s(?:{joints})\s)" if joints else "(?!)"
-        # The first number of "6 to 7:30 PM" is not a full hour by itself.
+        # The "6" in "6 to 7:30 PM" is a time only because of what follows.
         self._half_range = re.compile(
             rf"(?<![\w:.,/])(\d{{1,2}})(?::([0-5]\d))?({between}){last}", re.IGNORECASE
         )
@@ -78,8 +79,8 @@ class ClockReader:
         return " ".join(said)
 
     def _lasting(self, *parts: int) -> str:
-        """Return "0:05:00" as a length of five minutes; a time of day with seconds is
-        "00:05:00"."""
+        """Return a duration in words. "0:05:00" means five minutes, while "00:05:00" is a time of
+        day."""
         said = [
             self._counted(number, unit)
             for number, unit in zip(parts, self._units[1:], strict=True)
@@ -92,7 +93,7 @@ class ClockReader:
         return f"{self._numbers.integer(number, unit)} {name}"
 
     def _say_half_begin(self, found: re.Match[str]) -> str:
-        """Return "six to" for "6:00 to"; the half of the day follows at the end."""
+        """Return "six to" for the "6:00 to" of a range that ends with AM or PM."""
         hour, minute, joint = found.groups(default="0")
         if not 1 <= int(hour) <= 12:
             return found[0]
@@ -128,7 +129,7 @@ _SLASHED = re.compile(r"(?<![\w/.-])(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?![\w/-]|
 
 
 class DateReader:
-    """Reads dates in one language; invalid dates are left unchanged."""
+    """Rewrites dates in one language, leaving invalid dates unchanged."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._calendar = spoken.calendar
@@ -152,11 +153,11 @@ class DateReader:
         self._month_year = re.compile(rf"\b({months})\b\.?(?={joint}\d{{4}}(?![\w:]))", flags)
 
     def stamps(self, text: str) -> str:
-        """Return the text with dates and times in ISO 8601 in words."""
+        """Return the text with ISO 8601 dates and timestamps in words."""
         return _STAMP.sub(self._say_stamp, text)
 
     def read(self, text: str) -> str:
-        """Return the text with dates as people write them in words."""
+        """Return the text with dates such as "11/21/2026" and "Nov 21" in words."""
         text = _SLASHED.sub(self._say_slashed, text)
         text = self._between.sub(f" {self._to} ", text)
         if self._calendar.month_first:
@@ -218,7 +219,7 @@ class DateReader:
 
 
 def _short(months: Mapping[str, int]) -> list[str]:
-    """Return the abbreviations of the months, which are written with a period."""
+    """Return the abbreviated month names, which are written with a full stop."""
     longest = {number: max(map(len, names)) for number, names in _by_number(months).items()}
     return [name for name, number in months.items() if len(name) < longest[number]]
 

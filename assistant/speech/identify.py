@@ -1,8 +1,8 @@
-"""Detecting the configured language of a short sentence.
+"""Detection of a short sentence's language among the configured ones.
 
-Made for commands to a house: three words, two of which may be a name in another language. So it
-counts grammatical words and command words, which people say in their own language, and ignores
-names. Reasons and figures are in docs/decisions/0009.
+It is made for smart-home commands, which may have three words, two of them a name in another
+language. So it counts grammatical words and command words, which people say in their own language,
+and ignores names. See docs/decisions/0009 for reasons and figures.
 """
 
 import re
@@ -10,10 +10,9 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-# Words that identify a language in short sentences at home: grammatical words, command verbs,
-# numbers and common answers, which people say in their own language even if the thing has a foreign
-# name ("enciende office light"). Names of rooms and devices are omitted on purpose. A word may be
-# in several languages.
+# Words that identify a language in short commands: grammatical words, verbs, numbers and common
+# answers, which people say in their own language even if the device has a foreign name ("enciende
+# office light"). Room and device names are omitted on purpose. A word can be in several languages.
 
 
 WORDS: dict[str, frozenset[str]] = {
@@ -142,7 +141,7 @@ WORDS: dict[str, frozenset[str]] = {
     ),
 }
 
-# Signs, and letters that among these languages are (almost) only used in this one.
+# Punctuation and letters that are (almost) unique to one of these languages.
 LETTERS: dict[str, str] = {
     "es": "ñ¿¡",
     "pt": "ãõ",
@@ -154,19 +153,20 @@ LETTERS: dict[str, str] = {
 
 _WORD = re.compile(r"[^\W\d_]+")
 _FIRST = 2.0  # votes of the first word, which is usually the verb or question word, rarely a name
-_SIGN = 2.0  # votes of a sign such as "¿"
-# Too few votes if a configured language has no table, or against the expected language: "Luz de la
-# cocina" has as many.
+_SIGN = 2.0  # votes of a punctuation mark such as "¿"
+# Votes that are not enough against the expected language, or if a configured language has no table:
+# the name "Luz de la cocina" has as many.
 _UNSURE = 2.0
 
 
 def identify(text: str, languages: Sequence[str], expected: str | None = None) -> str | None:
-    """Return the configured language (such as "es-MX") of `text`, or None if it is unclear.
+    """Return the configured language of `text`, such as "es-MX", or None if it is unclear.
 
-    With only one language it is always that one. A language without a table is never detected.
-    `expected` is the default, for example in an answer. Another language is then detected only in a
-    text that has more of it than a name would, and no word of the expected one: a lamp with a
-    foreign name must not turn an English sentence into a Spanish one.
+    If only one language is configured, that is the result. A language without a word table is never
+    detected. `expected` is the most likely language, for example the user's while an answer is
+    spoken. Another language is then detected only if the text has none of the expected language's
+    words and more foreign words than a name would: a lamp with a foreign name must not turn an
+    English sentence into a Spanish one.
     """
     if len(languages) == 1:
         return languages[0]
@@ -187,8 +187,11 @@ def identify(text: str, languages: Sequence[str], expected: str | None = None) -
 
 
 def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
-    """Count each word's vote, shared by the languages that have it; words of all languages do not
-    count."""
+    """Count the votes of each word for each language.
+
+    A word that is in several languages splits its vote. A word that is in all of them doesn't
+    count.
+    """
     plain = unicodedata.normalize("NFC", text).lower()  # not casefold, which would lose the "ß"
     votes = dict.fromkeys(bases, 0.0)
     for place, word in enumerate(_WORD.findall(plain)):
@@ -204,8 +207,8 @@ def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
 
 
 def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
-    """Return the languages with this word, else with its letters, else with the word
-    without accents."""
+    """Return the languages that contain the word, or else its letters, or else the word without
+    accents."""
     return (
         [base for base in bases if word in WORDS[base]]
         or [base for base in bases if any(letter in LETTERS.get(base, "") for letter in word)]
@@ -214,12 +217,12 @@ def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Return the word without accents, as some recognisers and many people write it."""
+    """Return the word without accents, which some recognisers and many people leave out."""
     parts = unicodedata.normalize("NFD", word)
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-# Vietnamese without its marks looks like short words of many languages.
+# Vietnamese is left out, because without its accents it looks like short words of many languages.
 _BARE = {
     base: frozenset(map(_bare, words)) if base != "vi" else frozenset[str]()
     for base, words in WORDS.items()
@@ -232,10 +235,10 @@ def _cannot_tell(text: str, expected: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """The configured languages, with a function to detect the language of a text.
+    """The configured languages, with a function that detects a text's language.
 
-    `identify` returns one of `codes` for a text, or None if unclear. Its second argument is the
-    expected code, or None. It is called on the loop for every clause, so it must be fast.
+    `identify` takes a text and the expected code or None, and returns one of `codes`, or None if
+    unclear. It runs on the event loop for every clause, so it must be fast.
     """
 
     codes: tuple[str, ...] = ("en",)  # the first is the default
@@ -243,15 +246,17 @@ class Languages:
 
     @property
     def first(self) -> str:
-        """Language assumed for somebody who has not spoken yet."""
+        """Language assumed for a user who has not spoken yet."""
         return self.codes[0]
 
     def led_by(self, code: str) -> "Languages":
-        """Return a copy with this language as the default; unchanged for "" or an unknown code."""
+        """Return a copy with `code` as the default language, or unchanged if it isn't
+        configured."""
         return replace(self, codes=led_by(code, self.codes))
 
     def configured(self, code: str | None) -> str | None:
-        """Return the configured language for a code such as "es-MX", or None."""
+        """Return the configured code for a language, so that "es" matches "es-MX", or None if there
+        is none."""
         if not code:
             return None
         if code in self.codes:
@@ -261,12 +266,12 @@ class Languages:
 
 
 def led_by(code: str, codes: Sequence[str]) -> tuple[str, ...]:
-    """Return the codes with this one first; unchanged for "" or an unknown code."""
+    """Return the codes with `code` moved to the front, or unchanged if it isn't among them."""
     return tuple(sorted(codes, key=lambda each: each != code))
 
 
 def languages_of(codes: Sequence[str]) -> Languages:
-    """Return the configured languages, detected by the words of a sentence."""
+    """Return the configured languages with detection by `identify`."""
     return Languages(tuple(codes), lambda text, expected: identify(text, codes, expected))
 
 
@@ -275,7 +280,11 @@ def _base(code: str) -> str:
 
 
 class TurnLanguage:
-    """Language of one turn: a default, then that of the person's words, else of the answer."""
+    """Language of one turn.
+
+    It starts with the default and becomes the language of the user's sentence, or of the answer if
+    the sentence is unclear.
+    """
 
     def __init__(self, languages: Languages, given: str | None = None) -> None:
         """`given` is the language if it is known in advance."""
@@ -284,14 +293,15 @@ class TurnLanguage:
         self._known = given is not None
 
     def heard(self, text: str, code: str | None) -> None:
-        """Take in the person's words, and their language if the brain knows it."""
+        """Update the language from the user's sentence, and from its `code` if the brain reported
+        one."""
         self._settle(self._languages.configured(code) or self._languages.identify(text, None))
 
     def of_clause(self, text: str) -> str | None:
-        """Return the language of one clause of the answer, or None if unclear.
+        """Return the language of a clause of the answer, or None if unclear.
 
-        If the person's words did not decide the turn's language, the first clear clause does. If
-        they did, a clause is spoken in another language only if it is entirely in that.
+        If the user's sentence left the turn's language open, the first clear clause settles it.
+        Otherwise a clause is in another language only if it has no word of the turn's language.
         """
         told = self._languages.identify(text, self.code if self._known else None)
         if not self._known:
@@ -299,7 +309,8 @@ class TurnLanguage:
         return told
 
     def now(self, clause: str) -> str:
-        """Return the language for speaking a clause: its own, else the turn's."""
+        """Return the language in which to speak a clause: its own, or the turn's if that is
+        unclear."""
         return self.of_clause(clause) or self.code
 
     def _settle(self, told: str | None) -> None:

@@ -1,4 +1,5 @@
-"""Reading numbers with a unit, currency, sign or decimals, ranges, and fractions."""
+"""Rewriting of amounts as they are read aloud: units, currencies, decimals, ranges and
+fractions."""
 
 import re
 
@@ -7,7 +8,7 @@ from assistant.speech.short_forms import DASH, MINUS, any_of, full_stop
 
 
 class Amounts:
-    """Reads numbers as one language writes them."""
+    """Parses numbers as one language writes them, and puts them into words."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
@@ -21,18 +22,19 @@ class Amounts:
         self._ungrouped = re.compile(r"(\d+)(?:([.,])(\d+))?")
 
     def plain(self, number: str) -> str:
-        """Return a number without a unit; whole numbers stay digits."""
+        """Return a number without a unit in words. Whole numbers stay digits."""
         digits, mark, _ = self.split(number)
         return self.say(number, None) if mark else digits
 
     def measured(self, number: str, unit: Unit) -> str:
-        """Return a number with its unit, in the singular for one."""
+        """Return a number and its unit in words. The unit is in the singular after 1."""
         digits, mark, decimals = self.split(number.lstrip(MINUS + "+"))
         one = int(digits) == 1 and not (mark and int(decimals))
         return f"{self.say(number, unit)} {unit.one if one else unit.many}"
 
     def say(self, number: str, unit: Unit | None) -> str:
-        """Return a number with sign and decimals, in the form used before the unit."""
+        """Return a number in words, with its sign and decimals, in the form that `unit`
+        requires."""
         sign = ""
         if number[0] in MINUS:
             sign = f"{self._numbers.minus} "
@@ -44,19 +46,19 @@ class Amounts:
         return sign + self._numbers.decimal(digits, mark, decimals)
 
     def split(self, number: str) -> tuple[str, str, str]:
-        """Return the digits, the decimal mark or "", and the decimals, without thousands
-        separators."""
+        """Return a number's digits without thousands separators, its decimal mark or "", and its
+        decimals."""
         found = self._grouped.fullmatch(number) or self._ungrouped.fullmatch(number)
         assert found, number
         digits, mark, decimals = found.groups(default="")
         return re.sub(r"\D", "", digits), mark, decimals
 
 
-# Units that are not words, so that they may appear without a number.
+# Units that are not words, so they are recognised even without a number.
 _LONE_UNITS = frozenset("kWh MWh Wh kW °C °F km/h m/s hPa mbar µg/m³ μg/m³ ppm kHz MHz GHz".split())
-# "10 x 20 cm" is an area, "2 x 500 g" a quantity.
+# Length units, to tell an area ("10 x 20 cm") from a quantity ("2 x 500 g").
 _LENGTHS = frozenset("mm cm m km ft ″ in".split())
-# After these words "3 A" is not a current.
+# After these words, "3 A" is not a current.
 _PLACES = frozenset(
     """room apt apartment unit gate zone platform block section line bus piso puerta planta sala
     zona habitación línea""".split()
@@ -66,7 +68,7 @@ _DECADE = re.compile(r"\d{4}s")  # "the 1980s" are not seconds
 
 
 class MeasureReader:
-    """Reads amounts in one language."""
+    """Rewrites amounts in one language."""
 
     def __init__(self, spoken: LanguageTable, amounts: Amounts) -> None:
         self._spoken = spoken
@@ -194,7 +196,7 @@ class MeasureReader:
         return self._amounts.measured(found[1], self._unit(found[2])) + full_stop(found)
 
     def _unit(self, sign: str) -> Unit:
-        """Return a unit of the table, or two units joined by "per"."""
+        """Return a unit of the table, or two of its units joined by "per"."""
         units = self._spoken.units
         if sign in units:
             return units[sign]

@@ -1,4 +1,4 @@
-"""Speaking answers clause by clause, one answer at a time."""
+"""Speech output: speaks answers clause by clause, one answer at a time."""
 
 import asyncio
 import logging
@@ -19,13 +19,15 @@ from audio.speaker import Speaker
 from audio.tts import Chunk
 from audio.tts.espeak import EspeakVoice
 
-_OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # streams that `stop` silences
+_OURS: tuple[StreamName, ...] = ("voice", "announcements", "sounds")  # silenced by `stop`
 _ALARM = Manner(alarm=True)
 
 
 class SpeechOutput:
-    """The only place where Hearth speaks. It is made once per process and speaks one answer at a
-    time."""
+    """Speaks one answer at a time, and plays earcons and ringing.
+
+    Each process has one, and everything that Hearth says passes through it.
+    """
 
     def __init__(
         self,
@@ -35,8 +37,7 @@ class SpeechOutput:
         fallback: Voices = EspeakVoice,
         off: Collection[str] = (),
     ) -> None:
-        """`volume` is 0 to 1, for words and short sounds; `off` names sounds that are not
-        played."""
+        """`volume` is 0 to 1, for speech and earcons. `off` names earcons that are turned off."""
         self._synthesis = Synthesis(voices, fallback)
         self._volume = volume
         self._loudest: Callable[[], float] = lambda: math.inf
@@ -48,7 +49,7 @@ class SpeechOutput:
 
     @property
     def volume(self) -> float:
-        """Volume from 0 to 1. A change takes effect with the next piece handed to the player."""
+        """Volume from 0 to 1. A change applies to audio passed to the player from then on."""
         return self._volume
 
     @volume.setter
@@ -56,15 +57,15 @@ class SpeechOutput:
         self._volume = volume
 
     def limit(self, loudest: Callable[[], float]) -> None:
-        """Set a limit that no volume may exceed, except for alarms.
+        """Set a maximum volume for everything except alarms.
 
-        `loudest` is called for each piece of audio that is handed to the player.
+        `loudest` is called whenever audio is passed to the player.
         """
         self._loudest = loudest
 
     @property
     def limited(self) -> bool:
-        """True while volumes are limited, as in quiet hours."""
+        """True while the volume is limited, as in quiet hours."""
         return self._loudest() < math.inf
 
     @asynccontextmanager
@@ -73,13 +74,13 @@ class SpeechOutput:
         on_first_audio: Callable[[], None] | None = None,
         announced: Manner | None = None,
     ) -> AsyncIterator[Answer]:
-        """Open the answer of a turn. Leaving the block waits for the end of playback.
+        """Start an answer. Leaving the block waits until it has been played.
 
-        `announced` is set for an announcement, which goes to its own stream with that loudness; its
-        tone is played elsewhere. Waits until a previous answer, which may just have been
-        interrupted, is cleared away. An error or cancellation inside the block stops the audio and
-        is passed on unchanged. Raises AudioError, from `finish` or at the end of the block, if the
-        answer could not be spoken.
+        Set `announced` for an announcement: it is played on its own stream with that manner's
+        loudness, and its tone is played by the caller. First waits until the previous answer, which
+        may just have been interrupted, has ended. An error or cancellation inside the block stops
+        the audio and is passed on unchanged. Raises AudioError, from `finish` or at the end of the
+        block, if the answer could not be spoken.
         """
         failure: Exception | None = None
         async with self._free:
@@ -98,7 +99,7 @@ class SpeechOutput:
                     try:
                         yield answer
                         await answer.finish()
-                    except Exception as error:  # raised below, because the group would wrap it
+                    except Exception as error:  # raised below, because the task group would wrap it
                         failure = error
                     finally:
                         answer.stop()
@@ -108,9 +109,9 @@ class SpeechOutput:
             raise failure
 
     async def speak(self, text: str, language: str | Callable[[str], str]) -> SpokenAnswer:
-        """Speak a whole text and return when it has been played. Raises AudioError.
+        """Speak a text and return when it has been played. Raises AudioError.
 
-        `language` is that of the whole text, or a function that is called for each clause.
+        `language` is the text's language, or a function that returns each clause's language.
         """
         cutter = ClauseCutter()
         async with self.answer() as answer:
@@ -120,62 +121,64 @@ class SpeechOutput:
             return await answer.finish()
 
     async def sound(self, name: str) -> None:
-        """Queue one of the sounds of `audio.earcons` without waiting for it. Raises AudioError."""
+        """Queue an earcon of `audio.earcons` by name without waiting for it. Raises AudioError."""
         await self._sounds.play(name)
 
     async def tell_opening(self) -> bool:
-        """Play the tone of an opening microphone to its end. Nothing can silence it.
+        """Play the whole tone that warns of an opening microphone. It can't be turned off or
+        interrupted.
 
-        Returns False if nobody can have heard it, because there is no loudspeaker.
+        Returns False if nobody can have heard it because there is no loudspeaker.
         """
         drops = self.drops
         return await self._sounds.opening() and self.drops == drops
 
     async def sounded(self) -> None:
-        """Wait until the queued sounds have been played."""
+        """Wait until the queued earcons have been played."""
         await self._sounds.ended()
 
     def has_sound(self, name: str) -> bool:
-        """Return True unless the sound is turned off."""
+        """Return True unless the earcon is turned off."""
         return self._sounds.is_on(name)
 
     async def ring(self, name: str) -> None:
-        """Queue a sound in the ringing stream, which `hush` silences."""
+        """Queue an earcon on the ringing stream, which `hush` silences."""
         if self._sounds.is_on(name):
             await self._streams["ringing"].play(*earcon(name), _ALARM)
 
     def hush(self) -> None:
-        """Silence the ringing at once; an answer continues."""
+        """Silence the ringing immediately. An answer continues."""
         self._streams["ringing"].stop()
 
     def stop(self) -> None:
-        """Silence the present answer and all short sounds at once."""
+        """Silence the current answer and all earcons immediately."""
         if self._answer is not None:
             self._answer.stop()
         for name in _OURS:
             self._streams[name].stop()
 
     def duck(self, on: bool) -> None:
-        """Make words much quieter for now (`on`), or restore their volume."""
+        """Make speech much quieter (`on`), or restore its volume."""
         self._outputs.duck(on)
 
     def use(self, voices: Voices | None) -> None:
-        """Use these voices from the next clause on; None restores the original ones."""
+        """Use other voices from the next clause on. None restores the original ones."""
         self._synthesis.use(voices)
 
     def on_fallback(self, tell: Callable[[str], None]) -> None:
-        """Call `tell` once for each language whose own voice was replaced by the fallback."""
+        """Register a function that is called once for each language that the fallback voice takes
+        over."""
         self._synthesis.on_fallback(tell)
 
     def synthesize(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
-        """Yield the audio of a clause in pieces, each with its rate in Hz, for playback elsewhere.
+        """Yield a clause's audio in chunks, each with its rate in Hz, for playback elsewhere.
 
         Raises AudioError.
         """
         return self._synthesis.sound(text, language)
 
     def _sinks(self) -> dict[StreamName, AudioSink]:
-        """Return a sink for each stream; streams of the same player share one."""
+        """Return a sink for each stream. Streams of the same player share one."""
         sinks: dict[int, AudioSink] = {}
         streams: dict[StreamName, AudioSink] = {}
         for name in get_args(StreamName):
@@ -184,66 +187,68 @@ class SpeechOutput:
         return streams
 
     def _loudness(self, manner: Manner) -> float:
-        """Return the current loudness for this manner, 0 to 1."""
         volume = self._volume if manner.volume is None else manner.volume
         allowed = volume if manner.alarm else min(volume, self._loudest())
         return max(allowed, manner.floor)
 
     @property
     def drops(self) -> int:
-        """Number of times that sound was dropped because there was no loudspeaker."""
+        """Number of times that audio was dropped because there was no loudspeaker."""
         return self._outputs.drops if isinstance(self._outputs, Speaker) else 0
 
     async def audible(self) -> None:
-        """Wait until a speaker is available, as far as is known."""
+        """Wait until a loudspeaker is available, as far as that can be detected."""
         if isinstance(self._outputs, Speaker):
             await self._outputs.presence.there()
 
     async def warm(self, languages: Sequence[str]) -> None:
-        """Load these voices now, so that the first answer does not wait. Raises AudioError."""
+        """Load the voices of these languages now, so that the first answer isn't delayed.
+
+        Raises AudioError.
+        """
         for language in languages:
-            speakable("1 °C", language)  # compiles its patterns, which takes some 20 ms
+            speakable("1 °C", language)  # compiles the patterns, which takes about 20 ms
             await self._synthesis.warm(language)
 
     def close(self) -> None:
-        """Stop, and release the worker thread."""
+        """Silence everything and release the worker thread."""
         self.stop()
         self.hush()
         self._synthesis.close()
 
 
 OPEN = "open"  # the microphone opens
-SOFT = "thinking"  # signals waiting; any other sound ends it
-OPENING_S = 5.0  # real seconds for the opening tone, because a speaker may have to wake up
-LONGEST_S = 1.5  # real seconds that words wait for a sound; on a missing device it never ends
+SOFT = "thinking"  # tells the user to wait; any other earcon ends it
+OPENING_S = 5.0  # wall-clock time; long, because a loudspeaker may have to wake up
+LONGEST_S = 1.5  # wall-clock time that speech waits; on a missing device, an earcon never ends
 _log = logging.getLogger(__name__)
 
 
 class Sounds:
-    """Plays the sounds of `audio.earcons` in one stream, except those that are turned off."""
+    """Plays the earcons of `audio.earcons` on one stream, except those that are turned off."""
 
     def __init__(self, sink: AudioSink, words: AudioSink, off: Collection[str] = ()) -> None:
-        """`words` is the sink for answers; if it uses the same player, all sounds are
-        queued there."""
+        """`words` is the sink for answers. If it is the same as `sink`, earcons and speech share
+        one queue."""
         self._sink = sink
         self._apart = words is not sink
         self._off = frozenset(off)
         self._newest = ""
-        self._free = asyncio.Lock()  # sounds are handed over one at a time
+        self._free = asyncio.Lock()  # earcons are passed to the player one at a time
 
     def is_on(self, name: str) -> bool:
-        """Return True unless the sound is turned off."""
+        """Return True unless the earcon is turned off."""
         return name not in self._off
 
     async def play(self, name: str) -> None:
-        """Queue a sound without waiting for it. Raises AudioError."""
+        """Queue an earcon without waiting for it. Raises AudioError."""
         if self.is_on(name):
             await self._queue(name)
 
     async def opening(self) -> bool:
-        """Play the tone of a microphone that a program opens. Returns True if it played to its end.
+        """Play the tone that warns of an opening microphone. Returns True if all of it was played.
 
-        It cannot be turned off or made silent by a volume.
+        It can't be turned off, and a low volume doesn't make it inaudible.
         """
         try:
             async with asyncio.timeout(OPENING_S):
@@ -262,20 +267,21 @@ class Sounds:
             await self._sink.play(*earcon(name), OPENING if name == OPEN else PLAIN)
 
     async def make_way(self) -> None:
-        """End the soft sound and wait for any other, because words are about to sound."""
+        """End the thinking earcon and wait for any other to end, because speech is about to
+        start."""
         self._end_soft()
         await self.ended()
 
     async def ended(self) -> None:
-        """Wait until the queued sound has been played, for at most LONGEST_S."""
+        """Wait until the queued earcons have been played, for at most LONGEST_S seconds."""
         if not self._apart:
-            return  # it is played before anything given next
+            return  # the shared queue plays it before the next audio
         try:
             async with asyncio.timeout(LONGEST_S), self._free:
                 if self._sounds:
                     await self._sink.drain()
         except TimeoutError:
-            pass  # the device holds the sound; words need not wait for it
+            pass  # the device is stuck; don't delay speech
 
     @property
     def _sounds(self) -> bool:

@@ -1,4 +1,4 @@
-"""Reading abbreviations, acronyms, initials, signs and special numbers."""
+"""Rewriting of abbreviations, acronyms, initials, symbols and special numbers for reading aloud."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ DASH = r"\s?[-–—]\s?"
 # Characters that `re.IGNORECASE` treats as equal.
 _TAKEN_FOR = str.maketrans("İıſ\N{KELVIN SIGN}", "iisk")
 
-# Words that begin a sentence but not a name: "Plan B. The light", but "J. Smith".
+# Words that begin a sentence but not a name, to tell "Plan B. The light" from "J. Smith".
 OPENING_WORDS = frozenset(
     """I It The You They We He She This That These There Here Then Now And But So If Is Are Do Did
     Was What Who Where When Why How Yes No Not Please Your My Our All Both Everything Nothing El La
@@ -20,24 +20,26 @@ OPENING_WORDS = frozenset(
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Return a pattern for any of the texts, longest first; for none, one that never matches."""
+    """Return a pattern that matches any of the texts, longest first, or nothing if there are
+    none."""
     ordered = sorted(texts, key=len, reverse=True)
     return "|".join(re.escape(text) for text in ordered) or r"(?!)"
 
 
 def folded(word: str) -> str:
-    """Return a key that ignores case as `re.IGNORECASE` does, to look up a matched word."""
+    """Return a dictionary key for a matched word, which ignores case as `re.IGNORECASE` does."""
     return word.translate(_TAKEN_FOR).casefold()
 
 
 def full_stop(found: re.Match[str]) -> str:
-    """Return "." if the period of "p.m." or "etc." also ends its sentence, else ""."""
+    """Return "." if the full stop of an abbreviation such as "etc." also ends the sentence, else
+    ""."""
     rest = found.string[found.end() :].lstrip()
     return "." if found[0].endswith(".") and (not rest or rest[0].isupper()) else ""
 
 
 def as_written(words: str, found: re.Match[str]) -> str:
-    """Return the words, capitalised if the match begins a sentence."""
+    """Return the words, capitalised if the match is capitalised and begins a sentence."""
     before = found.string[: found.start()].rstrip()
     begins = not before or before[-1] in ".!?…"
     return words[0].upper() + words[1:] if begins and found[0][0].isupper() else words
@@ -46,7 +48,7 @@ def as_written(words: str, found: re.Match[str]) -> str:
 _ARROW = re.compile(r"[-=]+>")
 _ABOUT = re.compile(r"~\s?(?=\d)")
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
-_COMPARED = re.compile(r"[<>](?!=?\s?\d)")  # leftover brackets that do not compare numbers
+_COMPARED = re.compile(r"[<>](?!=?\s?\d)")  # brackets that do not compare numbers
 _AT_MOST = re.compile(r"<=(?=\s?\d)")
 _AT_LEAST = re.compile(r">=(?=\s?\d)")
 _SLASH = re.compile(r"(?<=\d)\s?/\s?(?=\d)")
@@ -58,26 +60,26 @@ _MINUS = re.compile(r"(?<=\d)\s-\s(?=\d+\s?=)|(?<=[\w)])\s−\s(?=[\w(])")
 
 
 class SignReader:
-    """Reads signs in one language."""
+    """Rewrites symbols in one language."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._spoken = spoken
         self._symbol = re.compile(any_of(spoken.symbols))
 
     def plain_forms(self, text: str) -> str:
-        """Replace multi-character signs by the single character of the same meaning."""
+        """Replace symbols of several characters by single ones: ">=" becomes "≥"."""
         text = _APART.sub(", ", text)
         text = _AT_LEAST.sub("≥", _AT_MOST.sub("≤", text))
         return _COMPARED.sub(" ", _ABOUT.sub("≈", _ARROW.sub("→", text)))
 
     def before_numbers(self, text: str) -> str:
-        """Read signs that have a meaning only next to digits."""
+        """Put symbols into words that have a meaning only next to digits, such as "#5"."""
         text = _NUMBER_SIGN.sub(f"{self._spoken.number} ", text)
         text = _MINUS.sub(f" {self._spoken.numbers.minus} ", text)
         return _POWER.sub(f" {self._spoken.power} ", text)
 
     def read(self, text: str) -> str:
-        """Read all remaining signs."""
+        """Put all remaining symbols into words."""
         text = _BY.sub(f" {self._spoken.by} ", text)
         text = _SLASH.sub(f" {self._spoken.slash} ", _TIMES.sub("×", text))
         return self._symbol.sub(lambda found: f" {self._spoken.symbols[found[0]]} ", text)
@@ -88,7 +90,7 @@ _INITIALS = re.compile(r"(?<![\w.])(?![AP]\.M\.)(?:[A-Z]\.){2,}(?!\w)")
 
 
 class ShortReader:
-    """Reads abbreviations and acronyms by the language's table."""
+    """Rewrites abbreviations and acronyms by the language's table."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._rewrites = [(re.compile(short), words) for short, words in spoken.rewrites]
@@ -105,8 +107,8 @@ class ShortReader:
         self._spelled = re.compile(rf"(?<![\w.-])(?:{any_of(spoken.acronyms)})(?![\w-])")
         days = any_of(weekdays)
         months = any_of(spoken.calendar.months)
-        # Several of them are also words ("sun", "mar", "so"), so they count only next to a date, a
-        # value or each other.
+        # Some abbreviations are also words ("sun", "mar", "so"), so they are only read as weekdays
+        # next to a date, a value or another weekday.
         date = rf"(?:{months})\b|\d{{1,2}}\.?\s(?:de\s)?(?:{months})\b|\d{{1,2}}[./]\d"
         self._day = re.compile(
             rf"(?<!\w)({days})\b\.?(?=,?\s(?:{date})|{DASH}(?:{days})\b|:\W*\d)", re.IGNORECASE
@@ -116,7 +118,7 @@ class ShortReader:
         )
 
     def rewrite(self, text: str) -> str:
-        """Apply the language's own rewrites."""
+        """Apply the table's `rewrites`."""
         for pattern, words in self._rewrites:
             text = pattern.sub(words, text)
         return text
@@ -142,13 +144,16 @@ class ShortReader:
 
 
 def _initial(found: re.Match[str]) -> str:
-    """Return the initial of "J. Smith" without its period; a letter that ends a sentence
-    keeps it."""
+    """Return the initial in "J. Smith" without its full stop. A letter that ends a sentence keeps
+    it."""
     return found[0] if found[2] in OPENING_WORDS else found[1]
 
 
 def _cased(rows: Mapping[str, str]) -> dict[str, str]:
-    """Return the rows as written, and capitalised: "min." and "Min."; but "18 ms." is not "Ms."."""
+    """Return the abbreviations as written and capitalised ("min." and "Min.").
+
+    Case matters otherwise: the "ms." in "18 ms." is not "Ms.".
+    """
     return {short[0].upper() + short[1:]: words for short, words in rows.items()} | dict(rows)
 
 
@@ -167,7 +172,7 @@ _MAC = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
 
 
 class DigitReader:
-    """Reads phone numbers, versions, ratios, MAC addresses and ordinals in one language."""
+    """Rewrites phone numbers, versions, ratios, MAC addresses and ordinals in one language."""
 
     def __init__(self, spoken: LanguageTable) -> None:
         self._numbers = spoken.numbers
@@ -210,7 +215,7 @@ class DigitReader:
         return f"{self._version} " + found[1].replace(".", f" {self._point} ")
 
     def _say_ratio(self, found: re.Match[str]) -> str:
-        """Return a score or ratio; times of day have already been read."""
+        """Return a score or ratio in words. Times of day have already been replaced."""
         return f"{found[1]} {self._to} {found[2] or found[3]}"
 
     def _say_ordinal(self, found: re.Match[str]) -> str:

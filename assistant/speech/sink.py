@@ -1,4 +1,4 @@
-"""Audio sink for speech: its loudness, its manner, and the words that were heard."""
+"""Audio sink for speech, and tracking of how many words have been heard."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -13,9 +13,9 @@ from audio.player import Player
 from audio.sound_files import Clip
 
 BLOCK_MS = 10  # block length for detecting silence
-QUIET = 200  # int16; sound below this counts as silence
+QUIET = 200  # int16; quieter samples count as silence
 PAUSE_MS = 100  # shorter silences belong to a word, for example before a "t"
-# Speech without pauses per unit of `weight`, until a complete clause gives a better value.
+# Duration of speech, without pauses, per unit of `weight`; used until a clause has been measured.
 # espeak-ng 1.51 at its default speed takes (median): en 62, es 61, de 60, pt 65, vi 57, fr 47.
 PACE_MS = 62.0
 
@@ -24,9 +24,9 @@ _WORD = 0.5  # weight of a word in addition to its letters
 
 
 def weight(word: str) -> float:
-    """Estimate the relative duration of a word from its letters, with digits as they are spoken.
+    """Estimate how long a word takes to speak, relative to other words.
 
-    Fitted to espeak-ng's own word times in en, es, de, fr, pt and vi (least squares: 33 ms per
+    Fitted to the word durations of espeak-ng in en, es, de, fr, pt and vi (least squares: 33 ms per
     word, 62 ms per letter, 330 ms per digit; vowels add nothing).
     """
     letters = sum(char.isalpha() for char in word)
@@ -34,25 +34,25 @@ def weight(word: str) -> float:
 
 
 class PlaybackProgress:
-    """The audio of some words as it is made, to find how many words a part of it holds.
+    """Tracks the audio of a text, to find how many of its words have been heard.
 
-    A word is heard when its last sample has been played. If the voice does not report the words'
-    ends, they are estimated: the time without pauses is divided among the words by their weight.
+    A word counts as heard when its last sample has been played. If the voice doesn't report where
+    words end, the audio without its pauses is divided among the words by `weight`.
     """
 
     def __init__(self, text: str = "", pace_ms: float = PACE_MS) -> None:
-        """`pace_ms` is the value of another `PlaybackProgress` of the same voice."""
+        """`pace_ms` comes from an earlier `PlaybackProgress` of the same voice."""
         self.words: list[str] = text.split()
-        self.whole = False  # no more sound follows
+        self.whole = False  # True once all audio has been added
         self._pace_ms = pace_ms
         self._ends_ms: list[float] = []  # ends of words, as reported by the voice
-        self._ms = 0.0  # of sound so far
-        self._rest = np.zeros(0, np.int16)  # of the sound, less than a block
-        self._loud: list[bool] = []  # for each block
+        self._ms = 0.0  # ms of audio so far
+        self._rest = np.zeros(0, np.int16)  # audio at the end that is shorter than a block
+        self._loud: list[bool] = []  # for each block, True if it isn't silent
 
     @property
     def sounds(self) -> bool:
-        """True if any audio is to be played."""
+        """True if any audio has been added."""
         return self._ms > 0.0
 
     @property
@@ -64,11 +64,11 @@ class PlaybackProgress:
         return self._spoken_ms[-1] / weights
 
     def tell(self, text: str) -> None:
-        """Add words that the audio so far, or the audio to come, speaks."""
+        """Add text that the audio speaks, either so far or later."""
         self.words += text.split()
 
     def add(self, pcm: bytes, rate: int, ends: Sequence[int] = ()) -> None:
-        """Add a piece of mono int16 at `rate` Hz; `ends` is as in `audio.tts.Chunk`."""
+        """Add audio, mono int16 at `rate` Hz. `ends` is as in `audio.tts.Chunk`."""
         self._ends_ms += [self._ms + end / rate * 1000 for end in ends]
         sound = np.frombuffer(pcm, np.int16)
         self._ms += len(sound) / rate * 1000
@@ -80,11 +80,11 @@ class PlaybackProgress:
         self._rest = sound[count * size :]
 
     def heard(self, played_ms: float) -> str:
-        """Return the words that have been heard after this much of the audio."""
+        """Return the words that have been heard after `played_ms` of the audio."""
         return " ".join(self.words[: self.words_heard(played_ms)])
 
     def words_heard(self, played_ms: float) -> int:
-        """Return the number of words that have been heard after this much of the audio."""
+        """Return how many words have been heard after `played_ms` of the audio."""
         if played_ms <= 0.0 or not self._ms:
             return 0
         played_ms += 0.5  # positions are rounded when converted between rates
@@ -108,14 +108,14 @@ class PlaybackProgress:
 
     @property
     def _spoken_ms(self) -> list[float]:
-        """Milliseconds without pauses, up to the end of each block."""
+        """Milliseconds of speech, without pauses, up to the end of each block."""
         if not any(self._loud):  # a very quiet voice
             return [block * float(BLOCK_MS) for block in range(1, len(self._loud) + 1)]
         spoken: list[float] = []
         done = 0.0
         for loud, run in groupby(self._loud):
             count = sum(1 for _ in run)
-            # Silence at either end is a pause, however short.
+            # Silence at the start or end is a pause, however short.
             inside = 0 < len(spoken) < len(self._loud) - count
             counts = loud or (inside and count * BLOCK_MS < PAUSE_MS)
             for _ in range(count):
@@ -126,63 +126,66 @@ class PlaybackProgress:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """Manner of an announcement: its tone, loudness and clip."""
+    """How an announcement is played: its tone, loudness and clip."""
 
-    sound: str = ""  # tone of `audio.earcons` before it; "" for none
+    sound: str = ""  # earcon of `audio.earcons` played first; "" for none
     volume: float | None = None  # 0 to 1, relative to the voice; None for the usual volume
     alarm: bool = False  # ignores quiet hours
-    floor: float = 0.0  # 0 to 1; no volume or quiet hours make it softer
-    clip: Clip | None = None  # played after the tone, instead of words or before them
+    floor: float = 0.0  # lowest loudness, 0 to 1, whatever the volume and quiet hours
+    clip: Clip | None = None  # played after the tone, before the text if there is any
     caller: str = ""  # program that requested it; "" for Hearth itself
 
 
 PLAIN = Manner()
-# An opening microphone must be audible to everyone in the room, however quiet the rest is.
+# An opening microphone must be audible to everyone in the room, however low the volume.
 OPENING = Manner(floor=0.25)
 
 
 class Speaker(Protocol):
-    """A conversation that speaks between its turns
-    (`assistant.conversation.loop.ConversationLoop`)."""
+    """A conversation that can make announcements between its turns.
+
+    Implemented by `assistant.conversation.loop.ConversationLoop`.
+    """
 
     @property
     def ending(self) -> bool:
-        """True once nothing new is started."""
+        """True once the conversation is shutting down and starts nothing new."""
         ...
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Speak a text once no turn is going on."""
+        """Speak a text when no turn is in progress. Doesn't wait for it."""
         ...
 
     async def rest(self) -> None:
-        """Wait until no turn is under way."""
+        """Wait until no turn is in progress."""
         ...
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Call `ended` with the text of each finished announcement, before `rest` returns.
 
-        The second argument is True if all of its audio could be played, even if somebody stopped
-        it.
+        The second argument is False if some of the audio could not be played. It is True if
+        somebody stopped the announcement.
         """
         ...
 
 
 class AudioSink:
-    """A player with a loudness, which counts the audio that it is given."""
+    """Applies the loudness to audio, passes it to a player and counts it."""
 
     def __init__(self, player: Player, loudness: Callable[[Manner], float]) -> None:
-        """`loudness` is called for each piece; 1.0 leaves it unchanged."""
-        self.accepted_ms = player.played_ms  # start of sound given now
+        """`loudness` is called for each chunk and returns a factor; 1.0 leaves the audio
+        unchanged."""
+        self.accepted_ms = player.played_ms  # position at which the next audio will start
         self._player = player
         self._loudness = loudness
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds of audio played, on the scale of `accepted_ms`."""
+        """Milliseconds of audio played so far, comparable with `accepted_ms`."""
         return self._player.played_ms
 
     async def play(self, pcm: bytes, rate: int, manner: Manner) -> None:
-        """Queue mono int16 at `rate` Hz, with the loudness for its manner. Raises AudioError."""
+        """Queue mono int16 at `rate` Hz, at the manner's loudness. Raises AudioError."""
         loudness = self._loudness(manner)
         if loudness != 1.0:
             samples = np.frombuffer(pcm, np.int16).astype(np.float32) * max(0.0, loudness)
@@ -195,6 +198,6 @@ class AudioSink:
         await self._player.drain()
 
     def stop(self) -> None:
-        """Silence at once."""
+        """Stop playback immediately and drop the queue."""
         self._player.stop()
         self.accepted_ms = self._player.played_ms

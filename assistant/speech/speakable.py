@@ -1,4 +1,4 @@
-"""Conversion of a written answer into the words a good reader would say."""
+"""Rewriting of a written answer the way a good reader would read it aloud."""
 
 import re
 import unicodedata
@@ -15,18 +15,19 @@ from assistant.speech.measures import Amounts, MeasureReader
 from assistant.speech.short_forms import DigitReader, ShortReader, SignReader
 from integrations.cleaning import one_line
 
-# Numbers, dates, times, amounts and signs in words, by a language's table. Each reader handles one
-# kind of thing and leaves the rest unchanged. Their order matters: a date is read before a
-# fraction, and a time before a number.
+# Numbers, dates, times, amounts and symbols in words, by a language's table. Each reader rewrites
+# one kind of text. Their order matters: dates must be read before fractions, and times before
+# numbers.
 
 
 Reader = Callable[[str], str]
 
-_ENDLESS = re.compile(r"(\d{31,})")  # not a real amount, so it is left to the voice
+_ENDLESS = re.compile(r"(\d{31,})")  # not a real number, so it is left to the voice
 
 
 def read_aloud(text: str, spoken: LanguageTable) -> str:
-    """Return the text with everything in the table written out. Plain whole numbers stay digits."""
+    """Return the text with everything the table covers put into words. Plain whole numbers stay
+    digits."""
     parts = _ENDLESS.split(text)
     for read in _readers(spoken):
         parts[::2] = map(read, parts[::2])
@@ -52,24 +53,23 @@ def _readers(spoken: LanguageTable) -> tuple[Reader, ...]:
     )
 
 
-SHORT_CODE = 80  # characters of a code block that is still read
+SHORT_CODE = 80  # longest code block that is read, in characters
 _ENDINGS = (".", "!", "?", ":", ";", ",", "…", "。", "！", "？")
 
-# Indentation is not code in spoken answers, and HTML blocks would hide the text inside them.
+# In spoken answers, indented text isn't code. HTML blocks would hide the text inside them.
 _PARSER = (
     MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "html_block"])
 )
 _FOOTNOTE = re.compile(r"\[\^\w+\]:?")
 _KEY = re.compile(r"[\w ]{1,40}:(?:\s|$)")  # start of a line "key: value"
-# Matches a line that Markdown and HTML leave unchanged, as most clauses are: it contains no
-# character with a meaning in either.
+# Matches a clause without any character that has a meaning in Markdown or HTML. Most are like this.
 _BARE = re.compile(r"(?!\s*(?:[-+=#]|\d+[.)](?:\s|$)))[^\\`*_\[\]<>|~&\n\r\0]*")
-_AT_LEAST = re.compile(r"^([ \t]*)(?=>=)", re.MULTILINE)  # a line that starts so is not a quotation
+_AT_LEAST = re.compile(r"^([ \t]*)(?=>=)", re.MULTILINE)  # a line start that isn't a quotation
 _HIDDEN = re.compile(r"<(script|style)\b.*?(</\1\s*>|$)", re.IGNORECASE | re.DOTALL)
 
 
 def plain(text: str) -> str:
-    """Return the text without markup, on one line; numbers and names are unchanged."""
+    """Return the text without Markdown and HTML, on one line."""
     if _BARE.fullmatch(text):
         return " ".join(text.split())
     text = _AT_LEAST.sub(r"\1\\", _FOOTNOTE.sub("", _HIDDEN.sub(" ", text)))
@@ -78,7 +78,7 @@ def plain(text: str) -> str:
 
 
 def _sentences(blocks: Iterator[str]) -> str:
-    """Join blocks, ending each but the last like a sentence."""
+    """Join the blocks, adding a full stop to all but the last where punctuation is missing."""
     parts = [" ".join(block.split()) for block in blocks]
     parts = [part for part in parts if part]
     closed = [part if part.endswith(_ENDINGS) else f"{part}." for part in parts[:-1]]
@@ -87,7 +87,7 @@ def _sentences(blocks: Iterator[str]) -> str:
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
     row: list[str] = []
-    number = ""  # of a list item whose text has not come yet
+    number = ""  # number of a list item whose text comes next
     for token, following in pairwise([*tokens, Token("end", "", 0)]):
         if token.type == "list_item_open":
             number = f"{token.info}." if token.info else ""
@@ -109,7 +109,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _ticked(item: str) -> str:
-    """Return an item of a task list, with its tick at the end."""
+    """Return a task list item with its tick moved to the end."""
     if item.startswith("[ ] "):
         return item[4:]
     return f"{item[4:]}, ☑" if item[:4] in ("[x] ", "[X] ") else item
@@ -123,7 +123,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _inline(tokens: Sequence[Token]) -> str:
-    """Return the text of a paragraph, with the labels of links and descriptions of pictures."""
+    """Return a paragraph's text, including link labels and image descriptions."""
     parts: list[str] = []
     for place, token in enumerate(tokens):
         if token.type in ("text", "text_special", "code_inline"):
@@ -138,7 +138,7 @@ def _inline(tokens: Sequence[Token]) -> str:
 
 
 def _line_break(before: str, after: Sequence[Token]) -> str:
-    """Return a space, or a pause between lines of the form "key: value"."""
+    """Return a space, or punctuation for a pause if the next line has the form "key: value"."""
     following = "".join(token.content for token in after[:4]).lstrip()
     if not before or before.rstrip().endswith(_ENDINGS) or not _KEY.match(following):
         return " "
@@ -146,13 +146,13 @@ def _line_break(before: str, after: Sequence[Token]) -> str:
 
 
 def _tag(tag: str) -> str:
-    """Return a space for line breaks and ends of blocks, which separate words, else ""."""
+    """Return a space for an HTML tag that separates words, or "" for any other."""
     return " " if re.match(r"</?(br|p|div|li|tr|td|th|ul|ol|h\d)\b", tag, re.IGNORECASE) else ""
 
 
-MAX_NAME = 60  # characters of a name in a question
+MAX_NAME = 60  # characters
 
-# Home Assistant's domains; after their dot follows a name with underscores.
+# Home Assistant's domains, the first part of an entity id.
 DOMAINS = """air_quality alarm_control_panel assist_satellite automation binary_sensor button
 calendar camera climate conversation counter cover date datetime device_tracker event fan group
 humidifier image input_boolean input_button input_datetime input_number input_select input_text
@@ -167,7 +167,7 @@ ENTITY = re.compile(
 _URL = re.compile(
     r"\b(?:https?|ftp|wss?)://(?:www\.)?([^\s/?#:<>\"')\]]+)[^\s<>\"')\]]*(?<![.,;:!?])", re.I
 )
-# Lengths are bounded, so that no text makes the patterns slow.
+# Lengths are bounded so that no text can make matching slow.
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b")
 _HOST = re.compile(
     rf"(?<![\w.-])(?:www\.)?((?:[\w-]{{1,63}}\.){{1,8}}(?:{_TOP_LEVEL}))\b(?![.@\w])(?:/[^\s,;]*)?",
@@ -178,8 +178,10 @@ _DOT = re.compile(r"[\w-]\.\w")  # as in an entity id, host or file
 
 
 def say_names(text: str, dot: str, at: str) -> str:
-    """Return the text with entity ids, URLs, hosts and files in words; `dot` and `at` name
-    the signs."""
+    """Return the text with entity ids, URLs, email addresses, hosts and file names in words.
+
+    `dot` and `at` are the spoken words for these symbols.
+    """
     text = say_entities(text)
     if "://" in text:
         text = _URL.sub(lambda found: _dotted(found[1], dot), text)
@@ -192,7 +194,7 @@ def say_names(text: str, dot: str, at: str) -> str:
 
 
 def say_entities(text: str) -> str:
-    """Turn "light.kitchen_lamp" into "kitchen lamp"."""
+    """Replace entity ids by names: "light.kitchen_lamp" becomes "kitchen lamp"."""
     if not _DOT.search(text):
         return text
     return ENTITY.sub(lambda found: found[1].replace("_", " ").strip(), text)
@@ -203,11 +205,11 @@ def _dotted(name: str, dot: str) -> str:
 
 
 def spoken_name(name: str) -> str:
-    """Return a name that is fit for Hearth's sentences: one short line that is not a sentence
-    itself.
+    """Return a name in a form that is safe within Hearth's sentences: one short line that can't
+    read as a sentence itself.
 
-    Letters, digits, spaces and the few signs used in names are kept; at most MAX_NAME characters,
-    cut between words if possible. Returns "" if nothing is left.
+    Keeps letters, digits, spaces and the few symbols used in names, up to MAX_NAME characters, cut
+    between words if possible. Returns "" if nothing is left.
     """
     line = one_line(unicodedata.normalize("NFC", name), 4 * MAX_NAME)
     kept = "".join(
@@ -222,34 +224,35 @@ def spoken_name(name: str) -> str:
 
 
 def _belongs(sign: str, before: str, after: str) -> bool:
-    """Return True if a sign is part of a name. Signs that end or open a sentence are not."""
+    """Return True if a character is part of a name. Punctuation that ends or opens a sentence
+    isn't."""
     if unicodedata.category(sign)[0] in "LNM" or sign == " " or sign in "&+%°":
         return True
     return sign in "'’-./" and before.isalnum() and after.isalnum()
 
 
 _PUNCTUATION = frozenset(".,;:!?¿¡…。，、！？।،؟؛")
-# Without a table the voice reads these; every engine knows them in its own language.
+# If a language has no table, these are left to the voice, because every engine can read them.
 _LEFT_TO_THE_VOICE = frozenset("%°€$£+/")
 _SMILEY = re.compile(r"(?<!\w)[:;]-?[()DP](?!\w)")
 _TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
 _GAP = re.compile(r"\s+([:,;])(?=[^\s\d])")
 _SPACE_BEFORE = re.compile(r"\s+([,;:.!?…])(?=\s|$)")
-_CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # nothing follows it to pause for
-_LEADING = re.compile(r"^(?:[\s,;:.!?…]|-(?!\d))+")  # a minus sign stays
+_CLOSING = re.compile(r"[\s)\]}\"'”’»]+$")  # no pause is needed at the end
+_LEADING = re.compile(r"^(?:[\s,;:.!?…]|-(?!\d))+")  # but keep a minus sign
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # in ASCII, except tabs and line ends
-_UNCLEAN = re.compile(r"[^\x00-\x7f]")  # may be a control, format or other space character
-_RARE = re.compile(r"[^A-Za-z0-9 .,;:!?]")  # may not be spoken as it is
-_STRENGTH = "?!.…:;,"  # the first of these in a run of marks stays
+_UNCLEAN = re.compile(r"[^\x00-\x7f]")  # might be a control, format or space character
+_RARE = re.compile(r"[^A-Za-z0-9 .,;:!?]")  # might not be speakable
+_STRENGTH = "?!.…:;,"  # strongest first; only the strongest mark of a run is kept
 
 
 def speakable(text: str, language: str) -> str:
-    """Return a clause as it should be spoken, on one line; "" if nothing can be spoken.
+    """Return a clause as it should be spoken, on one line, or "" if there is nothing to speak.
 
-    Removes Markdown, HTML, emoji, control characters and entity ids in any language. Numbers,
-    units, times and signs become words if the language has a table; otherwise they are left to the
-    voice.
+    Markdown, HTML, emoji, control characters and entity ids are removed or replaced in any
+    language. Numbers, units, times and symbols are put into words if the language has a table;
+    otherwise they are left to the voice.
     """
     spoken = spoken_language(language)
     words = _TAG.sub(" ", plain(_clean(text)))
@@ -263,7 +266,7 @@ def speakable(text: str, language: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Compose characters and remove control and format characters and emoji selectors."""
+    """Compose characters, and remove control and format characters and emoji selectors."""
     if text.isascii():
         return _CONTROL.sub(" ", text)
     return _UNCLEAN.sub(_cleaned, _CONTROL.sub(" ", unicodedata.normalize("NFC", text)))
@@ -278,8 +281,8 @@ def _cleaned(found: re.Match[str]) -> str:
 
 
 def _only_speech(text: str, allowed: frozenset[str]) -> str:
-    """Keep letters, digits and the marks at which a voice pauses; replace everything else
-    by spaces."""
+    """Keep letters, digits, punctuation and `allowed`. Replace everything else by a space or a
+    pause."""
 
     def form(found: re.Match[str]) -> str:
         at = found.start()

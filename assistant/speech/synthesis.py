@@ -1,4 +1,4 @@
-"""Speech synthesis of clauses in one worker thread, with any voice."""
+"""Speech synthesis in one worker thread, with any voice."""
 
 import asyncio
 import logging
@@ -11,17 +11,17 @@ from audio.tts import Chunk, Voice
 
 logger = logging.getLogger(__name__)
 
-Voices = Callable[[str], Voice]  # language code -> its voice; blocking
+Voices = Callable[[str], Voice]  # language code -> its voice; blocks
 
-# Synthesised, but not played, to warm up a voice: about 2 s of sound in every language.
+# Synthesised, but not played, to warm up a voice. About 2 s long in every language.
 WARM_PHRASE = "1 2 3 4 5 6."
 
 
 class Synthesis:
-    """The voices of all languages, each loaded once, and the one thread in which they work.
+    """The voices of all languages, each loaded once, and the one thread that they run in.
 
-    If a voice fails the fallback speaks its language until `renew`; if a voice cannot be loaded,
-    from then on.
+    If a voice fails while speaking, the fallback speaks its language until `renew` is called. If a
+    voice can't be loaded, the fallback speaks its language permanently.
     """
 
     def __init__(self, voices: Voices, fallback: Voices) -> None:
@@ -29,29 +29,30 @@ class Synthesis:
         self._fallback = fallback
         self._on_fallback: Callable[[str], None] | None = None
         self._made: dict[tuple[Voices, str], Voice] = {}
-        self._broken: set[tuple[Voices, str]] = set()  # languages with a failed voice
+        self._broken: set[tuple[Voices, str]] = set()  # voices that failed while speaking
         self._unmade: set[tuple[Voices, str]] = set()
         self._fallen: list[str] = []  # languages that the fallback has spoken
-        self._said: set[str] = set()  # warnings that were logged
+        self._said: set[str] = set()  # warnings logged so far
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="voice")
 
     def on_fallback(self, tell: Callable[[str], None]) -> None:
-        """Call `tell` once for each language that the fallback has spoken or will speak."""
+        """Register a function that is called once for each language that the fallback has spoken or
+        speaks."""
         self._on_fallback = tell
         for language in self._fallen:
             tell(language)
 
     def use(self, voices: Voices | None) -> None:
-        """Use these voices from the next clause on; None restores the original ones."""
+        """Use other voices from the next clause on. None restores the original ones."""
         self._voices = voices or self._own
 
     def renew(self) -> None:
-        """Retry voices that failed while speaking."""
+        """Allow voices that failed while speaking to be used again."""
         self._broken.clear()
 
     async def warm(self, language: str) -> None:
-        """Load the voice and synthesise a phrase, so that the first clause does not wait.
+        """Load a language's voice and synthesise a phrase, so that the first clause isn't delayed.
 
         Nothing is played. Raises AudioError if the fallback fails too.
         """
@@ -60,10 +61,10 @@ class Synthesis:
                 pass
 
     async def sound(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
-        """Yield sound in pieces as they are made, each with its rate in Hz.
+        """Yield the text's audio in chunks as they are synthesised, each with its rate in Hz.
 
-        If a voice fails half-way the clause is spoken again from its start, because repeating some
-        words is better than missing some. Raises AudioError if the fallback fails too.
+        If a voice fails halfway, the fallback repeats the clause from its start, because repeated
+        words are better than missing ones. Raises AudioError if the fallback fails too.
         """
         voices = self._voices
         own = (voices, language)
@@ -82,7 +83,7 @@ class Synthesis:
                 yield piece
 
     def close(self) -> None:
-        """Release the thread. A piece in the making is finished and discarded."""
+        """Release the thread. A chunk that is being synthesised is finished and discarded."""
         self._closed = True
         self._worker.shutdown(wait=False, cancel_futures=True)
 
@@ -96,8 +97,8 @@ class Synthesis:
             while chunk := await loop.run_in_executor(self._worker, next, sound, None):
                 yield chunk, voice.rate
         finally:
-            # Closed in the same thread, after the piece in the making. Once that thread is gone,
-            # the iterator ends when it is garbage collected.
+            # Close the generator in its thread, after the current chunk. If the thread is gone, the
+            # generator is closed when it is garbage collected.
             if isinstance(sound, Generator) and not self._closed:
                 self._worker.submit(sound.close)
 

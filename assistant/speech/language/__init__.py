@@ -1,6 +1,6 @@
-"""Tables with which numbers, times and units are spoken in a language.
+"""Tables that define how each language reads numbers, times and units aloud.
 
-One module per language fills in its `LanguageTable`.
+Each language has a module with its `LanguageTable`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from importlib import import_module
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Spoken name of a unit."""
+    """Spoken name of a unit, in the singular and plural."""
 
     one: str
     many: str
@@ -23,15 +23,15 @@ class Unit:
 class Numbers:
     """Rules for writing and speaking numbers.
 
-    A language that leaves numbers to the voice returns them as digits.
+    In a language whose voice reads numbers well, the functions return digits.
     """
 
     thousands: str  # separators between groups of three digits, such as ","
-    decimal_mark: str  # the usual one; "." and "," are both read
-    integer: Callable[[int, Unit | None], str]  # a whole number >= 0, before that unit if any
+    decimal_mark: str  # the usual one; both "." and "," are understood
+    integer: Callable[[int, Unit | None], str]  # a whole number >= 0 and the unit that follows
     decimal: Callable[[str, str, str], str]  # digits, mark and decimals, such as ("21", ".", "5")
     spell: Callable[[str], str]  # digit by digit
-    ordinal_signs: str  # pattern of the signs that mark ordinals: "1st", "2.ª"
+    ordinal_signs: str  # pattern of what marks an ordinal, as in "1st" and "2.ª"
     ordinal: Callable[[int, str], str | None]  # number and sign; None if it is not an ordinal
     minus: str
     plus: str
@@ -43,13 +43,13 @@ class Calendar:
 
     clock: Callable[[int, int, str], str]  # hour 0 to 23, minute, "am", "pm" or ""
     seconds: Callable[[int], str]  # words for the seconds after a time
-    # Year, month 1 to 12, day, and the word before, which may affect the inflection.
+    # Year, month 1 to 12, day, and the word before, which can affect the inflection.
     date: Callable[[int | None, int, int | None, str], str]
     months: Mapping[str, int]  # names and abbreviations, lower case
     weekdays: Mapping[str, str]  # abbreviation, lower case -> name
-    month_first: bool  # "11/21/2026", "Nov 21"
+    month_first: bool  # True for "11/21/2026" and "Nov 21"
     clock_words: str  # pattern of words after "18:30" that are not repeated
-    h_is_clock: bool  # "18h30" is a time of day
+    h_is_clock: bool  # True if "18h30" is a time of day
     half_joints: str  # pattern of the words in "6 to 7:30 PM"; "" if there is no AM and PM
     joint: str  # pattern between day and month in writing: "de" in "21 de nov"
     durations: Mapping[str, Unit]  # "d", "h", "m", "s" within "1h 30m"
@@ -57,28 +57,28 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True, eq=False)  # one object per language, compared by identity
 class LanguageTable:
-    """Table of one language. Texts are lower case, except for names, and have no digits."""
+    """Table of one language. Texts are lower case, except for names, and contain no digits."""
 
     numbers: Numbers
     calendar: Calendar
     units: Mapping[str, Unit]  # as written -> as spoken
     per: str  # between units: "euros per kilowatt hour"
     currencies: Mapping[str, tuple[Unit, Unit]]  # sign -> whole and hundredth
-    currency_join: str  # between whole and hundredths; "" for "3 Euro 50", without the smaller coin
+    currency_join: str  # between whole and hundredths; "" to omit the cents, as in "3 Euro 50"
     fractions: Mapping[str, str]  # "1/2" and "½" -> words
     symbols: Mapping[str, str]  # one character -> word
     abbreviations: Mapping[str, str]  # as written, ignoring case -> words
-    inner: Mapping[str, str]  # the same, if they never end a sentence: titles, "e.g."
-    before_number: Mapping[str, str]  # the same, if a number follows
-    acronyms: Mapping[str, str]  # as written -> words, if a voice would read a word
+    inner: Mapping[str, str]  # like `abbreviations`, but never at a sentence's end: titles, "e.g."
+    before_number: Mapping[str, str]  # like `abbreviations`, but only before a number
+    acronyms: Mapping[str, str]  # as written -> words, if a voice would read it as a word
     rewrites: Sequence[tuple[str, str]]  # pattern -> replacement, applied first
     to: str  # between the ends of a range
-    range_words: str  # pattern of the words for a range in the text
-    scales: str  # pattern of words after an amount: "$1.5 million"
+    range_words: str  # pattern of words between the ends of a range
+    scales: str  # pattern of scale words, as in "$1.5 million"
     by: str  # "3 x 4 m"
     times: str  # "3 x 500 g"
-    phones: str  # pattern of phone numbers specific to its country
-    dot: str  # in the name of a host or file
+    phones: str  # pattern of local phone numbers
+    dot: str  # in host and file names
     point: str  # in a version number
     number: str  # for "#5"
     version: str  # for "v2.3"
@@ -95,12 +95,12 @@ def spell(digits: str) -> str:
 
 
 def no_ordinal(number: int, sign: str) -> str | None:
-    """Leave an ordinal as it is written."""
+    """Return None, so that an ordinal stays as it is written."""
     return None
 
 
 def numbers(thousands: str, minus: str, plus: str, mark: str = ",") -> Numbers:
-    """Return rules that keep digits, with the language's own decimal mark."""
+    """Return rules that keep digits and use `mark` as the decimal mark."""
     return Numbers(
         thousands=thousands,
         decimal_mark=mark,
@@ -115,9 +115,9 @@ def numbers(thousands: str, minus: str, plus: str, mark: str = ",") -> Numbers:
 
 
 def clock(joint: str, whole: str = "") -> Callable[[int, int, str], str]:
-    """Return a function for times such as "18 <joint> 30", and on the hour "18 <whole>".
+    """Return a function for times such as "18 <joint> 30" and, on the hour, "18 <whole>".
 
-    `whole` is the joint if it is "".
+    If `whole` is "", the joint is used there too.
     """
 
     def say(hour: int, minute: int, half: str) -> str:
@@ -127,7 +127,7 @@ def clock(joint: str, whole: str = "") -> Callable[[int, int, str], str]:
 
 
 def units(names: dict[str, tuple[str, str]]) -> dict[str, Unit]:
-    """Return units from rows of (one, many)."""
+    """Return units from pairs of singular and plural names."""
     return {sign: Unit(one, many) for sign, (one, many) in names.items()}
 
 
@@ -143,9 +143,9 @@ _MODULES = {
 
 @cache
 def spoken_language(language: str) -> LanguageTable | None:
-    """Return the table for a code such as "en" or "es-MX", or None.
+    """Return the table for a code such as "en" or "es-MX", or None if the language has none.
 
-    A table is imported when its language is first spoken.
+    Tables are imported on first use.
     """
     name = _MODULES.get(language.lower().replace("_", "-").split("-")[0])
     if name is None:

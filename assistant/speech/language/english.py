@@ -1,4 +1,4 @@
-"""Words and units of English."""
+"""English words and units."""
 
 from assistant.speech.language import Calendar, LanguageTable, Numbers, Unit
 
@@ -9,7 +9,7 @@ _SCALES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (1000, 
 
 
 def integer(number: int, unit: Unit | None = None) -> str:
-    """Return a whole number >= 0 in words; from 10**15 on digit by digit."""
+    """Return a whole number >= 0 in words, or digit by digit from 10**15 on."""
     if number >= 10**15:
         return spell(str(number))
     if number < 20:
@@ -30,12 +30,12 @@ def spell(digits: str) -> str:
 
 
 def decimal(whole: str, mark: str, decimals: str) -> str:
-    """Return "twenty-one point five" for "21.5"."""
+    """Return a decimal number in words: "twenty-one point five" for "21.5"."""
     return f"{integer(int(whole))} point {spell(decimals)}"
 
 
 def ordinal(number: int, sign: str) -> str | None:
-    """Return "twenty-first" for 21, or None from 1000 on. The sign is not checked."""
+    """Return "twenty-first" for 21, or None from 1000 on. `sign` is ignored."""
     return _ordinal(number) if number < 1000 else None
 
 
@@ -56,10 +56,10 @@ _ORDINALS = {1: "first", 2: "second", 3: "third", 5: "fifth", 8: "eighth", 9: "n
 
 
 def clock(hour: int, minute: int, half: str) -> str:
-    """Return a time of day: "six oh five AM", "eighteen thirty", "three o'clock"."""
+    """Return a time of day in words: "six oh five AM", "eighteen thirty", "three o'clock"."""
     if half:
         hours = integer(hour % 12 or 12)
-        # espeak-ng (Piper's phonemes too) spells "AM", but says "uh em" for "A M".
+        # espeak-ng (and so Piper) spells "AM", but says "uh em" for "A M".
         return f"{hours} {_minutes(minute)} {half.upper()}".replace("  ", " ")
     if minute:
         return f"{integer(hour)} {_minutes(minute)}"
@@ -75,7 +75,7 @@ def _minutes(minute: int) -> str:
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds after a time."""
+    """Return the words that follow a time to give its seconds."""
     return f"and {integer(number)} {'second' if number == 1 else 'seconds'}"
 
 
@@ -85,7 +85,7 @@ _WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return "November twenty-first, twenty twenty-six", or only the month without a day."""
+    """Return "November twenty-first, twenty twenty-six", or only the month if `day` is None."""
     said = _MONTHS[month - 1]
     if day is not None:
         said += f" {_ordinal(day)}"
@@ -333,7 +333,7 @@ ENGLISH = LanguageTable(
         "3D": "three D",
         "2D": "two D",
     }
-    # A voice would read these as words.
+    # A voice would read these acronyms as words.
     | {word: " ".join(word) for word in "AQI FAQ HVAC NAS PIR TVOC UPS VOC".split()},
     rewrites=[
         (r"\b24/7\b", "twenty-four seven"),
@@ -344,7 +344,7 @@ ENGLISH = LanguageTable(
         (r"(?<=ft )(\d+)\s?in\b", r"\1″"),
         (r"(?<=[a-z] )St\.(?=\s[a-z]|[,;])", "Street"),
         (r"(?<=[a-z] )St\.(?=$|\s(?:The|It|I|You|They|We)\b)", "Street."),
-        # "No. 5 lamps are off." is an answer.
+        # Not before a plural: "No. 5 lamps are off." is an answer.
         (r"\bNo\.\s?(?=\d+\b(?!\s[a-z]{3,}s\b))", "number "),
         (r"\bApt\.\s?(?=\d)", "apartment "),
         (r"(?<!\w)#(?=[A-Za-z])", "hashtag "),

@@ -1,4 +1,4 @@
-"""Words and units of French. Numbers are left to the voice."""
+"""French words and units. Numbers are left to the voice."""
 
 from assistant.speech import language as digits
 from assistant.speech.language import Calendar, LanguageTable, Unit
@@ -10,14 +10,14 @@ _SHORT_MONTHS = "janv févr mars avr mai juin juil août sept oct nov déc".spli
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return day, month and year as they are read, or only the month without a day."""
+    """Return the day, month and year as they are read, or only the month if `day` is None."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{'1er' if day == 1 else day} {name}"
     return f"{said} {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds after a time."""
+    """Return the words that follow a time to give its seconds."""
     return f"et {number} {'seconde' if number == 1 else 'secondes'}"
 
 

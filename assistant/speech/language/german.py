@@ -1,4 +1,4 @@
-"""Words and units of German. Numbers are left to the voice."""
+"""German words and units. Numbers are left to the voice."""
 
 from assistant.speech import language as digits
 from assistant.speech.language import Calendar, LanguageTable, Unit
@@ -16,8 +16,8 @@ _TENS = {20: "zwanzig", 30: "dreißig"}
 
 
 def _ordinal(day: int, before: str) -> str:
-    """Return a day as an ordinal in words, because a voice ends the sentence at "21." in "21.
-    November"."""
+    """Return a day as an ordinal in words. At the full stop of "21. November", a voice would end
+    the sentence."""
     if day < 20:
         stem = _ORDINALS.get(day) or f"{_ONES[day]}t"
     else:
@@ -32,14 +32,14 @@ _DATIVE = frozenset("am vom zum dem den im beim ab bis seit".split())
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return "einundzwanzigsten November 2026" after "am", or only the month without a day."""
+    """Return "einundzwanzigsten November 2026" after "am", or only the month if `day` is None."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{_ordinal(day, before)} {name}"
     return f"{said} {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds after a time."""
+    """Return the words that follow a time to give its seconds."""
     return f"und {number} {'Sekunde' if number == 1 else 'Sekunden'}"
 
 

@@ -1,4 +1,4 @@
-"""Words and units of Portuguese. Numbers are left to the voice."""
+"""Portuguese words and units. Numbers are left to the voice."""
 
 from assistant.speech import language as digits
 from assistant.speech.language import Calendar, LanguageTable, Unit
@@ -9,14 +9,14 @@ _SHORT_MONTHS = "jan fev mar abr mai jun jul ago set out nov dez".split()
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return day, month and year as they are read, or only the month without a day."""
+    """Return the day, month and year as they are read, or only the month if `day` is None."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{day} de {name}"
     return f"{said} de {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds after a time."""
+    """Return the words that follow a time to give its seconds."""
     return f"e {number} {'segundo' if number == 1 else 'segundos'}"
 
 

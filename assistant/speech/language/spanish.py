@@ -1,4 +1,4 @@
-"""Words and units of Spanish."""
+"""Spanish words and units."""
 
 from assistant.speech.language import Calendar, LanguageTable, Numbers, Unit
 
@@ -11,7 +11,7 @@ ochocientos novecientos""".split()
 
 
 def integer(number: int, unit: Unit | None = None) -> str:
-    """Return a whole number >= 0 in words, in the form used before the unit: "un", "una", "uno"."""
+    """Return a whole number >= 0 in words, ending in "un", "una" or "uno" as the unit requires."""
     words = _cardinal(number)
     if unit is None or unit.apart:
         return words
@@ -24,7 +24,7 @@ def integer(number: int, unit: Unit | None = None) -> str:
 
 
 def _shortened(words: str) -> str:
-    """Return the form used before a masculine noun."""
+    """Return the form that is used before a masculine noun."""
     if words.endswith("veintiuno"):
         return words.removesuffix("uno") + "ún"
     return words.removesuffix("o") if words.endswith("uno") else words
@@ -60,7 +60,7 @@ def spell(digits: str) -> str:
 
 
 def decimal(whole: str, mark: str, decimals: str) -> str:
-    """Return "veintiuno coma cinco" for "21,5": up to two decimals as a number, more as digits."""
+    """Return "veintiuno coma cinco" for "21,5". More than two decimals are read digit by digit."""
     as_number = len(decimals) <= 2 and not decimals.startswith("0")
     behind = _cardinal(int(decimals)) if as_number else spell(decimals)
     return f"{_cardinal(int(whole))} {'coma' if mark == ',' else 'punto'} {behind}"
@@ -110,7 +110,7 @@ def _part_of_day(hour: int, minute: int, half: str) -> str:
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds after a time."""
+    """Return the words that follow a time to give its seconds."""
     unit = Unit("segundo", "segundos")
     return f"y {integer(number, unit)} {unit.one if number == 1 else unit.many}"
 
@@ -121,7 +121,7 @@ _WEEKDAYS = "lunes martes miércoles jueves viernes sábado domingo".split()
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return "veintiuno de noviembre de dos mil veintiséis", or only the month without a day."""
+    """Return "veintiuno de noviembre de dos mil veintiséis", or only the month if `day` is None."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{_cardinal(day)} de {name}"
     return f"{said} de {_cardinal(year)}" if year is not None else said

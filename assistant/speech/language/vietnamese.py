@@ -1,17 +1,17 @@
-"""Words and units of Vietnamese. Numbers are left to the voice."""
+"""Vietnamese words and units. Numbers are left to the voice."""
 
 from assistant.speech import language as digits
 from assistant.speech.language import Calendar, LanguageTable, Unit
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return day, month and year as they are read, or only the month without a day."""
+    """Return the day, month and year as they are read, or only the month if `day` is None."""
     said = f"tháng {month}" if day is None else f"ngày {day} tháng {month}"
     return f"{said} năm {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds after a time."""
+    """Return the words that follow a time to give its seconds."""
     return f"{number} giây"
 
 
