@@ -196,8 +196,7 @@ class LiveConnection:
             self._missed_answers(error)
 
     async def settle(self) -> None:
-        """Wait for open calls of earlier turns. After a timeout, answer that their results are
-        unknown."""
+        """Wait for open calls of earlier turns. After a timeout, answer them as unknown."""
         try:
             await within(self._clock, self._timeouts.open_calls_s, self._calls.settled())
         except TimeoutError:

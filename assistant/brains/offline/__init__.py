@@ -1,8 +1,8 @@
-"""Commands and questions about the house, understood on the device.
+"""A brain that understands commands and questions about the house without a network.
 
-Begin with `parse`, which understands a sentence by the templates in `sentences/` and those of
-Home Assistant; `brain` is the brain around it, `listen` recognises speech, `calls` makes the tool
-calls and `answers` the sentences.
+Start reading at `parse`, which matches sentences against Home Assistant's templates and those in
+`sentences/`. `brain` contains the brain, `listen` recognises speech, `calls` chooses the tool
+calls, and `answers` words the replies.
 """
 
 from assistant.brains.offline.brain import OfflineBrain

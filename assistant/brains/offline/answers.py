@@ -1,4 +1,4 @@
-"""Sentences after a call: what was done, refused or not observed, from the catalogue."""
+"""Replies to commands and questions, in the words of the catalogue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
 
 
 def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
-    """Return the words for what was acted on, in the person's own words if they named it."""
+    """Return a phrase for the command's target, in the person's words if they named it."""
     if command.called:
         return _as_called(command.called)
     domain = command.slots.get("domain")
@@ -91,7 +91,7 @@ def target_words(command: ParsedCommand, house: House, say: Catalogue, language:
 
 
 def _where(place: str, key: str) -> Names:
-    """Return a place as it follows "the lights" ("in the kitchen"), or alone ("the kitchen")."""
+    """Return an area's name as used after "the lights" ("in the kitchen") or alone ("the kitchen")."""
     where = spoken_place(place)
     if "things" not in key:
         return where
@@ -99,12 +99,12 @@ def _where(place: str, key: str) -> Names:
 
 
 def _as_called(called: str) -> Names:
-    """Return the person's words for an entity or place, in other languages with an article."""
+    """Return the person's name for an entity or area, with an article in other languages."""
     return Names(called, called, spoken_things([called]).others)
 
 
 def _own_name(place: Area | Floor, language: str) -> str:
-    """Return the place's name in the language of the sentence."""
+    """Return the name of the area or floor in this language."""
     return best_name((place.name, *place.aliases), language.partition("-")[0]).lower()
 
 
@@ -147,7 +147,7 @@ def _percent(command: ParsedCommand) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Capitalise the first letter, whatever the target's name begins with."""
+    """Return the text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 
@@ -158,7 +158,7 @@ ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
 
 
 class StateAnswers:
-    """Answer questions that the snapshot of the house or the clock can answer, without a call."""
+    """Answers questions without a tool call, from the snapshot of the house or the clock."""
 
     def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
@@ -174,9 +174,9 @@ class StateAnswers:
     def answer(
         self, command: ParsedCommand, house: House, language: str, age_s: float | None = 0.0
     ) -> str | None:
-        """Return one sentence, or None if the command is not a question.
+        """Return one sentence, or None if the command is not such a question.
 
-        `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there never was one.
+        `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there is no snapshot.
         """
         if command.intent in ABOUT_STATES:
             return answer_state(self._states, command, house, language, age_s)
@@ -206,7 +206,7 @@ class StateAnswers:
 
 @dataclass(frozen=True, slots=True)
 class RoomQuestion:
-    """A question about the air of a room, or about the reading of one thermostat."""
+    """A question about a room's temperature or humidity, or about one thermostat's reading."""
 
     measured: str  # "temperature" or "humidity"
     sensors: tuple[Entity, ...]  # sensors that may give the value, the best first
@@ -217,9 +217,9 @@ class RoomQuestion:
 def answer_state(
     answers: HouseAnswers, command: ParsedCommand, house: House, language: str, age_s: float | None
 ) -> str:
-    """Answer a question about states or a room's air.
+    """Answer a question about states, or about a room's temperature or humidity.
 
-    `age_s` is the age of the snapshot in seconds: 0.0 if it is live, None if not known.
+    `age_s` is the age of the snapshot in seconds: 0.0 if it is live, None if it is unknown.
     """
     room = room_of(command, house, language)
     if room is not None:
@@ -231,7 +231,7 @@ def answer_state(
 
 
 def _measured_at(question: RoomQuestion) -> Names:
-    """Return the place, in English with its preposition: "in the hall", "at the thermostat"."""
+    """Return the location. In English it has a preposition: "in the hall", "at the thermostat"."""
     if question.is_room:
         return spoken_place(question.place)
     thing = spoken_things([question.place])
@@ -261,7 +261,7 @@ def room_of(command: ParsedCommand, house: House, language: str = "") -> RoomQue
 
 
 def question_of(command: ParsedCommand) -> Question:
-    """Return the question about states that a `HassGetState` command asks."""
+    """Convert a `HassGetState` command to a question about states."""
     slots = command.slots
     state = str(slots.get("state") or "")
     domain = slots.get("domain")
@@ -287,8 +287,7 @@ def question_of(command: ParsedCommand) -> Question:
 
 
 def _is_of_windows(command: ParsedCommand) -> bool:
-    """Return True if windows, not doors, were asked about: the intent for locks does not say
-    which."""
+    """Return True if the person asked about windows. The intent for locks covers doors as well."""
     return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 
 

@@ -1,4 +1,4 @@
-"""The brain that needs no network: it understands commands and questions about the house."""
+"""The offline brain, which understands commands and questions about the house without a network."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -45,7 +45,13 @@ async def _live() -> float | None:
 
 
 class OfflineBrain:
-    """Understand complete commands and questions about the house, and nothing else."""
+    """Understands complete commands and questions about the house, but no other sentences.
+
+    `house` returns the latest snapshot, and `menu` the current tools. `area` is this device's area.
+    Typed sentences can be in any of `languages`. `connected` returns True while Home Assistant is
+    reachable. `look` returns the snapshot's age in seconds: 0.0 while it is live, None if there is
+    no snapshot.
+    """
 
     def __init__(
         self,
@@ -61,14 +67,6 @@ class OfflineBrain:
         connected: Callable[[], bool] = lambda: False,
         look: Callable[[], Awaitable[float | None]] = _live,
     ) -> None:
-        """`house` returns the newest snapshot, `menu` the current tools; `area` is this device's
-        area.
-
-        `languages` are those that a typed sentence may be in. `expected`: see `Expected`.
-        `connected` returns True while the house is reachable: the snapshot is kept up to date, and
-        tools can be listed. `look` returns the age of the snapshot in seconds, 0.0 while it is
-        live, None if there is none.
-        """
         self.house = house
         self.menu = menu
         self.languages = tuple(languages)
@@ -89,11 +87,10 @@ class OfflineBrain:
         return OfflineTurn(self, request)
 
     def anticipate(self) -> None:
-        """Do nothing: there is no connection, and grammar and models are built while the person
-        speaks."""
+        """Do nothing. Grammar and models are built while the person speaks."""
 
     async def prepare(self) -> None:
-        """Build grammar and models for the current house, so that the first turn is quick."""
+        """Build the grammar and models for the current house, so that the first turn is fast."""
         house = self.house()
         await self.listener.prepare(house, self.area_id(house))
 
@@ -101,7 +98,7 @@ class OfflineBrain:
         self.listener.close()
 
     def area_id(self, house: House) -> str:
-        """Return the id of this device's area, "" if none is set or it is unknown."""
+        """Return the id of this device's area, or "" if it isn't set or unknown."""
         if not self._area:
             return ""
         for area in house.areas.values():
@@ -112,7 +109,7 @@ class OfflineBrain:
 
 
 class OfflineTurn:
-    """One sentence, spoken or typed, from its audio to the answer."""
+    """A turn with one spoken or typed sentence."""
 
     def __init__(self, brain: OfflineBrain, request: TurnRequest) -> None:
         self._brain = brain
@@ -123,7 +120,10 @@ class OfflineTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, then the call or answer of each command, then TurnDone."""
+        """Yield Heard, then a call or an answer for each command, then TurnDone.
+
+        Yields a BrainFault if recognition fails or Home Assistant is unreachable.
+        """
         # While the person is still speaking, list the current tools and build what is needed.
         menu = await self._brain.menu()
         try:
@@ -184,13 +184,13 @@ class OfflineTurn:
         yield TurnDone()
 
     async def _age(self, understood: Understood) -> float | None:
-        """Return the age of the snapshot if a state is asked for, None if there is no snapshot."""
+        """Return the snapshot's age if a state is asked for, or None without a snapshot."""
         if any(command.intent in ABOUT_STATES for command in understood.commands):
             return await self._brain.look()
         return 0.0
 
     async def _answer(self, understood: Understood) -> tuple[Mapping[str, Any], str] | None:
-        """Return the answer to an open question (see `Expected`), if the sentence is no command.
+        """Return the answer to a pending question (see `Expected`) if the sentence isn't a command.
 
         Only people are asked such questions, not programs.
         """
@@ -199,7 +199,7 @@ class OfflineTurn:
         return await self._brain.expected(understood.text, self._request.text is None)
 
     async def _sound(self) -> bytes:
-        """Return the complete audio of a spoken turn. Raises AudioError."""
+        """Return the complete audio of a spoken turn, or b"" for a typed one."""
         if self._request.audio is None:
             return b""
         await self._brain.prepare()
@@ -228,7 +228,8 @@ class OfflineTurn:
     ) -> list[tuple[ParsedCommand, Call | str]] | Problem:
         """Return a call or an answer for each command, or the first problem.
 
-        Everything is decided before the first call: half a sentence is never carried out.
+        All commands are checked before the first call, so that a sentence is never executed
+        halfway.
         """
         steps: list[tuple[ParsedCommand, Call | str]] = []
         for said in commands:

@@ -1,4 +1,4 @@
-"""Turn a command into a call: choose the tool and its arguments."""
+"""Choose the tool and arguments for a parsed command."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from integrations.home_assistant.house import Entity, House
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Reason why a command makes no call: a catalogue key and its values."""
+    """Why no call can be made: a catalogue key and its values."""
 
     key: str
     values: Mapping[str, object]
@@ -43,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call for the toolbox to run."""
+    """A tool call for a command."""
 
     tool: str
     arguments: dict[str, Any]
@@ -60,10 +60,9 @@ _SAME_TOOL = {
 
 
 def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem:
-    """Return the command with a single meaning of its name, or the question that the person must
-    answer.
+    """Return the command with a single target, or a problem if its name is ambiguous.
 
-    `here` is this device's area, "" if none is set.
+    `here` is the id of this device's area, or "" if it isn't set.
     """
     if command.later is not None:
         later = settle_target(command.later, house, here)
@@ -87,7 +86,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:
-    """Return True if the spoken name is the plain word for lights, not the name of one light."""
+    """Return True if the name in the sentence is just the word for lights, not one light's name."""
     if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
         return False
     return fold(command.name) in _lamp_words()
@@ -95,8 +94,10 @@ def _says_a_kind(command: ParsedCommand) -> bool:
 
 @cache
 def _lamp_words() -> frozenset[str]:
-    """Return the words for several lights: of two words with one stem the longer ("lights",
-    "luces")."""
+    """Return the plural words for lights ("lights", "luces") of all languages.
+
+    A word counts as plural if the vocabulary also has a shorter one with the same stem.
+    """
     return frozenset(
         fold(word)
         for words in (entries("lights", code) for code in LANGUAGES)
@@ -109,7 +110,7 @@ _OF_LIGHTS = ("HassLightSet", "HassTurnOff", "HassTurnOn")
 
 
 def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
-    """Return the call for a command whose target is settled. `now` is the house's local time."""
+    """Return the call for a command from `settle_target`. `now` is the house's local time."""
     if _wants_command(command):
         return _later_call(command, house, menu, now)
     if command.intent in TIMER_TOOLS:
@@ -158,7 +159,7 @@ def _profile_call(said: str, menu: Menu) -> Call | Problem:
 
 
 def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
-    """Return the call that stores a name that was asked for, None if there is no such tool."""
+    """Return the call that adds the owner's name to a remembered fact, or None without the tool."""
     call = _own_call(REMEMBER, dict(arguments), menu)
     return call if isinstance(call, Call) else None
 
@@ -178,8 +179,7 @@ _TIMER_LENGTHS = ("hours", "minutes", "seconds", "start_hours", "start_minutes",
 
 
 def _wants_command(command: ParsedCommand) -> bool:
-    """Return True if something is to be done at the end, as in "turn off the light in five
-    minutes"."""
+    """Return True if the command is delayed, as in "turn off the light in five minutes"."""
     return LATER in command.slots
 
 
@@ -188,9 +188,10 @@ def _length_arguments(command: ParsedCommand) -> dict[str, int]:
 
 
 def _timer_arguments(command: ParsedCommand) -> dict[str, Any]:
-    """Return the arguments of the command's timer tool.
+    """Return the arguments for the timer tool.
 
-    A spoken room is taken as a timer's name, because all timers of this device are in one room.
+    If the sentence names a room, it is used as the timer's name, because all of this device's
+    timers are in the same room.
     """
     arguments = dict(TIMER_TOOLS[command.intent][1])
     arguments |= _length_arguments(command)
@@ -204,7 +205,7 @@ _LENGTHS = ("hours", "minutes", "seconds")
 
 
 def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
-    """Return the arguments of the command's alarm tool. `now` is the house's local time."""
+    """Return the arguments for the alarm tool. `now` is the house's local time."""
     slots = command.slots
     given: dict[str, Any] = {key: slots[key] for key in ("kind", "all") if key in slots}
     given |= {key: int(slots[key]) for key in _LENGTHS if key in slots}
@@ -228,8 +229,10 @@ def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
 
 
 def _time(command: ParsedCommand, now: datetime | None) -> str:
-    """Return the time on a 24-hour clock. With `now`, a time without a.m. or p.m. is the nearer of
-    the two."""
+    """Return the time as HH:MM on a 24-hour clock.
+
+    If `now` is given and the sentence doesn't say a.m. or p.m., the next of the two times is used.
+    """
     hour, minute = (int(part) for part in str(command.slots["time"]).split(":"))
     half = command.slots.get("half")
     if half is not None and hour <= 12:
@@ -242,7 +245,10 @@ def _time(command: ParsedCommand, now: datetime | None) -> str:
 
 
 def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
-    """Return name and domain, with the area if the name is not unique; else the area or floor."""
+    """Return the target's name, plus its area if other entities share the name.
+
+    Without a name, returns the area or floor.
+    """
     target: dict[str, Any] = {}
     if command.entity_ids:
         entity = house.entities[command.entity_ids[0]]
@@ -258,7 +264,7 @@ def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
 
 
 def _is_shared(entity: Entity, house: House) -> bool:
-    """Return True if another exposed entity of the domain has the same name."""
+    """Return True if another exposed entity of the same domain has this name."""
     name = entity.name.casefold()
     return any(
         other.entity_id != entity.entity_id
@@ -281,14 +287,15 @@ def _values(command: ParsedCommand) -> dict[str, Any]:
 
 
 def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
-    """Return True if the number is sent as an integer: only half degrees of thermostats are not."""
+    """Return True if the number must be sent as an integer. Only thermostats take half degrees."""
     return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
 
 
 def _shopping_list(house: House, said: str) -> str | None:
-    """Return the list meant by "the shopping list".
+    """Return the name of the list to use as the shopping list, or None if it isn't clear.
 
-    It is the list whose name was spoken, in any language, or that is named so, else the only list.
+    This is the list that the sentence names, or else the one called "shopping", or else the only
+    list.
     """
     lists = [entity for entity in house.exposed() if entity.domain == "todo"]
     for entity in lists:

@@ -1,4 +1,4 @@
-"""The sentences that the recogniser listens for, made from the house's own names."""
+"""The speech recogniser's grammar, built from the house's names."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -39,9 +39,9 @@ def _written() -> dict[str, Any]:
 
 
 def jsgf(names: Names) -> str:
-    """Return a grammar of everything that can be said about this house, in JSpeech Grammar Format.
+    """Return a grammar of all sentences about this house, in the JSpeech Grammar Format (JSGF).
 
-    The parser understands each of its sentences, except those that negate or question a command.
+    The parser understands all of them except negated commands and questions about a command.
     """
     lists = _name_lists(names)
     sentences = [
@@ -60,20 +60,22 @@ def jsgf(names: Names) -> str:
 
 
 def is_talk(text: str) -> bool:
-    """Return True if the sentence begins with words that turn a command into talk about it."""
+    """Return True if the sentence negates a command or asks about one ("don't", "why did you")."""
     return text.startswith(tuple(f"{words} " for words in NOT_ASKED))
 
 
 def vocabulary(names: Names) -> list[str]:
-    """Return every word in the names, each once."""
+    """Return every word that occurs in the names, without duplicates."""
     called = (*names.entities, *names.areas, *names.floors, *names.doors)
     texts = (name.text for name in called)
     return list(dict.fromkeys(word for text in texts for word in text.split()))
 
 
 def _number(least: int) -> str:
-    """Return a rule for numbers up to 100, built of tens and ones: a tenth of the size of a full
-    list."""
+    """Return a rule for the numbers from `least` to 100.
+
+    It combines tens and ones, which takes a tenth of the size of a complete list.
+    """
     small = " | ".join(number_words(number) for number in range(least, 20))
     tens = " | ".join(number_words(number) for number in range(20, 100, 10))
     ones = " | ".join(number_words(number) for number in range(1, 10))
@@ -105,19 +107,19 @@ _ASKED = frozenset({"sensor", "binary_sensor"})  # can only be asked about
 
 
 def nearby(names: Names, house: House, area_id: str) -> Names:
-    """Return at most MOST_NAMES names of entities and MOST_PLACES of rooms and floors.
+    """Return at most MOST_NAMES entity names, and MOST_PLACES names of rooms and floors.
 
-    `area_id` is this device's area, "" if not known. Entities in that area are kept first, then
-    entities without an area (scripts, scenes), then those on its floor, then the rest. Entities
-    that can only be asked about come last, unless they are in the area. Order and ties are the
-    house's.
+    `area_id` is this device's area, or "" if it is unknown. Entities in this area are preferred,
+    followed by those without an area (scripts, scenes), those on the same floor, and all others.
+    Outside this area, sensors come last, because they can only be queried. The names keep their
+    order.
     """
     can_be_said = tuple(name for name in names.entities if name.domain in SAID)
     here = house.areas.get(area_id)
     floor_id = here.floor_id if here is not None else None
 
     def far(place_id: str | None) -> int:
-        """Return 0 for this device's area, 1 for its floor, 2 for elsewhere."""
+        """Return 0 for this device's area, 1 for its floor, and 2 for any other area."""
         area = house.areas.get(place_id or "")
         if area is None or here is None:
             return 2
@@ -141,7 +143,7 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
 def _first(
     names: tuple[Name, ...], most: int, rank: Callable[[Name], tuple[bool, int]]
 ) -> tuple[Name, ...]:
-    """Return the names with the lowest rank, in their original order."""
+    """Return the names with the lowest ranks, in their original order."""
     if len(names) <= most:
         return names
     kept = sorted(range(len(names)), key=lambda at: rank(names[at]))[:most]
@@ -151,11 +153,11 @@ def _first(
 def sayable(
     names: Names, house: House, area_id: str, unknown: Callable[[Sequence[str]], list[str]]
 ) -> Grammar:
-    """Return a grammar of all commands with the names near that area.
+    """Return the grammar of all commands, with the names near this area.
 
-    Names that cannot be pronounced are left out. `names` are the house's; `area_id` is "" if not
-    known; `unknown` returns those words that the recogniser's dictionary lacks. Runs espeak-ng for
-    these words, which takes a moment.
+    `names` are all names of the house. `area_id` is "" if it is unknown. `unknown` returns the
+    words that the recogniser's dictionary lacks; espeak-ng generates their pronunciation, which
+    takes a moment. Names that can't be pronounced are left out.
     """
     near = nearby(names, house, area_id)
     strange = unknown(vocabulary(near))

@@ -1,4 +1,4 @@
-"""From audio to a complete command, in one worker thread."""
+"""Recognise speech and find commands in it, on a worker thread."""
 
 import asyncio
 import math
@@ -43,7 +43,7 @@ _WAKE_TAIL = 200 * SAMPLES_PER_MS  # the wake word may last this long beyond the
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A sentence and the commands found in it."""
+    """A sentence, and the commands found in it."""
 
     text: str  # what was said, as far as known; "" for nothing
     language: str  # language of the text
@@ -51,7 +51,7 @@ class Understood:
 
 
 class Listener:
-    """Own the recogniser, its thread, and what is built from the house's names."""
+    """Owns the recogniser, its worker thread, and the parser and grammar for the house's names."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
@@ -69,39 +69,45 @@ class Listener:
         return self._recognizer.languages
 
     async def prepare(self, house: House, area_id: str = "") -> None:
-        """Build everything for this house before the first turn, including the language model."""
+        """Load the models and build the grammar for this house, so that the first turn is fast."""
         await self._run(self._prepare, house, area_id)
 
     async def read(self, text: str, language: str, house: House, area_id: str) -> Understood:
-        """Understand a typed sentence."""
+        """Find the commands in a typed sentence."""
         return await self._run(self._read, text, language, house, area_id)
 
     async def hear(
         self, pcm: bytes, detection: int, language: str, house: House, area_id: str
     ) -> Understood:
-        """Understand a turn's audio. `detection` is in samples from its start.
+        """Recognise a turn's audio and find the command in it.
 
-        Raises AudioError, and TookTooLong after HEARING_S.
+        `detection` is the position of the wake word detection, in samples. Raises AudioError; after
+        HEARING_S this is a TookTooLong.
         """
         return await self._in_time(self._hear, pcm, detection, language, house, area_id)
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Return the free text of 16 kHz mono int16 audio, without looking for a command. Raises as
-        `hear`."""
+        """Return a transcript of 16 kHz mono int16 audio, without looking for commands.
+
+        Raises the same errors as `hear`.
+        """
         return await self._in_time(self._recognizer.transcribe, pcm)
 
     async def spell(self, pcm: bytes) -> str:
-        """Return the number words in 16 kHz mono int16 audio, "" for none. Raises as `hear`."""
+        """Return the number words in 16 kHz mono int16 audio, or "" if there are none.
+
+        Raises the same errors as `hear`.
+        """
         recognizer = self._recognizer
         digits = recognizer.spell if isinstance(recognizer, DigitRecognizer) else None
         return await self._in_time(digits or recognizer.transcribe, pcm)
 
     def close(self) -> None:
-        """Let the thread end when its work is done."""
+        """Stop the worker thread after its current task, without waiting for it."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _in_time(self, work: Callable[..., _Result], *arguments: object) -> _Result:
-        """Run recognition that somebody waits for, within HEARING_S."""
+        """Run recognition work with a time limit of HEARING_S."""
         try:
             async with asyncio.timeout(HEARING_S):
                 return await self._run(self._punctual, work, *arguments)
@@ -141,8 +147,10 @@ class Listener:
         self._known = known
 
     def _listen_for(self, house: House, area_id: str) -> None:
-        """Do the same, and rebuild the grammar, which takes far longer and is not needed for typed
-        text."""
+        """Rebuild the parser and the grammar if the house's names or the area have changed.
+
+        The grammar takes much longer to build, and typed text doesn't need it.
+        """
         self._use(house)
         known, room = self._heard
         if (known is self._known and room == area_id) or not isinstance(
@@ -180,10 +188,11 @@ class Listener:
         language: str,
         area_id: str,
     ) -> Understood:
-        """Return the command of the first start position that gives an accepted one.
+        """Try several start positions, and return the first command that is accepted.
 
-        Engines differ in when they detect, and a start within the wake word can lead the search
-        astray, so the detection itself and the start of the audio are tried too.
+        Wake word engines differ in when they report a detection, and a start within the wake word
+        can mislead recognition. The detection itself and the start of the audio are therefore tried
+        too.
         """
         free = Decoding(())
         for start in dict.fromkeys((max(0, detection - _BEFORE_DETECTION), detection, 0)):
@@ -211,7 +220,7 @@ class Listener:
 
 
 class RemoteRecognizer:
-    """A Wyoming server behind the blocking protocol of the other recognisers."""
+    """A Wyoming server, as a blocking recogniser."""
 
     def __init__(self, server: "WyomingRecognizer", languages: tuple[str, ...]) -> None:
         self._server = server
@@ -223,8 +232,10 @@ class RemoteRecognizer:
         return self._languages
 
     def transcribe(self, pcm: bytes) -> str:
-        """Return the free text of 16 kHz mono int16 audio. Raises DeviceLost (try again) and
-        InputUnusable."""
+        """Return a transcript of 16 kHz mono int16 audio.
+
+        Raises DeviceLost if the server is unavailable, and InputUnusable for other errors.
+        """
         try:
             # Called on a worker thread without an event loop; this loop lasts for one request.
             return plain_words(asyncio.run(self._server.transcribe(pcm)))
@@ -235,11 +246,11 @@ class RemoteRecognizer:
 
 
 def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
-    """Return the recogniser for a value of `offline.recognizer`; `languages` are the configured
-    ones.
+    """Return the recogniser for a value of `offline.recognizer`.
 
-    "" is the built-in one, "tcp://host:port" or "wyoming://host:port" a server, anything else a
-    folder. Loads models, so call it from a worker thread. Raises InputUnusable.
+    "" is the built-in recogniser, "tcp://host:port" or "wyoming://host:port" a server, and anything
+    else a model folder. `languages` are the configured languages. Loads models, so call it on a
+    worker thread. Raises InputUnusable.
     """
     if not value:
         return SphinxRecognizer()

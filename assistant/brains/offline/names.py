@@ -1,4 +1,4 @@
-"""The house's names as people say them; duplicate names are told apart by room."""
+"""The house's names in spoken form. Duplicate names are distinguished by room."""
 
 import re
 import unicodedata
@@ -22,7 +22,7 @@ _HUNDRED = "one hundred"
 
 
 def number_words(number: int) -> str:
-    """Return the number in words up to 100, digit by digit beyond."""
+    """Return a number in English words. Numbers above 100 are spelled digit by digit."""
     if number < 20:
         return _SMALL[number]
     if number < 100:
@@ -40,13 +40,13 @@ _SPOKEN = re.compile(
 
 
 def digits_for_quantities(text: str) -> str:
-    """Turn numbers before a unit into digits: "fifty percent" becomes "50 percent"."""
+    """Write numbers before a unit as digits: "fifty percent" becomes "50 percent"."""
     return _SPOKEN.sub(lambda found: _BY_WORDS[found[1]], text)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name of something in the house."""
+    """A name of an entity, area, floor or door."""
 
     text: str  # spoken form in lower case: "lamp two"
     written: str  # Home Assistant's form: "Lamp 2"
@@ -65,12 +65,12 @@ class Names:
     doors: tuple[Name, ...] = ()  # doors by the names of their parts, without words such as "lock"
 
     def of(self, *domains: str) -> list[str]:
-        """Return names of entities of these domains, each once."""
+        """Return the spoken names of all entities in these domains, without duplicates."""
         return list(dict.fromkeys(n.text for n in self.entities if n.domain in domains))
 
 
 def spoken(written: str) -> str:
-    """Return a name in an English speaker's words: plain lower-case letters, numbers as words."""
+    """Return a name as an English speaker says it: lower-case ASCII, with numbers in words."""
     folded = unicodedata.normalize("NFKD", written).encode("ascii", "ignore").decode()
     folded = re.sub(r"\b([A-Z]{2,4})\b", lambda found: " ".join(found[1]), folded)  # TV -> T V
     words: list[str] = []
@@ -80,10 +80,10 @@ def spoken(written: str) -> str:
 
 
 def naming(house: House) -> tuple[object, ...]:
-    """Return everything that `house_names` depends on, and the areas of entities, for comparison.
+    """Return a value that changes whenever the result of `house_names` can change.
 
-    This takes a tenth of the time of `house_names`, and snapshots come with every change of a
-    state.
+    Comparing it takes a tenth of the time of `house_names`, and every state change creates a new
+    snapshot.
     """
     things = tuple(
         (one.entity_id, one.names, one.area_id, one.device_class) for one in house.exposed()
@@ -92,7 +92,7 @@ def naming(house: House) -> tuple[object, ...]:
 
 
 def house_names(house: House) -> Names:
-    """Return all names and aliases of exposed entities."""
+    """Return all names and aliases of exposed entities, areas and floors."""
     by_text: dict[tuple[str, str], list[tuple[Entity, str]]] = defaultdict(list)
     for entity in house.exposed():
         for written in entity.names:
@@ -116,7 +116,7 @@ def house_names(house: House) -> Names:
 
 
 def without_words(names: Names, words: Collection[str]) -> Names:
-    """Return only the names that contain none of these words."""
+    """Return the names that contain none of these words."""
 
     def kept(some: tuple[Name, ...]) -> tuple[Name, ...]:
         return tuple(name for name in some if not set(name.text.split()) & set(words))
@@ -140,9 +140,10 @@ def _rooms(entity: Entity, house: House) -> list[str]:
 
 
 def _doors(house: House) -> Iterable[Name]:
-    """Yield doors, windows and gates by every name of their parts.
+    """Yield doors, windows and gates, under every name of their locks, contacts and covers.
 
-    One part stands for each door; the caller tells several doors of the same name apart.
+    Each door is represented by one of these entities. A name that several doors share has several
+    ids.
     """
     parts = [one for one in house.exposed() if is_of_a_door(one)]
     by_text: dict[str, tuple[str, list[Entity]]] = {}
@@ -169,8 +170,7 @@ def _places(places: Iterable[tuple[str, tuple[str, ...]]], kind: str) -> Iterabl
 
 
 def name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Yield the spoken form, written form, context and metadata of entity names, as hassil takes
-    them."""
+    """Yield hassil's list values for entity names: spoken form, written form, context, metadata."""
     for name in names.entities:
         context = {"domain": name.domain}
         metadata = {"ids": name.ids, "domain": name.domain}
@@ -179,7 +179,7 @@ def name_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[s
 
 
 def door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Yield the same for doors, by the names of their parts."""
+    """Yield hassil's list values for doors, like `name_values`."""
     for name in names.doors:
         metadata = {"ids": name.ids, "domain": name.domain}
         for text in dict.fromkeys((name.text, *_plain(name))):
@@ -187,12 +187,12 @@ def door_values(names: Names) -> Iterable[tuple[str, str, dict[str, Any], dict[s
 
 
 def place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
-    """Yield the names of areas or floors and their ids."""
+    """Yield the names of areas or floors, with their ids."""
     for place in places:
         for text in dict.fromkeys((place.text, *_plain(place))):
             yield text, place.ids[0]
 
 
 def _plain(name: Name) -> tuple[str, ...]:
-    """Return the lower-case written form too, unless the name is derived."""
+    """Return the written form in lower case, unless the name was derived from a room's name."""
     return () if name.derived else (name.written.lower(),)

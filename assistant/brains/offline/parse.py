@@ -1,6 +1,7 @@
-"""Text to intents, with hassil and Home Assistant's own sentence templates.
+"""Parse sentences to intents with hassil, using Home Assistant's sentence templates.
 
-The templates are home-assistant-intents (OHF-Voice, CC BY 4.0); hassil is Apache-2.0.
+The templates come from home-assistant-intents (OHF-Voice, CC BY 4.0). hassil is licensed under
+Apache-2.0.
 """
 
 import re
@@ -30,7 +31,7 @@ _TIME = re.compile(r"\b(\d{1,2}):(\d{2})\b")  # as typed
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """One complete command or question."""
+    """A complete command or question."""
 
     intent: str  # "HassTurnOn"
     text: str  # the words of the command
@@ -50,12 +51,12 @@ class ParsedCommand:
 
 
 def languages() -> frozenset[str]:
-    """Return the codes of the languages with templates."""
+    """Return the codes of all languages that have templates."""
     return frozenset(home_assistant_intents.get_languages())
 
 
 class Parser:
-    """Parse sentences about one set of the house's names."""
+    """Parses sentences that use the names of one house."""
 
     def __init__(self, names: Names) -> None:
         self._areas = names.areas
@@ -67,8 +68,10 @@ class Parser:
         }
 
     def parse(self, text: str, language: str, area_id: str = "") -> ParsedCommand | None:
-        """Return the single command that the whole text is, or None. `area_id` is this device's
-        area."""
+        """Return the command if the whole text is a single one, otherwise None.
+
+        `area_id` is this device's area.
+        """
         if (found := self._parse(text, language, area_id)) is not None:
             return found
         others = (self._parse(o, language, area_id) for o in reworded(text.lower(), self._areas))
@@ -106,10 +109,10 @@ class Parser:
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Return True if an open list ends within a word.
+    """Return True if the value of an open list ends in the middle of a word.
 
-    hassil (3.12) finds "a {name}" in "leche a la lista" also at the end of "la", and would put
-    "leche a l" on the list.
+    In "leche a la lista", hassil (3.12) also matches "a {name}" at the end of "la", which would add
+    "leche a l" to the list.
     """
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
@@ -118,8 +121,10 @@ def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
 
 
 def _asks_about_the_world(result: RecognizeResult) -> bool:
-    """Return True if the text only fits an open list: "who is the prime minister" fits "who is
-    {zone}"."""
+    """Return True if the text matches only because of an open list.
+
+    For example, "who is the prime minister" matches "who is {zone}".
+    """
     state = result.entities.get("state")
     return state is not None and state.is_wildcard
 
@@ -161,7 +166,7 @@ def _place_said(result: RecognizeResult) -> str:
 
 
 def _with_article(name: str, said: str) -> str:
-    """Return the name with the article that precedes it in the text."""
+    """Return the name, with the article that precedes it in the text."""
     before = said.partition(name.lower())[0].split()
     articles = ("the", "el", "la", "los", "las")
     return f"{before[-1]} {name.lower()}" if before and before[-1] in articles else name.lower()
@@ -169,7 +174,10 @@ def _with_article(name: str, said: str) -> str:
 
 @cache
 def _intents(language: str) -> Intents | None:
-    """Return the compiled templates of "es-MX", else of "es"; None if there are none."""
+    """Return the compiled templates for a language, or None if there are none.
+
+    If there are none for "es-MX", those for "es" are used.
+    """
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
@@ -188,10 +196,10 @@ _MOST = 8  # wordings at most
 
 
 def reworded(text: str, areas: Iterable[Name]) -> list[str]:
-    """Return other wordings of a sentence, in lower case.
+    """Return alternative wordings of a sentence, in lower case.
 
-    "plug number two" is "plug 2", and the main light in the study may be called "Office main
-    light".
+    "plug number two" becomes "plug two". "the main light in the study" also becomes "the office
+    main light" if "office" is another name of the study.
     """
     said = _NUMBER.sub("", text)
     others = [said] if said != text else []
@@ -199,9 +207,10 @@ def reworded(text: str, areas: Iterable[Name]) -> list[str]:
 
 
 def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
-    """Yield sentences that put each name of the room before the entity's name.
+    """Yield wordings that put the room's names before the entity's name.
 
-    "turn on the main light in the study" becomes "turn on the office main light".
+    "turn on the main light in the study" becomes "turn on the office main light" if "office" is
+    another name of the study.
     """
     found = _IN.fullmatch(text)
     if found is None:
@@ -217,7 +226,7 @@ def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
 
 
 def _as_written(slots: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return the slots with the capitals of the sentence, which is parsed in lower case."""
+    """Return the slots with the sentence's capitalisation, because parsing uses lower case."""
     return {
         key: _as_in(text, value) if isinstance(value, str) else value
         for key, value in slots.items()
@@ -243,7 +252,7 @@ Parse = Callable[[str], ParsedCommand | None]
 
 
 def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
-    """Return every command of the sentence in order, or nothing unless all parts are complete."""
+    """Return all commands of a sentence in order, or an empty list if any part isn't one."""
     whole = parse(text)
     if whole is not None:
         return [whole]
@@ -260,7 +269,7 @@ def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
 
 
 def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> ParsedCommand | None:
-    """Parse one part by itself, or completed with words of its neighbours."""
+    """Parse one part of a sentence, adding words from its neighbours if it is incomplete."""
     if before is not None:
         carried = _carried(part, before)
         alone = parse(part)
@@ -279,10 +288,11 @@ def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> P
 
 
 def _carried(part: str, before: ParsedCommand) -> list[str]:
-    """Return the part with the first words of the command before it, longest first.
+    """Return wordings of the part that start like the previous command, longest start first.
 
-    "turn on the kitchen light" + "the hall light" gives "turn on the hall light". A command that
-    ends with its switch word gives that too: "turn the kitchen light off" + "the hall light".
+    "the hall light" after "turn on the kitchen light" gives "turn on the hall light". If the
+    previous command ends with its switch word, as in "turn the kitchen light off", that is added as
+    well.
     """
     words = before.text.split()
     shared = [" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1)]
@@ -293,5 +303,5 @@ def _carried(part: str, before: ParsedCommand) -> list[str]:
 
 
 def _is_bare(part: str, command: ParsedCommand) -> bool:
-    """Return True if the part is only a name, whose verb is in another part."""
+    """Return True if the part is only a name, so that its verb must come from another part."""
     return command.intent in _BARE_INTENTS and command.called.strip() == part.strip().lower()

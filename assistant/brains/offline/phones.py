@@ -1,16 +1,16 @@
-"""The phones of words: how names sound, and whether a command was really heard.
+"""Check by phones whether a recognised command was really spoken, and pronounce unknown words.
 
-The grammar always finds something; `weigh` judges whether it was said. It uses three pieces of
-evidence, all measured on synthetic speech (60 commands and 200 other sentences in three flite
-voices) and checked on recordings of people:
+Grammar-based recognition always finds a sentence, so `weigh` judges whether it was spoken. The
+thresholds were measured on synthetic speech (60 commands and 200 other sentences in three flite
+voices) and checked on recordings of people. There are three kinds of evidence:
 
-- the distance of the phones of free decoding from those of the command (made-up names come out
-  of free decoding as other words that sound alike, so phones are compared, not spellings);
+- the distance between the command's phones and those of free decoding. Phones are compared
+  instead of spellings, because free decoding turns made-up names into similar-sounding words;
 - how badly the worst word fits the audio, compared with a loop of all phones;
-- the phones that free decoding heard outside the command.
+- the phones that free decoding finds outside the command.
 
-A command is never accepted if a sentence of another meaning that differs in one word is nearer to
-what free decoding heard: "unlock" instead of "lock", "eighty" instead of "eight".
+A command is always rejected if replacing one word by a rival brings it closer to free decoding.
+Rivals are words such as "lock" and "unlock", or "eight" and "eighty".
 """
 
 import logging
@@ -58,7 +58,7 @@ _KIND = {phone: number for number, kind in enumerate(_KINDS) for phone in kind.s
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Agreement of a command with the audio. Lower is better."""
+    """How well a command matches the audio. Lower values are better."""
 
     distance: float  # 0 to 1: distance of the command's phones from those of free decoding
     misfit: float  # natural log: deficit of the worst word against the usual fit
@@ -79,16 +79,17 @@ class Evidence:
 
 
 def hopeless(command: Sequence[HeardWord]) -> bool:
-    """Return True if the audio alone refutes the command, so that free decoding is not needed."""
+    """Return True if the audio alone rules out the command, so that free decoding isn't needed."""
     return _misfit(command) / _WORST_WORD + _mean_misfit(command) / _MEAN_FIT > _LIMIT
 
 
 def weigh(
     command: Sequence[HeardWord], free: Decoding, wake_until: int, phones: Phones
 ) -> Evidence:
-    """Compare the grammar's words (without the wake word) with free decoding of the same audio.
+    """Compare a command, without the wake word, with free decoding of the same audio.
 
-    `wake_until` is the sample up to which free words may be the end of the wake word.
+    `wake_until` is a position in samples. Words that free decoding finds before it can belong to
+    the wake word.
     """
     start, end = command[0].start - _EDGE, command[-1].end + _EDGE
     heard = [word for word in free.words if _middle(word) > start or word.end > wake_until]
@@ -110,7 +111,7 @@ def weigh(
 
 
 def _opposed(command: Sequence[str], heard: Sequence[str], phones: Phones) -> bool:
-    """Return True if the sentence with a rival in place of one word is nearer to what was heard."""
+    """Return True if the command with one word replaced by a rival is closer to what was heard."""
     edits = _edits(_spell(command, phones), heard)
     rivals = (
         [*command[:at], other, *command[at + 1 :]]
@@ -143,12 +144,12 @@ def _spell(words: Sequence[str], phones: Phones) -> list[str]:
 
 
 def _distance(said: Sequence[str], heard: Sequence[str]) -> float:
-    """Return the edit distance of two phone sequences divided by the length of the longer one."""
+    """Return the edit distance of two phone sequences, divided by the longer one's length."""
     return _edits(said, heard) / max(len(said), len(heard)) if said and heard else 1.0
 
 
 def _edits(said: Sequence[str], heard: Sequence[str]) -> float:
-    """Return the edit distance of two phone sequences; similar sounds cost half."""
+    """Return the edit distance of two phone sequences. Replacing a similar sound costs half."""
     row: list[float] = [float(column) for column in range(len(heard) + 1)]
     for count, phone in enumerate(said, start=1):
         above, row = row, [float(count)]
@@ -179,7 +180,10 @@ _PHONES = {
 
 
 def wake_tails(words: Iterable[str] = tuple(_PHONES)) -> tuple[str, ...]:
-    """Return every ending of the wake words, including the whole words. Unknown words have none."""
+    """Return the phones of every ending of the wake words, including the whole words.
+
+    Unknown wake words are ignored.
+    """
     tails: dict[str, None] = {}
     for word in words:
         phones = _PHONES.get(word, "").split()
@@ -220,7 +224,10 @@ _LONGEST = max(len(symbol) for symbol in _ARPABET)
 
 
 def arpabet(ipa: str) -> str:
-    """Return the phones of one word, separated by spaces, "" if none can be pronounced."""
+    """Convert a word from IPA to ARPAbet phones, separated by spaces.
+
+    Returns "" if none of its symbols is known.
+    """
     phones: list[str] = []
     at = 0
     while at < len(ipa):
@@ -234,9 +241,10 @@ def arpabet(ipa: str) -> str:
 
 
 def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return ARPAbet readings of each word, using one espeak-ng process per accent.
+    """Return ARPAbet pronunciations of each word, generated by espeak-ng in two accents.
 
-    Words that espeak-ng cannot pronounce are missing. Without espeak-ng the result is empty.
+    Words that espeak-ng can't pronounce are left out. The result is empty if espeak-ng isn't
+    installed.
     """
     program = shutil.which("espeak-ng")
     if program is None or not words:
@@ -251,8 +259,10 @@ def pronounce(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _other_readings(phones: str) -> list[str]:
-    """Return other pronunciations, with other vowels in the first syllable and for a later
-    long i."""
+    """Return alternative pronunciations, with other vowels in the first syllable.
+
+    A long i in a later syllable is varied too.
+    """
     said = phones.split()
     first = next((at for at, phone in enumerate(said) if phone in _VOWELS), len(said))
     found = [said]
@@ -263,8 +273,7 @@ def _other_readings(phones: str) -> list[str]:
 
 
 def _phonemes(program: str, accent: str, words: Sequence[str]) -> list[str]:
-    """Return one line of phonemes per word, or nothing if the program does not answer line by
-    line."""
+    """Return espeak-ng's phonemes, one line per word, or nothing if the output doesn't match."""
     run = subprocess.run(
         [program, "-q", "--ipa", "-v", accent],
         input="".join(f"{word}.\n\n" for word in words),

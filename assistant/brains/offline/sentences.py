@@ -1,15 +1,15 @@
-"""Sentences that Home Assistant's templates lack, and the tools that Hearth's own intents use.
+"""Sentences that Home Assistant's templates lack, and the tools for Hearth's own intents.
 
-Each `sentences/LANGUAGE.toml` beside this file has, in hassil's template form,
+Each `sentences/LANGUAGE.toml` contains, in hassil's template format,
 
-- `intents`: additional templates of an intent, as blocks with slots and what they require;
-- `states`: questions about doors, locks and sensors, by what is asked (`_STATES`). Home
-  Assistant's templates know a door by the exact name of one entity of one domain. Here a door is
-  known by its own name, whatever its contact and lock are called (`{door:name}`, with either kind
-  of `{STATE}`), and a kind can be asked about without a name ("is the garage door open"), as can
-  the whole house;
-- `parts`: replacements for words such as `{SPAN}` in a template;
-- `lists`: values by what is said.
+- `intents`: additional templates for an intent, as blocks with slots and requirements;
+- `states`: questions about doors, locks and sensors, grouped by topic (`_STATES`). Home
+  Assistant's templates identify a door by the exact name of a single entity. With these
+  templates, people can use the door's own name, whatever its contact and lock are called
+  (`{door:name}`, with either kind of `{STATE}`). They can also ask without a name ("is the
+  garage door open"), or about the whole house;
+- `parts`: texts that replace placeholders such as `{SPAN}` in the templates;
+- `lists`: spoken forms and their values.
 
 `grammar.py` builds the recogniser's grammar from `recogniser-en.toml`.
 """
@@ -119,8 +119,7 @@ Blocks = list[dict[str, Any]]
 
 
 def our_sentences(code: str) -> tuple[dict[str, Blocks], dict[str, Any]]:
-    """Return additional templates of each intent, and lists, for one of Home Assistant's
-    languages."""
+    """Return additional templates by intent, and additional lists, for one language code."""
     free = {name: {"wildcard": True} for name in _FREE}
     if code not in _FILES:
         return {}, free
@@ -152,7 +151,7 @@ def _questions(states: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
 
 
 def english_times() -> Iterator[tuple[str, str]]:
-    """Yield spoken times and their form on a 12-hour clock: "half past seven", "7:30"."""
+    """Yield spoken times with their 12-hour form: "half past seven", "7:30"."""
     for hour in range(1, 13):
         named, before = number_words(hour), (hour - 2) % 12 + 1
         yield f"{named} [o'clock]", f"{hour}:00"
@@ -169,7 +168,7 @@ def english_times() -> Iterator[tuple[str, str]]:
 
 
 def spanish_times() -> Iterator[tuple[str, str]]:
-    """Yield the same in Spanish: "siete y media", "7:30"."""
+    """Yield spoken times with their 12-hour form: "siete y media", "7:30"."""
     for hour in range(1, 13):
         named, before = integer(hour, _HORA), (hour - 2) % 12 + 1
         yield f"{named} [en punto]", f"{hour}:00"
@@ -184,7 +183,7 @@ def spanish_times() -> Iterator[tuple[str, str]]:
 
 
 def _figures() -> Iterator[tuple[str, str]]:
-    """Yield typed times. The parser splits "7:30" into two words."""
+    """Yield times as they are typed, with a space for the colon, which the parser removes."""
     for hour in range(24):
         yield f"{hour}", f"{hour}:00"
         for minute in range(60):
