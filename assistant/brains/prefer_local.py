@@ -322,7 +322,7 @@ class PreferLocalTurn:
                 return
 
     async def _home(self, match: SentenceMatch) -> AsyncGenerator[BrainEvent]:
-        """Let Home Assistant act. Yield its answer, and give its result to the model's calls.
+        """Let Home Assistant act: yield its answer, and pass its result to the model as well.
 
         The model's own reply, calls and failures are ignored.
         """

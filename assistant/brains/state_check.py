@@ -62,9 +62,9 @@ class StateCheck:
         return self._of_command(command, match, house)
 
     def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
-        """Return the question as Hearth's parser understands it, or None if it can't be parsed.
+        """Return the question as Hearth's parser understands it.
 
-        Ambiguous questions also give None.
+        Returns None if it can't be parsed or is ambiguous.
         """
         from assistant.brains.offline.calls import Problem, settle_target
         from assistant.brains.offline.names import house_names, naming

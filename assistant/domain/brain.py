@@ -254,8 +254,7 @@ class Brain(Protocol):
 
     @property
     def name(self) -> str:
-        """The brain's name in `brain.order`: "gemini-live", "gemini-once", "home-assistant" or
-        "offline"."""
+        """The brain's name in `brain.order`, such as "gemini-live" or "offline"."""
         ...
 
     def begin(self, request: TurnRequest) -> BrainTurn:
@@ -263,6 +262,5 @@ class Brain(Protocol):
         ...
 
     def anticipate(self) -> None:
-        """Connect or warm up in the background before a turn that is likely to follow. Never
-        raises."""
+        """Connect or warm up in the background, because a turn is likely. Never raises."""
         ...

@@ -29,16 +29,14 @@ def synchronised() -> bool:
 
 
 class Clock(Protocol):
-    """Reads the time and sleeps."""
+    """A source of time that can also sleep."""
 
     def monotonic(self) -> float:
-        """Return seconds from an arbitrary start. The value never decreases; only differences are
-        meaningful."""
+        """Return seconds from an arbitrary start. The value never decreases."""
         ...
 
     def since_boot(self) -> float:
-        """Return seconds like `monotonic`, but including time during which the machine was
-        suspended."""
+        """Return seconds like `monotonic`, but count time in suspension too."""
         ...
 
     def now(self) -> datetime:
@@ -82,18 +80,24 @@ class VirtualClock:
         return self._elapsed + self._suspended
 
     def now(self) -> datetime:
-        """Return the start date plus the elapsed and suspended time and the steps made by
-        `set_ahead`."""
+        """Return the start date plus the elapsed and suspended time.
+
+        `set_ahead` shifts the result.
+        """
         return self._start + timedelta(seconds=self.since_boot())
 
     def set_ahead(self, seconds: float) -> None:
-        """Change the date and time without advancing the monotonic clock. Negative values set them
-        back."""
+        """Set the date and time forwards, or backwards if negative.
+
+        The monotonic clock is not affected.
+        """
         self._start += timedelta(seconds=seconds)
 
     def suspend(self, seconds: float) -> None:
-        """Simulate a suspended machine: `since_boot` and `now` advance, but sleeping tasks don't
-        wake."""
+        """Simulate a suspended machine.
+
+        `since_boot` and `now` advance, but sleeping tasks don't wake.
+        """
         self._suspended += seconds
 
     async def sleep(self, seconds: float) -> None:
@@ -109,8 +113,7 @@ class VirtualClock:
         self._release_until(self._elapsed + seconds)
 
     async def run(self, seconds: float) -> None:
-        """Advance the clock from one due task to the next, so that each task runs at its exact
-        time."""
+        """Advance the clock from one due task to the next, so that each runs at its exact time."""
         end = self._elapsed + seconds
         await self.settle()
         while self._sleepers and self._sleepers[0][0] <= end:
@@ -119,7 +122,7 @@ class VirtualClock:
         self._release_until(end)
 
     async def settle(self) -> None:
-        """Let all tasks that aren't sleeping run, for 100 iterations of the event loop."""
+        """Run all tasks that aren't sleeping, for 100 iterations of the event loop."""
         for _ in range(100):
             await asyncio.sleep(0)
 

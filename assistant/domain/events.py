@@ -23,8 +23,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class BusEvent:
-    """An event. Text that people said or heard is kept in `words`, apart from `data`, so that it
-    can be omitted."""
+    """An event. What people said or heard is only in `words`, so that it can be omitted."""
 
     kind: Kind
     turn_id: str = ""  # "" if the event belongs to no turn
@@ -47,8 +46,7 @@ class EventBus:
         self._followers: Listeners[[BusEvent]] = Listeners("events")
 
     def follow(self, follower: Follower) -> Callable[[], None]:
-        """Register a follower and return a function that unregisters it. Calling it twice is
-        harmless."""
+        """Register a follower and return a function that unregisters it."""
         return self._followers.add(follower)
 
     def publish(
@@ -69,11 +67,11 @@ _Told = ParamSpec("_Told")
 
 
 class Listeners(Generic[_Told]):
-    """Callbacks for one kind of event, called on the event loop's thread in the order of
-    registration.
+    """Callbacks for one kind of event.
 
-    Callbacks must not block. If one raises an exception, it is logged and the other callbacks are
-    still called. `of` names the subject in log messages, such as "timers".
+    They are called on the event loop's thread in the order of registration, and must not block. If
+    one raises an exception, it is logged and the other callbacks are still called. `of` names the
+    subject in log messages, such as "timers".
     """
 
     def __init__(self, of: str) -> None:
@@ -81,8 +79,7 @@ class Listeners(Generic[_Told]):
         self._all: dict[object, Callable[_Told, None]] = {}
 
     def add(self, follower: Callable[_Told, None]) -> Callable[[], None]:
-        """Register a callback and return a function that unregisters it. Calling it twice is
-        harmless."""
+        """Register a callback and return a function that unregisters it."""
         place = object()
         self._all[place] = follower
 
@@ -104,11 +101,11 @@ _T = TypeVar("_T")
 
 
 class Deferred(Generic[_T]):
-    """A value that is set once, later than its users are created. Use it on the event loop's thread
-    only.
+    """A value that is set once, later than its users are created.
 
     Hearth starts to listen before Home Assistant, the tools and the brains are ready. Components
-    that start early take a `Deferred` and wait for its value.
+    that start early take a `Deferred` and wait for its value. Use it on the event loop's thread
+    only.
     """
 
     def __init__(self) -> None:

@@ -174,11 +174,10 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """A call's audit entry, written when it is decided or when it ends. Only erasing text changes
-    it later.
+    """A call's audit entry, written when the call is decided or ends.
 
-    A call that waits for confirmation has two entries with the same `call_id`: one for the question
-    and one for the end of the call.
+    It never changes, except that its texts can be erased. A call that waits for confirmation has
+    two entries with the same `call_id`: one for the question and one for the end of the call.
     """
 
     at: datetime  # of the decision or the end
@@ -216,8 +215,7 @@ _newest = [0]  # the number that `new_id` returned last
 
 
 def new_id(now: datetime) -> str:
-    """Return a 12-character id that sorts by time: 9 characters of milliseconds, then 3 random
-    ones.
+    """Return a short id that sorts by time: 9 characters of milliseconds, then 3 random ones.
 
     Within a millisecond, only the first id is random and the next ones count up from it, so that a
     process never creates the same id twice. If the counter overflows, it continues into the next
@@ -237,8 +235,7 @@ class SmallValues(Protocol):
     """
 
     async def keep(self, name: str, value: Any) -> None:
-        """Store a value under a name, replacing any previous value. It is on disk when this
-        returns."""
+        """Store a value under a name, replacing any previous value. Returns once it is on disk."""
         ...
 
     async def kept(self, name: str) -> Any | None:

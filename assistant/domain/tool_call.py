@@ -138,7 +138,10 @@ class ToolOutcome:
 
     @property
     def failed(self) -> bool:
-        """True if the call did not succeed, so repeating it unchanged would not help."""
+        """True if the call failed, timed out or was not run.
+
+        A call that waits for confirmation hasn't failed.
+        """
         if self.decision is Decision.NEEDS_CONFIRMATION:
             return False
         return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)

@@ -9,12 +9,12 @@ MAX_SECONDS = 25.0  # 20 s of listening plus the sound before the detection
 
 
 class TurnAudio:
-    """Mono int16 audio at 16 kHz. The listener writes it, and any number of brains read it from the
-    start.
+    """The audio of a turn, as mono int16 at 16 kHz.
 
-    Positions are in samples from the first one kept. Audio beyond MAX_SECONDS is dropped. If
-    `released` is False, nothing is streamed until `release` is called. All methods must be called
-    on the event loop's thread.
+    The listener writes it, and any number of brains read it from the start. Positions are in
+    samples from the first one kept. Audio beyond MAX_SECONDS is dropped. If `released` is False,
+    nothing is streamed until `release` is called. All methods must be called on the event loop's
+    thread.
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
@@ -49,8 +49,7 @@ class TurnAudio:
         self._tell()
 
     def abandon(self) -> None:
-        """Give up the turn: keep and stream no more audio, and don't treat it as a complete
-        sentence.
+        """Give up the turn: keep and stream no more audio, and don't treat it as a sentence.
 
         Readers keep waiting until the turn is cancelled. If their streams ended instead, they would
         answer half a sentence. Ignored after `finish`.
@@ -70,8 +69,7 @@ class TurnAudio:
         return bytes(self._pcm)
 
     async def stream(self) -> AsyncGenerator[bytes]:
-        """Yield the audio in chunks: first everything so far, then new audio until the sentence
-        ends.
+        """Yield the audio in chunks: first everything so far, then new audio until the end.
 
         A reader that stops early must close the generator (`contextlib.aclosing`), because until
         then it counts as active and blocks `taken`.
@@ -102,8 +100,8 @@ class TurnAudio:
         """Wait until every active reader has read all the audio so far.
 
         Sources that can wait use it to avoid running ahead of the readers. Readers that haven't
-        started or have ended are ignored, and once the audio is complete or abandoned, so are all
-        others.
+        started or have ended don't count. Returns immediately once the audio is complete or
+        abandoned.
         """
         while (
             self._released

@@ -116,8 +116,10 @@ class Jobs(Opened):
         return sum(work.kept for work in self._works.values()) >= MAX_JOBS
 
     def begin(self, job: Job, call: Callable[[], Awaitable[ToolOutcome]]) -> Work:
-        """Run `call` in a task. If the turn is already running the same call, return that work
-        instead."""
+        """Run `call` in a task and return its work.
+
+        If the turn is already running the same call, returns the existing work.
+        """
         for work in self._works.values():
             if (work.job.turn_id, work.job.call) == (job.turn_id, job.call):
                 return work
@@ -235,8 +237,7 @@ class Patient:
         language: str,
         situation: CallContext = CALM,
     ) -> ToolOutcome:
-        """Return the call's outcome, or one with `running` set if the call continues in the
-        background.
+        """Return the call's outcome. If the call continues in the background, `running` is set.
 
         Raises the exceptions of `Toolbox.call`.
         """
@@ -381,8 +382,10 @@ class LongWork:
 
 
 def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Return the jobs whose label contains `which`, or else those that share the most long words
-    with it."""
+    """Return the jobs whose label contains `which`.
+
+    If there are none, return those that share the most long words with it.
+    """
     said = _plain(which)
     whole = [job for job in jobs if said and said in _plain(job.label)]
     if whole:

@@ -335,8 +335,7 @@ class Teller:
         return self._about(job, outcome)
 
     def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Return the model's answer, which is in the job's language even if Hearth doesn't speak
-        it."""
+        """Return the model's answer. It can be in a language that Hearth itself doesn't speak."""
         text = outcome.data or outcome.sentence
         if self.catalogue.own(job.language) != job.language:
             return Line(text, job.language)

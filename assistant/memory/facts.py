@@ -45,7 +45,7 @@ _NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
 def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | None:
-    """Return the fact for which Hearth has just asked the owner's name, or None if it hasn't asked.
+    """Return the fact whose owner's name Hearth has just asked for, or None.
 
     It is the newest fact, provided that it is recent, in the first person and without an owner.
     `known` must be sorted, oldest first.
@@ -120,7 +120,7 @@ MAX_KEYWORDS = 120  # characters in each language
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Arguments of a memory tool, cleaned and each on one line. Missing arguments are ""."""
+    """Arguments of a memory tool, cleaned and on one line each. Missing arguments are ""."""
 
     text: str
     who: str = ""
@@ -187,8 +187,7 @@ def signed(fact: MemoryRecord, who: str) -> MemoryRecord:
 
 
 def is_own(text: str, language: str) -> bool:
-    """Return True if the text is in the first person, so that its owner's name is needed to
-    understand it."""
+    """Return True if the text is in the first person, so it makes no sense without a name."""
     return speaks_of_themselves(text, language)
 
 
@@ -290,11 +289,11 @@ def choose(
     found: Sequence[MemoryRecord],
     before: Collection[MemoryRecord] = (),
 ) -> tuple[MemoryRecord, ...]:
-    """Return the facts for the model's instruction, oldest first. `known` must be sorted the same
-    way.
+    """Return the facts for the model's instruction, oldest first.
 
-    Sensitive facts are never included. If not all facts fit, the newest fact and those in `found`,
-    which match the current topic, come first, followed by the next newest.
+    `known` must be sorted the same way. Sensitive facts are never included. If not all facts fit,
+    the newest fact and those in `found`, which match the current topic, come first, followed by the
+    next newest.
 
     `before` is the previous selection. It is returned again if it still contains the newest fact
     and those in `found`, because a changed instruction requires a new session, which costs money.

@@ -79,8 +79,11 @@ def _fact(row: object, number: int) -> MemoryRecord:
 
 
 def _text(row: Mapping[Any, Any], key: str, number: int) -> str:
-    """Return a text field. Raises ValueError if it is missing, too long or not plain text on one
-    line."""
+    """Return a text field, or "" if an optional one is missing.
+
+    Raises ValueError if a required field is missing, or if the text is too long or spans several
+    lines.
+    """
     value = row.get(key, "")
     if not isinstance(value, str) or (key in _NEEDED and not value.strip()):
         raise ValueError(f"Fact {number} has no {key}")

@@ -91,10 +91,10 @@ class Memories:
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
         """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
-        If there are too many, they are selected by topic: from `said`, the current request if it is
-        already known, from what people said last, and from the device's room. Set `program` if a
-        program is asking. People's conversations then don't affect the selection, and the request
-        doesn't affect later selections for people.
+        If there are too many, they are selected by topic. The topic comes from `said` (the current
+        request, if it is already known), from what people said last, and from the device's room.
+        With `program`, a program is asking. People's conversations then don't affect the selection,
+        and the request doesn't affect later selections for people.
         """
         if self._private():
             return ()
@@ -209,8 +209,7 @@ class Memories:
         return AskFirst(FORGET, given_by({"fact": arguments.get("about", "")}).text)
 
     def _signs(self, given: Given) -> MemoryRecord | None:
-        """Return the fact that was just stored without an owner if the call only adds the owner's
-        name."""
+        """Return the fact just stored without an owner if this call only adds the owner's name."""
         fact = self._unsigned
         if fact is None or not given.who or nameless([fact], self._clock.now()) is None:
             return None

@@ -1,5 +1,4 @@
-"""Compare and search the text of facts, and recognise first-person, sensitive and memory-related
-wording."""
+"""Compare and search the text of facts, and recognise first-person and sensitive wording."""
 
 import re
 import unicodedata
@@ -60,8 +59,7 @@ def query_of(text: str) -> str:
 
 
 def speaks_of_themselves(text: str, language: str) -> bool:
-    """Return True if the text is in the first person, as "I am allergic" and "mi coche es rojo"
-    are."""
+    """Return True if the text is in the first person, such as "I am allergic to nuts"."""
     own = _OWN_WORDS.get(language.partition("-")[0].lower(), frozenset())
     written = unicodedata.normalize("NFC", text).casefold()
     return any(word in own for word in _WORD.findall(written))

@@ -1,4 +1,4 @@
-"""Collect the facts about the home that a cloud model needs, again for each session."""
+"""Collect current facts about the home for each session with a cloud model."""
 
 import asyncio
 import logging

@@ -158,7 +158,7 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """All inputs of the instruction."""
+    """Everything that the instruction depends on."""
 
     name: str  # the assistant's name
     languages: tuple[str, ...]  # language codes; the first is the default

@@ -43,7 +43,7 @@ class LiveSessions:
 
     @property
     def openings(self) -> int:
-        """How many sessions have been opened or resumed since the start."""
+        """The number of sessions opened or resumed so far."""
         return self._openings + sum(session.openings for session in self._all)
 
     def start(self) -> None:
@@ -173,7 +173,7 @@ class GeminiLiveBrain:
 
     @property
     def openings(self) -> int:
-        """How many sessions have been opened or resumed since the start."""
+        """The number of sessions opened or resumed so far."""
         return self._sessions.openings
 
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:

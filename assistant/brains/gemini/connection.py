@@ -305,7 +305,7 @@ class LiveConnection:
             listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
-        """Return the error that the turn should see. It says whether a new session can help."""
+        """Return the error for the turn, which decides whether it is retried in a new session."""
         if type(error) is not Refused:
             return error
         if not self.update_unproven:

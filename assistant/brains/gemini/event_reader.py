@@ -259,7 +259,7 @@ class EventReader:
         return events
 
     def _only_said(self) -> list[BrainEvent]:
-        """Fail with a retryable fault, because the model spoke a call instead of making it."""
+        """Return a retryable fault, because the model spoke a call instead of making it."""
         self.empty = True
         message = "Gemini spoke its call instead of making it."
         return self._fail(BrainFault("empty", message, retryable=True))
@@ -329,11 +329,11 @@ class EventReader:
         return self._settle()
 
     def _break_off(self) -> list[BrainEvent]:
-        """Fail, because the service reports an interruption that the person hasn't caused.
+        """Return a fault, because the service reports an unexplained interruption.
 
-        If the person interrupts, the turn ends before the service reports it. After an unexplained
+        If the person interrupts, the turn ends before the service reports it. After any other
         interruption, the session may never answer again (google-gemini/gemini-live-api-examples
-        #52).
+        #52). An interruption after a complete answer is ignored.
         """
         if self._generated and not self._open:
             return []  # only the end of an answer that is complete

@@ -194,9 +194,10 @@ class SessionLifecycle:
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
-        """Return ROTATE, or CLOSE if a replacement isn't needed or the last one is too recent.
+        """Return ROTATE, or CLOSE if a new session isn't needed or the last one is too recent.
 
-        The limit prevents endless reconnecting if the service sends goAway to every session.
+        The minimum interval prevents endless reconnecting if the service sends goAway to every
+        session.
         """
         rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:

@@ -232,7 +232,7 @@ class LiveSessionManager:
             self._changed.set()
 
     def update_refused(self) -> None:
-        """Open a new session for every further change, even if the model should accept updates."""
+        """Open a new session for every further change, because the service rejected an update."""
         if self._may_update:
             _log.warning(
                 "changes of a running session are refused: a new session is opened from now on"

@@ -231,7 +231,7 @@ class GeminiLiveTurn:
             self._part()  # even if we are cancelled: nobody else returns the session
 
     def _part(self) -> None:
-        """Return the session, and record the exchange for later turns."""
+        """Release the session, and record the exchange for later turns."""
         reading, link = self._reading, self._upload.link
         calls = self._not_given()
         if calls and link is not None and not (link.closed or reading.lost):

@@ -91,7 +91,7 @@ def target_words(command: ParsedCommand, house: House, say: Catalogue, language:
 
 
 def _where(place: str, key: str) -> Names:
-    """Return an area's name as used after "the lights" ("in the kitchen") or alone ("the kitchen")."""
+    """Return an area's name as it is used after "the lights" ("in the kitchen") or alone."""
     where = spoken_place(place)
     if "things" not in key:
         return where
@@ -231,7 +231,7 @@ def answer_state(
 
 
 def _measured_at(question: RoomQuestion) -> Names:
-    """Return the location. In English it has a preposition: "in the hall", "at the thermostat"."""
+    """Return the place of the reading, in English with a preposition: "in the hall"."""
     if question.is_room:
         return spoken_place(question.place)
     thing = spoken_things([question.place])
