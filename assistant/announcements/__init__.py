@@ -1,5 +1,5 @@
-"""Announcements of programs, spoken one by one without disturbing a conversation.
+"""Announcements from programs, spoken one at a time without interrupting a conversation.
 
-Begin with `service`, which accepts announcements. `queue` holds the waiting ones, and `speaking`
-speaks them; `tools` is the model's own tool for announcements in rooms.
+Start with `service`, which accepts announcements. `queue` holds those that wait, and `speaking`
+speaks them. `tools` lets the model make announcements in rooms.
 """

@@ -1,4 +1,4 @@
-"""The queue of waiting announcements: their order, and which are dropped. Pure."""
+"""Queue of waiting announcements: decides which is next and which are dropped. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,7 +8,7 @@ from assistant.domain.records import AnnouncementRecord
 
 
 class Priority(IntEnum):
-    """Urgency of an announcement. `high` goes ahead of the queue; it does not interrupt."""
+    """Urgency of an announcement. `HIGH` moves to the front of the queue but interrupts nothing."""
 
     LOW = 0
     NORMAL = 1
@@ -16,25 +16,25 @@ class Priority(IntEnum):
 
 
 def priority_of(record: AnnouncementRecord) -> Priority:
-    """Return the priority in the options ("low", "normal" or "high"); normal by default."""
+    """Return the priority named in the record's options, or NORMAL by default."""
     named = record.options.get("priority")
     return Priority.__members__.get(str(named).upper(), Priority.NORMAL)
 
 
 def first(waiting: Iterable[AnnouncementRecord]) -> AnnouncementRecord | None:
-    """Return the most important announcement, then the oldest, then the first given."""
+    """Return the next announcement: the most urgent, and of these the oldest. None if `waiting` is
+    empty."""
     return min(waiting, key=lambda one: (-priority_of(one), one.created_at), default=None)
 
 
 def left_out(waiting: Iterable[AnnouncementRecord], most: int) -> list[AnnouncementRecord]:
-    """Return the announcements to drop so that `most` are left: the least important, then
-    the oldest."""
+    """Return the announcements to drop so that `most` remain: the least urgent first, then the
+    oldest."""
     ranked = sorted(waiting, key=lambda one: (priority_of(one), one.created_at))
     return ranked[: max(0, len(ranked) - most)]
 
 
 def is_news(record: AnnouncementRecord, now: datetime) -> bool:
-    """Return True if the announcement has not expired."""
     return record.expires_at is None or now < record.expires_at
 
 
@@ -43,7 +43,7 @@ KEPT = 64  # most waiting announcements that are in the store
 
 
 class AnnouncementQueue:
-    """Waiting announcements by id, both held in memory and kept in the store."""
+    """Waiting announcements by id: those in memory only and those that are also in the store."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, AnnouncementRecord] = {}
@@ -59,10 +59,10 @@ class AnnouncementQueue:
         return name in self._waiting
 
     def put(self, records: Iterable[AnnouncementRecord], *, kept: bool) -> list[AnnouncementRecord]:
-        """Add announcements, and return those that had to be dropped to make room.
+        """Add announcements, and return those that were dropped to make room.
 
-        Of the held or the kept ones (as the new ones are), the least important beyond UNKEPT or
-        KEPT are dropped, the oldest first.
+        `kept` is True if they are in the store. At most KEPT announcements in the store and UNKEPT
+        others can wait; `left_out` chooses those to drop.
         """
         for record in records:
             self._waiting[record.id] = record
@@ -75,20 +75,22 @@ class AnnouncementQueue:
         return over
 
     def take(self) -> tuple[AnnouncementRecord, bool] | None:
-        """Take out the next announcement, with True if it is in the store. Returns None if
-        none waits."""
+        """Remove and return the next announcement, with True if it is in the store.
+
+        Returns None if the queue is empty.
+        """
         record = first(self._waiting.values())
         if record is None:
             return None
         return record, self._remove(record)
 
     def take_old(self, now: datetime) -> list[tuple[AnnouncementRecord, bool]]:
-        """Take out the expired announcements, each with True if it is in the store."""
+        """Remove and return the expired announcements, each with True if it is in the store."""
         old = [one for one in self._waiting.values() if not is_news(one, now)]
         return [(one, self._remove(one)) for one in old]
 
     def withdraw(self, name: str) -> AnnouncementRecord | None:
-        """Take out this announcement. Returns None if it is not waiting."""
+        """Remove and return the announcement with this id, or return None if it is not waiting."""
         record = self._waiting.get(name)
         if record is not None:
             self._remove(record)

@@ -1,4 +1,4 @@
-"""Announcements from programs: a text, a sound file or raw audio."""
+"""Accept announcements from programs: text, a sound file or raw audio."""
 
 import asyncio
 import hashlib
@@ -29,15 +29,17 @@ MOST_KEPT_S = 1_200.0  # of sound in the folder; 115 MB
 
 
 class TooMuchSound(Exception):
-    """Too much sound is waiting already."""
+    """The waiting announcements already hold too much audio."""
 
 
 class WaitingSounds:
-    """Clips of waiting announcements, by id. Files are not named by ids, because these come from
-    outside."""
+    """Audio clips of waiting announcements, by announcement id.
+
+    File names are hashes of the ids, because ids come from outside.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is created when needed; nothing else may be in it."""
+        """`folder` is created when needed and must contain nothing else."""
         self._folder = folder
         self._held: dict[str, Clip] = {}
         self._kept: set[str] = set()  # ids that this process has kept
@@ -49,7 +51,7 @@ class WaitingSounds:
         self._held[name] = clip
 
     async def keep(self, name: str, clip: Clip) -> None:
-        """Write a clip to the disk before returning. Raises StoreError and TooMuchSound."""
+        """Write a clip to the disk. Raises StoreError and TooMuchSound."""
         self._kept.add(name)
         try:
             await asyncio.to_thread(_write, self._file(name), clip)
@@ -57,7 +59,8 @@ class WaitingSounds:
             raise StoreError(f"the sound cannot be written: {error.strerror}.") from error
 
     async def take(self, name: str, title: str) -> Clip | None:
-        """Return the clip with this id, or None if it is lost. `title` is its name for people."""
+        """Return the clip for this announcement, or None if it is lost. `title` is its display
+        name."""
         if name in self._held:
             return self._held[name]
         try:
@@ -67,16 +70,16 @@ class WaitingSounds:
             return None
 
     def let_go(self, name: str) -> None:
-        """Forget the clip held under that id, if there is one."""
+        """Release the clip that `hold` holds for this announcement, if any."""
         self._held.pop(name, None)
 
     async def drop(self, name: str) -> None:
-        """Delete the clip kept under that id, if there is one."""
+        """Delete the clip that `keep` has written for this announcement, if any."""
         self._kept.discard(name)
         await asyncio.to_thread(_delete, self._file(name))
 
     async def drop_others(self, names: Collection[str]) -> None:
-        """Delete the clips of earlier processes, except those of these ids."""
+        """Delete clips that earlier processes have left, except those of these announcements."""
         needed = {self._file(name) for name in self._kept.union(names)}
         await asyncio.to_thread(_delete_others, self._folder, needed)
 
@@ -128,17 +131,20 @@ _WHERE = (
 
 
 class SoundFiles:
-    """Sound files by name: without a scheme from the media folder, else from Home Assistant."""
+    """Load sound files by name, from the media folder or from Home Assistant.
+
+    URLs and paths such as "/local/chime.mp3" are loaded from Home Assistant.
+    """
 
     def __init__(self, folder: Path, home: HomeSounds) -> None:
-        """`folder` need not exist."""
+        """`folder` is the media folder; it need not exist."""
         self._folder = folder
         self._home = home
 
     async def fetch(self, media: str) -> Clip:
-        """Return the audio, levelled to Hearth's voice.
+        """Return the file's audio at the loudness of Hearth's voice.
 
-        Raises NotPossible if it is not available or cannot be played, and NotAnnounced if Home
+        Raises NotPossible if the file does not exist or can't be played, and NotAnnounced if Home
         Assistant is unreachable.
         """
         if media.startswith(_FROM_HOME):
@@ -160,7 +166,10 @@ class SoundFiles:
 
 
 def _read_media(folder: Path, media: str) -> SoundFile:
-    """Read a file in the folder. The folder may be a link, but files outside it are refused."""
+    """Read a file from the media folder. Raises NotPossible.
+
+    The folder can be a symbolic link, but files outside it are refused.
+    """
     try:
         root = folder.resolve()
         file = (root / media).resolve()
@@ -177,10 +186,10 @@ def _read_media(folder: Path, media: str) -> SoundFile:
 
 
 class AnnouncementService:
-    """Accepts announcements from programs; all interfaces use it.
+    """Accept announcements from programs, for all interfaces.
 
-    Sounds are fetched and decoded before an announcement is accepted, so that its sender learns at
-    once if one is unusable.
+    Audio is fetched and decoded before an announcement is accepted, so the program learns
+    immediately if it can't be used.
     """
 
     def __init__(
@@ -194,10 +203,11 @@ class AnnouncementService:
     async def announce(
         self, wanted: AnnounceRequest, caller: Caller, *, announcement_id: str = ""
     ) -> str:
-        """Announce something between turns. Returns its id: the given one, or a new one.
+        """Queue an announcement to be spoken between turns, and return its id.
 
-        With `wanted.persist` it is on the disk when this returns, and an id that was kept before is
-        not repeated. Raises NotAnnounced, NotPossible and NotKept; it is then not announced.
+        The id is `announcement_id` or, if that is "", a new one. With `wanted.persist`, the
+        announcement is on the disk when this returns, and one with a known id is not repeated. If
+        it can't be announced, raises NotAnnounced, NotPossible or NotKept.
         """
         with _told():
             may_be_known = announcement_id != "" and wanted.persist
@@ -224,10 +234,11 @@ class AnnouncementService:
         preannounce: bool = False,
         volume: float | None = None,
     ) -> str:
-        """Announce sound of this process: mono int16 at `rate` Hz, levelled to Hearth's voice.
+        """Queue audio that this process supplies, mono int16 at `rate` Hz, and return the
+        announcement's id.
 
-        It does not survive the process. `name` is for the journal. Raises NotAnnounced and
-        NotPossible.
+        It is played at the loudness of Hearth's voice and is lost if the process ends first. `name`
+        appears in the journal. Raises NotAnnounced and NotPossible.
         """
         wanted = AnnounceRequest(media=name, preannounce=preannounce, volume=volume)
         try:
@@ -240,7 +251,7 @@ class AnnouncementService:
             return _id_of(record, taken=self._announcements.hold(record, clip))
 
     async def over(self, announcement_id: str) -> bool:
-        """Wait until an announcement is over. Returns True if it was spoken."""
+        """Wait until an announcement has been spoken or dropped. Returns True if it was spoken."""
         return await self._announcements.over(announcement_id)
 
     async def _fetch(self, media: str) -> Clip:
@@ -271,7 +282,7 @@ def _id_of(record: AnnouncementRecord, *, taken: bool) -> str:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Translate errors into those of the interface for programs."""
+    """Translate internal errors into the errors of `integrations.web.box`."""
     try:
         yield
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""Speak the waiting announcements one at a time, between turns."""
+"""Speak waiting announcements one at a time, between turns."""
 
 import asyncio
 import logging
@@ -30,20 +30,20 @@ _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
 class Announcements(Opened):
-    """Speaks the waiting announcements one at a time, the most important and then the oldest first.
+    """Speak waiting announcements one at a time, the most urgent first, then the oldest.
 
-    It starts only between turns, so that it never talks over a person or cuts off an answer. Kept
-    announcements that had not started when the process ended are spoken by the next one; held ones
-    are lost with their process. Expired announcements are dropped, and so are the least important
-    if too many wait (see `AnnouncementQueue`).
+    An announcement starts only between turns, so it never talks over a person or cuts off an
+    answer. Announcements passed to `keep` that have not started when the process ends are spoken by
+    the next process; those passed to `hold` are lost. Expired announcements are dropped, and so are
+    the least urgent if too many wait (see `AnnouncementQueue`).
 
-    An announcement that had started is not repeated by another process, and a kept id is not
-    repeated while it is in the store. Without a loudspeaker nothing is started. If the loudspeaker
-    disappears in the middle, the whole announcement is repeated once it is back, unless it has
-    expired.
+    An announcement that has started is not repeated by another process, and an id is not announced
+    again while the store still has it. Without a loudspeaker nothing starts. If the loudspeaker
+    disappears during an announcement, the whole announcement is repeated when the loudspeaker is
+    back, unless the announcement has expired.
 
-    These options of a record count: `priority` (see `Priority`), `language` (a code), `sound`,
-    `volume`, `alarm` and `caller` as in `Manner`, and `media`, the name of a clip that is played
+    These options of a record are used: `priority` (see `Priority`), `language` (a code), `sound`,
+    `volume`, `alarm` and `caller` (see `Manner`), and `media`, the name of a clip that is played
     instead of a text.
     """
 
@@ -58,10 +58,10 @@ class Announcements(Opened):
         sounds: "WaitingSounds | None" = None,
         bus: EventBus | None = None,
     ) -> None:
-        """`language_of` guesses the language of a text if the options name none.
+        """`language_of` detects the language of a text if the options don't name one.
 
-        Without a `loudspeaker` sound can always be heard. `sounds` holds waiting clips, if there
-        are any; `bus` gets an event for each announcement.
+        If `loudspeaker` is None, audio is assumed to be audible always. `sounds` holds the clips of
+        waiting announcements. `bus` receives an event for each change of an announcement.
         """
         self._store = store
         self._speaker = speaker
@@ -85,13 +85,14 @@ class Announcements(Opened):
 
     @property
     def waiting(self) -> int:
-        """Number of waiting announcements."""
         return len(self._queue)
 
     @property
     def unsaid(self) -> bool:
-        """True if one is being spoken or comes next, but not while only the loudspeaker is
-        missing."""
+        """True if an announcement is being spoken or will be spoken next.
+
+        False while announcements wait only for a loudspeaker.
+        """
         return (self._speaking or bool(self._queue)) and not self._inaudible
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -105,16 +106,17 @@ class Announcements(Opened):
         self._over = True
 
     def _give_up(self) -> None:
-        """Release the callers that wait for an announcement that will not be spoken."""
+        """Release the callers of `over`, because no more announcements will be spoken."""
         for end in self._ends.values():
             end.set_result(False)
         self._ends.clear()
 
     async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Store an announcement, to be spoken soon, if need be after a restart.
+        """Store an announcement and queue it. If the process ends first, the next one speaks it.
 
-        An id that was kept before is not repeated. Returns False if it was dropped because more
-        important ones wait. Raises StoreError, and TooMuchSound for a clip.
+        An announcement whose id is already in the store is not repeated. Returns False if the
+        announcement was dropped in favour of more urgent ones. Raises StoreError, and TooMuchSound
+        for a clip.
         """
         if clip is not None and self._sounds is not None:
             await self._sounds.keep(record.id, clip)
@@ -127,10 +129,10 @@ class Announcements(Opened):
         return True
 
     def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Queue an announcement that does not survive the process. Called on the loop.
+        """Queue an announcement in memory only. Call it on the event loop.
 
-        Returns False if it was dropped for more important ones, or if the process is ending. Raises
-        TooMuchSound for a clip.
+        Returns False if it was dropped in favour of more urgent ones or the process is ending.
+        Raises TooMuchSound for a clip.
         """
         if self._over:
             _log.info("an announcement was dropped: Hearth is shutting down")
@@ -141,23 +143,25 @@ class Announcements(Opened):
         return record.id in self._queue
 
     def withdraw(self, name: str) -> None:
-        """Drop an announcement that was passed to `hold`, unless it has begun or is over."""
+        """Drop an announcement, unless it has begun or is over."""
         record = self._queue.withdraw(name)
         if record is not None:
             self._end(record, said=False)
 
     def say(self, text: str, language: str) -> None:
-        """Queue a text for at most KEEP."""
+        """Queue a text in memory. It is dropped if it can't be spoken within KEEP."""
         now = self._clock.now()
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
     async def knows(self, name: str) -> bool:
-        """Return True if an announcement with this id was kept before. Raises StoreError."""
+        """Return True if the store has or had an announcement with this id. Raises StoreError."""
         return await self._store.knows_announcement(name)
 
     async def over(self, name: str) -> bool:
-        """Wait until that announcement is over. Returns True if it was spoken; False for an
-        unknown id."""
+        """Wait until an announcement has been spoken or dropped. Returns True if it was spoken.
+
+        Returns False immediately for an unknown id.
+        """
         end = self._ends.get(name)
         return end is not None and await asyncio.shield(end)
 
@@ -166,7 +170,7 @@ class Announcements(Opened):
     def _take_in(
         self, records: Sequence[AnnouncementRecord], *, kept: bool
     ) -> list[AnnouncementRecord]:
-        """Queue announcements, and return those that had to be dropped to make room."""
+        """Queue announcements, and return those that were dropped to make room."""
         over = self._queue.put(records, kept=kept)
         for record in records:
             if record.id not in self._ends:
@@ -182,7 +186,7 @@ class Announcements(Opened):
         return over
 
     def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
-        """Finish an announcement, without touching the store."""
+        """Release the clip and the callers of `over`. The store is not changed."""
         if self._sounds is not None:
             self._sounds.let_go(record.id)
         end = self._ends.pop(record.id, None)
@@ -191,7 +195,7 @@ class Announcements(Opened):
         self._tell(record, "said" if said else "left_out")
 
     async def _write_down(self, records: Sequence[AnnouncementRecord]) -> None:
-        """Mark announcements as over in the store, and delete their sound."""
+        """Mark announcements as finished in the store and delete their clips."""
         try:
             for record in records:
                 await self._store.finish_announcement(record.id)
@@ -223,7 +227,8 @@ class Announcements(Opened):
                     await self._speak(*taken)
 
     async def _until_more(self) -> None:
-        """Wait for a new announcement, or until a store that failed may be read again."""
+        """Wait for a new announcement or, if the store could not be read, until it is time to
+        retry."""
         if self._loaded:
             await self._more.wait()
             return
@@ -235,7 +240,7 @@ class Announcements(Opened):
             more.cancel()
 
     async def _load(self) -> None:
-        """Read the pending announcements; after a failure it is tried again later."""
+        """Queue the store's pending announcements. If the store fails, it is read again later."""
         if self._loaded:
             return
         try:
@@ -277,7 +282,11 @@ class Announcements(Opened):
         self._end(record, said=said)
 
     async def _until_heard(self, record: AnnouncementRecord) -> bool:
-        """Speak an announcement, and repeat it if the loudspeaker disappears, until it expires."""
+        """Speak an announcement. Returns False if it was not heard.
+
+        If the loudspeaker disappears, the announcement is repeated until it is heard or has
+        expired, at most TRIES times.
+        """
         clip, media = None, record.options.get("media")
         if media and self._sounds is not None:
             clip = await self._sounds.take(record.id, str(media))
@@ -294,7 +303,7 @@ class Announcements(Opened):
         return False
 
     async def _wait(self) -> None:
-        """Wait until the loudspeaker is there and no conversation is going on."""
+        """Wait until there is a loudspeaker and the conversation is idle."""
         if self._loudspeaker is not None:
             self._inaudible = True
             await self._loudspeaker.audible()
@@ -302,7 +311,8 @@ class Announcements(Opened):
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Speak an announcement. Returns True if nothing was lost for want of a loudspeaker."""
+        """Speak an announcement. Returns False if audio was lost because the loudspeaker was
+        missing."""
         before = self._drops
         self._saying, self._played = record.text, True
         language = str(record.options.get("language") or self._language_of(record.text))

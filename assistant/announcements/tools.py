@@ -1,7 +1,7 @@
-"""`announce`: speaks a message on this device and on everything else in the home that can speak.
+"""The `announce` tool: speak a message on this device and on satellites and players in the house.
 
-It replaces Home Assistant's HassBroadcast, which reaches only satellites, always all of them, and
-reports success even if there is none.
+It replaces Home Assistant's HassBroadcast, which can't be limited to a room, ignores media players,
+and reports success even if the house has no satellite.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _GONE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Mouthpiece:
-    """Place that can speak: a room, or a satellite without a room."""
+    """A room in which messages can be spoken, or a satellite that has no room."""
 
     name: str
     area_id: str  # "" for none
@@ -59,11 +59,11 @@ def mouthpieces(
     left_out: Collection[str] = (),
     own_device: str = "",
 ) -> list[Mouthpiece]:
-    """Return the places that can speak in these areas; None means everywhere, with or without an
-    area.
+    """Return where messages can be spoken in these areas; None means the whole house.
 
-    In each room its satellites speak, or else one of its players if the home has a voice.
-    Satellites in `left_out` and those of `own_device` are not used.
+    A room's satellites are used or, if it has none and the house has a text-to-speech voice, one of
+    its media players. Satellites in `left_out` and those of `own_device` are ignored. Satellites
+    without an area are included only if `areas` is None.
     """
     speakers = [
         one
@@ -84,12 +84,12 @@ def mouthpieces(
 
 
 def satellites(house: House) -> list[str]:
-    """Return the entity ids of all satellites that take announcements now."""
+    """Return the entity ids of the available satellites that support announcements."""
     return [one.entity_id for one in _satellites(house)]
 
 
 def speech(house: House) -> str:
-    """Return the entity id of the home's text-to-speech voice, or "" if there is none."""
+    """Return the entity id of a text-to-speech voice, or "" if there is none."""
     for entity in house.entities.values():
         if entity.domain == "tts" and entity.state != _GONE:
             return entity.entity_id
@@ -97,7 +97,7 @@ def speech(house: House) -> str:
 
 
 def rooms_of(house: House, place: str) -> list[str]:
-    """Return the ids of the areas that a name of an area or floor means; empty for ""."""
+    """Return the ids of the areas that the name of an area or floor stands for; [] if unknown."""
     wanted = folded(place)
     if not wanted:
         return []
@@ -125,7 +125,8 @@ def _satellites(house: House) -> list[Entity]:
 
 
 def _player(house: House, area_id: str) -> str:
-    """Return the most suitable exposed player of a room, or "" if there is none."""
+    """Return the entity id of the room's most suitable exposed media player, or "" if there is
+    none."""
     fit = [
         entity
         for entity in house.exposed()
@@ -140,8 +141,8 @@ def _player(house: House, area_id: str) -> str:
 
 
 def _unfitness(player: Entity) -> tuple[bool, bool, bool]:
-    """Sort key: prefer players that resume afterwards, then those without a screen, then those that
-    are on."""
+    """Sort key that prefers players that resume afterwards, then those without a screen, then those
+    that are on."""
     return (
         not player.features & _MEDIA_ANNOUNCE,
         player.device_class in _SCREENS,
@@ -158,7 +159,7 @@ _log = logging.getLogger(__name__)
 
 
 class Announcer(Opened):
-    """Speaks in rooms. Use it as a context manager; it owns announcements in progress."""
+    """Speak messages in rooms. Use it as a context manager; it owns announcements in progress."""
 
     def __init__(
         self,
@@ -170,7 +171,8 @@ class Announcer(Opened):
         *,
         wait_s: float = WAIT_S,
     ) -> None:
-        """`area` is the device's room; `device_id` returns its id in Home Assistant, "" for none.
+        """`area` is this device's room. `device_id` returns the device's id in Home Assistant, or
+        "".
 
         `here` speaks in this room after the answer; None if this process does not speak.
         """
@@ -238,7 +240,7 @@ class Announcer(Opened):
         return self._told(said, failed, room, request)
 
     async def _targets(self, areas: Sequence[str] | None, besides: str) -> list[Mouthpiece]:
-        """Return the places that should speak; none while Home Assistant is unreachable."""
+        """Return where the message should be spoken; [] while Home Assistant is unreachable."""
         house = self._home.house
         if not self._home.connected:
             return []
@@ -247,8 +249,7 @@ class Announcer(Opened):
         return [one for one in found if not besides or one.area_id != besides]
 
     async def _telephones(self, entity_ids: Sequence[str]) -> frozenset[str]:
-        """Return the satellites that would ring like a telephone, which HassBroadcast
-        leaves out too."""
+        """Return the satellites that would ring like a telephone; HassBroadcast skips them too."""
         if not entity_ids:
             return frozenset()
         try:
@@ -264,8 +265,11 @@ class Announcer(Opened):
     async def _say(
         self, targets: Sequence[Mouthpiece], message: str
     ) -> tuple[list[str], list[str]]:
-        """Announce in all places at once. Returns the names of places that succeeded or are still
-        speaking, and of the others."""
+        """Speak the message everywhere at the same time.
+
+        Returns the names of the targets that succeeded or are still speaking, and of those that
+        failed.
+        """
         if not targets:
             return [], []
         works = [
@@ -281,7 +285,8 @@ class Announcer(Opened):
         )
 
     async def _speak(self, target: Mouthpiece, message: str) -> bool:
-        """Return False if Home Assistant refused, or could not be asked."""
+        """Speak the message on one target. Returns False if Home Assistant refused or did not
+        respond."""
         try:
             if target.satellites:
                 await self._services.call(

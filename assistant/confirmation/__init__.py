@@ -1,5 +1,5 @@
-"""Questions to a person before something risky happens, and the ways to answer them.
+"""Confirmation: ask a person before something risky happens, and judge the answer.
 
-Begin with `witness` (answers by voice, PIN or phone) and `forms` (the words for yes and no in each
-language). `pin` reads a spoken PIN and locks after wrong ones.
+Start with `witness`, which judges spoken, typed and phone answers, and `forms`, which holds the
+words for yes and no in each language. `pin` reads a PIN from text and locks after wrong attempts.
 """

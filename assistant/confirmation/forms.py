@@ -1,4 +1,4 @@
-"""Forms of yes and no: the kind of an answer to Hearth's question. Pure; no model takes part."""
+"""Recognise yes, no and similar answers to Hearth's questions. Pure, and without a model."""
 
 import re
 import tomllib
@@ -30,9 +30,10 @@ _SPACES = frozenset(" \t\r\n\u00a0\u202f")
 def words_of(text: str, marks_tell: bool = False) -> Words | None:
     """Split a text into lower-case words without punctuation.
 
-    Accents are removed too, unless `marks_tell` says that they tell words apart. Returns None if
-    the text holds something that no speech recogniser writes: invisible characters, symbols or
-    control characters. Letters of other scripts are kept, and so match nothing.
+    Accents are removed too, unless `marks_tell` is True: in some languages they distinguish words.
+    Returns None if the text contains something that no speech recogniser writes, such as invisible
+    characters, symbols or control characters. Letters of other scripts are kept, so they match no
+    form.
     """
     plain = unicodedata.normalize("NFC", text).casefold()
     plain = _APOSTROPHES.sub("", _ELIDED.sub(r"\1 ", plain))
@@ -46,7 +47,7 @@ def words_of(text: str, marks_tell: bool = False) -> Words | None:
 
 @dataclass(frozen=True, slots=True)
 class SpokenAction:
-    """Words of an action: "turn ... on"."""
+    """Words that name an action, with a gap for its object: "turn ... on"."""
 
     before: Words  # in front of the thing
     after: Words = ()  # after the thing; if not empty, there must be a thing in between
@@ -54,7 +55,7 @@ class SpokenAction:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The forms of one language."""
+    """One language's words and phrases for answers, from `forms/*.toml`."""
 
     marks_tell: bool  # accents tell words apart
     yes: frozenset[Words]
@@ -70,13 +71,13 @@ class Wording:
     ]  # by group: "open", "close", "start", "stop", "disarm"
 
     def words(self, text: str) -> Words | None:
-        """Split a text as `words_of` does, with this language's accents."""
+        """Split a text with `words_of`, treating accents as this language does."""
         return words_of(text, self.marks_tell)
 
 
 @cache
 def wording(language: str) -> Wording | None:
-    """Return the forms for a code such as "en" (no region), or None if there are none."""
+    """Return a language's forms; None if there are none. The code has no region, such as "en"."""
     path = FOLDER / f"{language}.toml"
     if language not in languages():
         return None
@@ -137,7 +138,7 @@ class AnswerKind(Enum):
 
 
 class _Said(IntFlag):
-    """Parts that an answer contains up to some word."""
+    """Meanings that an answer has expressed so far."""
 
     NOTHING = 0
     YES = 1
@@ -147,13 +148,13 @@ class _Said(IntFlag):
 
 
 class Forms:
-    """Yes and no forms of several languages at once."""
+    """Recognise yes and no in several languages at once."""
 
     def __init__(self, codes: Sequence[str], names: Sequence[str] = ()) -> None:
         """`codes` are the configured languages, such as ("en", "es-MX").
 
-        Languages without forms are left out, and English is used if none has any. `names` are the
-        device's names ("yes, Hearth").
+        Languages without forms are ignored; English is used if none has any. `names` are the
+        device's names, which may accompany an answer ("yes, Hearth").
         """
         bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in codes)
         known = [found for base in bases if (found := wording(base)) is not None]
@@ -164,12 +165,12 @@ class Forms:
         self._names = tuple(names)
 
     def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> AnswerKind:
-        """Return the kind of the whole text.
+        """Return what kind of answer the text is.
 
-        All of it must consist of forms of one language. After a yes or no it may echo the action
-        and the thing. `things` are the names of everything that the pending call touches. `asked`
-        is the question as it was spoken: only its own action, or all of it, may be echoed. Without
-        it these are opening and starting.
+        The whole text must consist of forms of one language. After a yes or no, it may repeat the
+        action and its object ("yes, open the door"). `things` are the names of all entities that
+        the pending call affects. `asked` is the question as spoken: only its own action, or the
+        whole question, may be repeated. Without `asked`, the actions are opening and starting.
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}
@@ -182,10 +183,10 @@ class Forms:
         return AnswerKind.NOTHING if AnswerKind.NOTHING in replies else AnswerKind.OTHER
 
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
-        """Return True if the text may be a new request: not a form, with at least two unknown
+        """Return True if the text may be a new request: it is no answer and has at least two other
         words.
 
-        "Uh, kitchen" is not; "turn off the radio" and "yes, but only the kitchen" are.
+        "Uh, kitchen" is not a request; "turn off the radio" and "yes, but only the kitchen" are.
         """
         if self.read(text, things, asked) is not AnswerKind.OTHER:
             return False
@@ -193,7 +194,7 @@ class Forms:
 
 
 class _Answer:
-    """One text in one language."""
+    """A text as read in one language."""
 
     def __init__(
         self,
@@ -220,7 +221,7 @@ class _Answer:
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
     def reply(self) -> AnswerKind:
-        """Return the kind of the text in this language, ignoring words that rule out a yes."""
+        """Return the kind of answer in this language, without regard to `is_against`."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
             return AnswerKind.OTHER
@@ -233,7 +234,7 @@ class _Answer:
         return AnswerKind.NOTHING if _Said.NOTHING in endings else AnswerKind.OTHER
 
     def further_words(self) -> int:
-        """Count the words that belong to no form, politeness or filler."""
+        """Return the number of words outside of answers, polite phrases and fillers."""
         words, at, count = self._words or (), 0, 0
         known = self._forms.yes | self._forms.no | self._forms.always | self._aside
         while at < len(words):
@@ -243,7 +244,7 @@ class _Answer:
         return count
 
     def _endings(self, words: Words) -> set[_Said]:
-        """Return everything that the whole text can have said, over all ways to split it."""
+        """Return every possible meaning of the whole text; empty if some words have none."""
         reached: list[set[_Said]] = [set() for _ in range(len(words) + 1)]
         reached[0].add(_Said.NOTHING)
         for at in range(len(words)):
@@ -253,7 +254,8 @@ class _Answer:
         return reached[-1]
 
     def _steps(self, words: Words, at: int, said: _Said) -> Iterator[tuple[int, _Said]]:
-        """Yield the forms that begin at this word: the end of each, and its part of the answer."""
+        """Yield (end, meaning) for each form that begins at word `at`, where `said` is the meaning
+        so far."""
         forms = self._forms
         kinds = (
             (forms.yes, _Said.YES),
@@ -269,8 +271,10 @@ class _Answer:
                 yield end, _Said.ECHO
 
     def _echoes(self, words: Words, at: int, after_no: bool) -> Iterator[int]:
-        """Yield the ends of "unlock it", "unlock the front door", "the front door", or of
-        the question."""
+        """Yield the end of each phrase at word `at` that repeats part of the question.
+
+        Examples are "unlock it", "unlock the front door", "the front door" and the whole question.
+        """
         things = [end for end in range(at + 1, len(words) + 1) if self._is_thing(words[at:end])]
         yield from things
         for end in range(at + 1, len(words) + 1):
@@ -289,9 +293,9 @@ class _Answer:
                     yield behind
 
     def _is_thing(self, words: Words) -> bool:
-        """Return True for a pronoun, or for the thing's own words.
+        """Return True if the words refer to what the call affects, by a pronoun or by name.
 
-        If there are several things the words must mean all of them.
+        If the call affects several entities, the words must refer to all of them.
         """
         if words in self._forms.pronouns:
             return True
@@ -307,7 +311,7 @@ class _Answer:
         return tuple(word for word in words or () if word not in self._forms.links)
 
     def _groups(self, asked: Words) -> list[str]:
-        """Return the kinds of action in the question, ignoring the names of the things."""
+        """Return the groups of actions that the question mentions, ignoring the entities' names."""
         names = {word for thing in self._things for word in thing}
         return [
             group
@@ -317,17 +321,17 @@ class _Answer:
 
 
 def read_answer(text: str, things: Sequence[str] = ()) -> AnswerKind:
-    """Judge a text as `Forms.read` does, in every language that has forms."""
+    """Read the text with `Forms.read` in every language that has forms."""
     return Forms(languages()).read(text, things)
 
 
 def is_command_like(text: str) -> bool:
-    """Judge a text as `Forms.is_command_like` does, in every language that has forms."""
+    """Check the text with `Forms.is_command_like` in every language that has forms."""
     return Forms(languages()).is_command_like(text)
 
 
 def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
-    """Yield the ends of the phrases that begin at this word."""
+    """Yield the end of each of the phrases that begins at word `at`."""
     longest = max(map(len, phrases), default=0)
     for end in range(at + 1, min(len(words), at + longest) + 1):
         if words[at:end] in phrases:

@@ -1,4 +1,4 @@
-"""The PIN: reading it from words, comparing it in constant time, and locking after wrong ones."""
+"""The confirmation PIN: read it, compare it in constant time and lock after wrong attempts."""
 
 import asyncio
 import hmac
@@ -23,7 +23,7 @@ Pair = tuple[str, str]  # words, digits
 
 @dataclass(frozen=True, slots=True)
 class Numerals:
-    """Number words of one language."""
+    """One language's number words."""
 
     words: tuple[Pair, ...]  # 0 to 19 or more, including variants
     compounds: Callable[[], Iterable[Pair]]  # the other numbers up to 99
@@ -66,8 +66,10 @@ _VI = _counted("không một hai ba bốn năm sáu bảy tám chín")
 
 
 def _joined(tens: Iterable[str], ones: list[str], first: int, link: str) -> Iterator[Pair]:
-    """Yield "thirty", "thirty four" and so on: tens from `first` up, joined to the ones by
-    `link`."""
+    """Yield number words with their digits: ("thirty", "30"), ("thirty four", "34") and so on.
+
+    `first` is the first of the tens, as a digit. `link` joins tens and ones.
+    """
     for number, ten in enumerate(tens, first):
         yield ten, f"{number}0"
         for one in range(1, 10):
@@ -98,7 +100,7 @@ def _german() -> Iterator[Pair]:
 
 
 def _french() -> Iterator[Pair]:
-    """Yield 20 to 99: 70 to 99 count on from 60 and 80, or as in Belgium and Switzerland."""
+    """Yield 20 to 99. For 70 to 99, accept the Belgian and Swiss number words too."""
     words = [word.replace("-", " ") for word, _ in _FR]
     yield from _joined(_FR_TENS, words, 2, " ")
     for number, ten in enumerate(_FR_TENS, 2):
@@ -198,11 +200,11 @@ _TIMES = {"double": 2, "doble": 2, "duplo": 2, "doppel": 2, "triple": 3, "triplo
 
 
 def read_digits(text: str, languages: Sequence[str], names: Sequence[str] = ()) -> str:
-    """Return the digits, such as "1234", or "" if there are none or the text holds anything else.
+    """Return the PIN in a text as digits, such as "1234"; "" if the text is not a PIN.
 
-    Reads "1 2 3 4", "one two three four", "twelve thirty-four" and "double five", with "the PIN is"
-    in front and "please" around. `languages` are the configured ones; English is used if none has a
-    table. Also returns "" if two languages read it differently.
+    Accepts "1 2 3 4", "one two three four", "twelve thirty-four" and "double five", optionally with
+    "the PIN is" or "please". `languages` are the configured ones; English is used if none of them
+    is supported. Returns "" too if two languages read the text differently.
     """
     bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in languages)
     words = words_of(text)
@@ -246,7 +248,7 @@ def _figures(word: str) -> str:
 
 @cache
 def _values(language: str) -> Mapping[Words, str]:
-    """Return the digits of every number up to 99, by its words."""
+    """Return the digits for each number word or phrase up to 99."""
     return {words: digits for words, digits in _numbers(TABLES[language]) if words}
 
 
@@ -272,7 +274,7 @@ Judgement = Literal["right", "wrong", "locked"]
 
 @dataclass(frozen=True, slots=True)
 class _Attempts:
-    """Attempts since the last correct one."""
+    """Wrong attempts and lock-outs since the last correct PIN."""
 
     wrong: int = 0  # in a row, since the last lock-out
     locks: int = 0  # lock-outs so far; each lasts twice as long as the one before
@@ -281,17 +283,16 @@ class _Attempts:
 
     @property
     def lock_s(self) -> float:
-        """Length of this lock-out in seconds."""
+        """Length of the current lock-out in seconds."""
         return min(FIRST_LOCK_S * 2.0 ** min(self.locks - 1, 16), LONGEST_LOCK_S)
 
 
 class PinGuard:
-    """Checks PINs. Three wrong ones in a row lock it for 15 minutes, the next three for 30, and so
-    on.
+    """Check PINs. Three wrong ones in a row lock it for 15 minutes.
 
-    A wrong attempt is on the disk before it is reported, so a restart gives no extra attempts. If
-    the disk cannot be read the PIN stays locked; if it cannot be written the count is kept in
-    memory.
+    Each further lock-out lasts twice as long as the last, up to a day. Each wrong attempt is on the
+    disk before it is reported, so a restart gives no extra attempts. If the disk can't be read, the
+    PIN stays locked; if it can't be written, attempts are counted in memory.
     """
 
     def __init__(self, pin: SecretStr, store: SmallValues, clock: Clock) -> None:
@@ -303,10 +304,9 @@ class PinGuard:
         self._one_at_a_time = asyncio.Lock()
 
     async def check(self, digits: str) -> Judgement:
-        """Check one PIN. Every wrong one counts as an attempt.
+        """Check one PIN. Each wrong one counts as an attempt. Never raises.
 
-        While locked nothing is compared, and the result is "locked" even for the correct PIN. Never
-        raises.
+        During a lock-out, the result is "locked" even for the correct PIN.
         """
         async with self._one_at_a_time:
             try:
@@ -333,9 +333,9 @@ class PinGuard:
             return "wrong"
 
     async def _kept(self) -> _Attempts:
-        """Read the attempts from the store each time, because other processes count too.
+        """Read the attempts from the store. Raises StoreError.
 
-        Raises StoreError.
+        They are read each time because other processes record attempts too.
         """
         kept = await self._store.kept(_NAME)
         attempts = _attempts_from(kept, self._now())
@@ -364,7 +364,7 @@ def _written(attempts: _Attempts) -> dict[str, Any]:
 
 
 def _attempts_from(value: Any, now: float) -> _Attempts:
-    """Parse the stored value. Anything unknown counts as one lock-out."""
+    """Parse the stored attempts. An unknown format counts as one lock-out that begins now."""
     if value is None:
         return _Attempts()
     if isinstance(value, dict):

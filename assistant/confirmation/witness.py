@@ -1,4 +1,7 @@
-"""Ways to hear a person's answer: their words, recognised on this machine, or their phone."""
+"""Judge a person's answer to a confirmation question, given by voice, keyboard, PIN or phone.
+
+It also pauses media players during the question.
+"""
 
 import asyncio
 import logging
@@ -36,13 +39,13 @@ def weigh(
 ) -> tuple[Verdict, bool]:
     """Return the verdict on an answer, and True if it was "yes, always" (never if `secure`).
 
-    `transcript` comes from the brain's service, or is the typed text; `recognised` comes from the
-    device's own recogniser without a grammar. Each is None if that source does not exist or was
-    late. Words of a model belong in neither. `things` and `asked` are as in `Forms.read`.
+    `transcript` is a service's transcript or the typed text; `recognised` is the result of this
+    device's recogniser without a grammar. Either is None if the source does not exist or was late.
+    Neither may contain a model's words. `things` and `asked` are as in `Forms.read`.
 
-    If `secure`, every available source must hear a yes; otherwise the transcript decides if it has
-    any words. A no in either is a no. Nothing heard at all is "unclear"; detecting silence is up to
-    the caller.
+    If `secure`, every available source must hear a yes; otherwise the transcript decides, unless it
+    is empty. A no from either source is a no. If nothing was heard, the verdict is "unclear";
+    detecting silence is up to the caller.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
@@ -71,32 +74,32 @@ RECOGNISE_S = 6.0  # a yes is short; a slower machine cannot recognise answers i
 
 
 class LocalEar(Protocol):
-    """The device's own recogniser (`assistant.brains.offline.listen.Listener`)."""
+    """The configured recogniser (implemented by `assistant.brains.offline.listen.Listener`)."""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that it recognises."""
+        """Languages that the recogniser supports."""
         ...
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Return the words in 16 kHz mono int16 sound. Raises AudioError."""
+        """Return the text recognised in 16 kHz mono int16 audio. Raises AudioError."""
         ...
 
     async def spell(self, pcm: bytes) -> str:
-        """Recognise digits only, as words. Raises AudioError."""
+        """Return the number words recognised in 16 kHz mono int16 audio. Raises AudioError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Hears:
-    """Codes of the languages with a recogniser, and of those recognised on this device itself."""
+    """Languages with a recogniser (`words`), and those recognised on this device (`secrets`)."""
 
     words: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
 
 
 class Witness:
-    """Settles questions by the words of the answer. It knows no caller and asks no model."""
+    """Judge confirmation answers by the person's own words, without a model."""
 
     def __init__(
         self,
@@ -106,7 +109,7 @@ class Witness:
         hears: Hears,
         wake_words: Sequence[str] = (),
     ) -> None:
-        """`ear` makes the recogniser when it is first needed, and `hears` lists its languages.
+        """`ear` creates the recogniser when it is first needed; `hears` lists its languages.
 
         `languages` are the configured ones. An answer may begin with one of `wake_words`.
         """
@@ -118,16 +121,19 @@ class Witness:
         self._wake_words = tuple(word.casefold() for word in wake_words)
 
     def hears(self, language: str) -> bool:
-        """Return True if the owner has a recogniser for the language, on this device or another."""
+        """Return True if a recogniser, on this device or another, supports the language."""
         return _is_among(language, self._hears.words)
 
     def hears_secrets(self, language: str) -> bool:
-        """Return True if this device recognises the language itself. The sound of a PIN goes
-        nowhere else."""
+        """Return True if this device itself recognises the language.
+
+        The audio of a PIN is never sent anywhere else.
+        """
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
-        """Return the recognised words, or None if there is no recogniser or it was too slow."""
+        """Return the recognised text; None if there is no recogniser, or it failed or took too
+        long."""
         ear = await self._ear() if self.hears(language) else None
         if ear is None:
             return None
@@ -142,7 +148,7 @@ class Witness:
     def weigh(
         self, question: Question, transcript: str | None, recognised: str | None, by: str
     ) -> Settlement:
-        """Return the verdict on an answer. None marks a source that does not exist or was late."""
+        """Return the verdict on an answer. See the function `weigh` for the arguments."""
         told = None if transcript is None else self._bare(transcript)
         own = None if recognised is None else self._bare(recognised)
         secure = question.tier is Tier.SECURE
@@ -152,7 +158,7 @@ class Witness:
         return Settlement(verdict, by if verdict == "yes" else "", always)
 
     async def enter(self, digits: str, by: str) -> Settlement:
-        """Check a PIN and return the verdict."""
+        """Check a PIN and return the verdict, which is "unclear" if `digits` is empty."""
         if self._pin is None or not digits:
             return Settlement("unclear")
         match await self._pin.check(digits):
@@ -176,11 +182,10 @@ class Witness:
             return ""
 
     def typed_digits(self, text: str) -> str:
-        """Return the digits of a typed PIN."""
         return read_digits(text, self._languages)
 
     def _bare(self, text: str) -> str:
-        """Remove a wake word from the start."""
+        """Remove a wake word from the start of the text."""
         for word in self._wake_words:
             head, found, rest = text.casefold().partition(word)
             if found and not any(sign.isalnum() for sign in head):
@@ -206,7 +211,7 @@ _PAUSE, _PLAY = 1, 16384
 
 
 class Hush:
-    """Players that were paused for one question."""
+    """Media players that were paused for one question."""
 
     def __init__(
         self,
@@ -217,9 +222,9 @@ class Hush:
         area_id: str,
         quiet: bool,
     ) -> None:
-        """`paused` are the ids of the players that Hearth asked to pause.
+        """`paused` are the entity ids of the players that Hearth paused.
 
-        If `quiet`, they did pause, and the room is watched until `resume`.
+        `quiet` is True if all playback has stopped; the area is then watched until `resume`.
         """
         self._home = home
         self._services = services
@@ -229,7 +234,7 @@ class Hush:
 
     @property
     def quiet(self) -> bool:
-        """True if the house shows no nearby player that is playing or has played since."""
+        """True if no nearby player is playing or has played since the players were paused."""
         watching = self._watching
         if watching is None or not self._home.connected:
             return False
@@ -237,8 +242,10 @@ class Hush:
         return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
-        """Resume the players that Hearth paused and that are still paused. Works once;
-        never raises."""
+        """Resume those players that Hearth paused and that are still paused. Never raises.
+
+        Calling it again has no effect.
+        """
         if self._watching is not None:
             self._watching.cancel()
         paused, self._paused = self._paused, ()
@@ -261,8 +268,11 @@ class Hush:
             )
 
     async def _sounds(self) -> bool:
-        """Return once something nearby plays, because a film that starts during the question could
-        say yes."""
+        """Return True once a nearby player plays, False if none does before WATCH_S.
+
+        A film that starts during the question could say yes. Playback that starts within GRACE_S is
+        paused once more.
+        """
         if await self._plays_within(GRACE_S):
             paused, _ = await _pause(self._home, self._services, self._area_id)
             self._paused = tuple(dict.fromkeys((*self._paused, *paused)))
@@ -277,17 +287,16 @@ class Hush:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Pauses the media players around this device."""
+    """Pause the media players around this device while a question is open."""
 
     home: "HomeAssistant"
     services: "Services"
 
     async def hush(self, area_id: str) -> Hush:
-        """Pause everything that plays in this area, within HUSH_S. Never raises.
+        """Pause all playback in the area, within HUSH_S. Never raises.
 
-        Without an area every player counts as near. A player that cannot pause keeps playing. While
-        the connection to Home Assistant is down nothing is paused, and the room does not count as
-        quiet.
+        If `area_id` is "", this affects the whole house. Players that can't pause keep playing.
+        While Home Assistant is unreachable, nothing is paused and the area does not count as quiet.
         """
         if not self.home.connected:
             return Hush(self.home, self.services, (), area_id=area_id, quiet=False)
@@ -298,7 +307,10 @@ class Quiet:
 async def _pause(
     home: "HomeAssistant", services: "Services", area_id: str
 ) -> tuple[Sequence[str], bool]:
-    """Return the ids that were asked to pause, and True if everything that played is silent now."""
+    """Pause all playback in the area.
+
+    Returns the entity ids of the players that were paused, and True if all playback has stopped.
+    """
     near = playing(home.house, area_id)
     names = [one.entity_id for one in near]
     able = [one.entity_id for one in near if has_features(one, _PAUSE)]
@@ -315,8 +327,10 @@ async def _pause(
 
 
 def playing(house: House, area_id: str) -> list[Entity]:
-    """Return the players that are playing in this area, or in the whole house for "",
-    exposed or not."""
+    """Return the media players that are playing in the area, including those that are not exposed.
+
+    If `area_id` is "", those of the whole house are returned.
+    """
     return [
         entity
         for entity in house.entities.values()
@@ -338,7 +352,7 @@ ANSWER_S = 60.0  # time to find the phone, unlock it and read
 
 
 class OwnersPhone:
-    """The phone that `policy.phone` names. No other phone is ever asked instead."""
+    """The phone set as `policy.phone`. Hearth never asks any other phone instead."""
 
     def __init__(
         self,
@@ -348,8 +362,8 @@ class OwnersPhone:
         catalogue: Catalogue,
         timeout_s: float = ANSWER_S,
     ) -> None:
-        """`service` is a notify action without its domain; `title` is the title of the
-        notification."""
+        """`service` is the phone's notify action without its domain; `title` is the notification's
+        title."""
         self._phones = phones
         self._service = service
         self._title = title
@@ -359,11 +373,12 @@ class OwnersPhone:
 
     @property
     def name(self) -> str:
-        """Name that people call it by, or one made from the service until the phone is known."""
+        """The phone's name in Home Assistant; derived from `service` until Home Assistant was
+        asked."""
         return self._name
 
     async def ask(self, question: Question) -> Literal["yes", "no"] | None:
-        """Return the button that was pressed, or None if there was no answer in time.
+        """Return the button that the person pressed, or None if they pressed none in time.
 
         Raises IntegrationError.
         """

@@ -1,7 +1,7 @@
 """The conversation: everything from the wake word to the end of the answer.
 
-Start reading at `loop`, which dispatches events, asks `rules` (pure functions) for the next state
-and has `effect_runner` carry out the effects; then read `turn`. `hearing` and `audio_front_end`
+Start with `loop`, which dispatches events, gets the next state from `rules` (pure functions) and
+lets `effect_runner` carry out the effects; then read `turn`. `hearing` and `audio_front_end`
 process the microphone's audio, `endpointing` decides when a sentence is over, `thinking` runs the
 brain, `tool_calls` runs tools, `spoken_reply` speaks and `confirming` asks for confirmation. Turns
 started by programs are in `program_turns`, and questions asked by programs in `program_questions`;

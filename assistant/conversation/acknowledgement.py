@@ -63,7 +63,10 @@ def is_seen(outcome: ToolOutcome) -> bool:
 
 
 def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
-    """Return True if every entity that the calls targeted or changed is in `area`."""
+    """Return True if every entity that the calls targeted or changed is in `area`.
+
+    Returns False if the area is unknown.
+    """
     own = find_area(house, area) if area else None
     if own is None:
         return False

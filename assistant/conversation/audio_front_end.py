@@ -64,8 +64,8 @@ class AudioFrontEnd:
         endpointer: Endpointer,
         endings: Endings | None = None,
     ) -> None:
-        """`endings` decides how long each pause may last; None uses the endpointer's fixed
-        hang-over."""
+        """`endings` decides how long each pause may last. If None, every pause has the endpointer's
+        fixed hang-over."""
         self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
@@ -304,11 +304,11 @@ GAP_MS = 200.0
 
 
 class SpeechDuration:
-    """Measure speech until it is long enough to interrupt Hearth, or stops."""
+    """Measure speech until it is long enough to interrupt Hearth or has stopped."""
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
-        """`chunk_samples` is the detector's chunk size. `bar_ms` is the required length of the
-        speech; it is measured to half a chunk."""
+        """`chunk_samples` is the detector's chunk size. `bar_ms` is how long speech must be voiced
+        to interrupt Hearth, accurate to half a chunk."""
         self._chunk = chunk_samples
         self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
         self._gap = GAP_MS * SAMPLES_PER_MS

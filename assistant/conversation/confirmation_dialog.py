@@ -33,7 +33,8 @@ class AskingServices:
 
 
 class ConfirmationDialog:
-    """A question that is asked once. `settlement` resolves when it is answered or abandoned."""
+    """A confirmation question about one call. `settlement` resolves when it is answered or
+    abandoned."""
 
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
@@ -51,7 +52,7 @@ class ConfirmationDialog:
 
     @property
     def by(self) -> AnswersBy:
-        """Channel through which the person answers: "ear", "keys" or "phone"."""
+        """Channel of the answer: "ear" (spoken), "keys" (typed) or "phone"."""
         if self.question.how == "phone":
             return "phone"
         if self._typed or (self.question.how == "pin" and not self._hears_digits):
@@ -128,7 +129,7 @@ class ConfirmationDialog:
             self.settle(witness.weigh(self.question, text, None, "typed"))
 
     async def by_phone(self) -> None:
-        """Ask on the owner's phone. Raises IntegrationError."""
+        """Ask the question on the owner's phone. Raises IntegrationError."""
         phone = self._means.phone
         tapped = await phone.ask(self.question) if phone is not None else None
         if phone is None or tapped is None:

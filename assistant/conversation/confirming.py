@@ -210,9 +210,9 @@ class Confirming:
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
 
     async def _following(self, settlement: Settlement | None) -> Question | None:
-        """Return the question about the next call that needs one; None if there is none.
+        """Return the next question to ask in this turn; None if there is none.
 
-        Calls that need no question are recorded.
+        Calls that turn out to need no confirmation are recorded.
         """
         while True:
             following = await self._tools.next_question(self._turn.turn_id, settlement)
@@ -265,7 +265,7 @@ class Confirming:
         )
 
     async def _tell(self, settlement: Settlement) -> None:
-        """Speak the result. Meanwhile, drain the brain's speculative turn on the answer."""
+        """Speak the result. Meanwhile, discard the brain's own response to the answer."""
         self._tell_brain(settlement)
         held = self._held
         draining = self._group.create_task(self._drain(held)) if held is not None else None
@@ -374,8 +374,11 @@ class Confirming:
         return True
 
     async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
-        """Return the confirmed call's outcome if this call is equal to it. Any other call goes
-        through the policy."""
+        """Return the outcome of a call that the brain made in response to the answer.
+
+        If it repeats the confirmed call, that call's outcome is returned. Any other call goes
+        through the policy.
+        """
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
             turn, heard = self._turn, self.exchange.heard

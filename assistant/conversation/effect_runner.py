@@ -173,8 +173,8 @@ class EffectRunner:
         hears_stop: HearsStop | None,
         clock: Clock,
     ) -> None:
-        """`on_turn`: see ConversationLoop. `dispatch` sends an event to the turn machine. `written`
-        is called after a finished turn has been stored."""
+        """`on_turn` is as in ConversationLoop. `dispatch` sends an event to the turn machine.
+        `written` is called after a finished turn has been stored."""
         self.turn: Turn | None = None  # the newest turn, open or just closed
         self.task: asyncio.Task[None] | None = None  # the newest turn's
         self.unfinished = 0  # turns that are open or being stored

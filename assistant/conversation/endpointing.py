@@ -87,7 +87,7 @@ class Endings:
         return self._hang_over_ms
 
     def end(self) -> None:
-        """End the sentence: no speech is expected."""
+        """End the sentence. No more speech is expected."""
 
 
 class PlainEndings(Endings):
@@ -130,9 +130,9 @@ _Missed = Callable[[Endings], object]
 class LateEndings(Endings):
     """Use PlainEndings until better endings have been loaded.
 
-    Endings that judge the text need a recogniser and a language's sentences: a third of the memory
-    allowed for an idle process. They are loaded when the first wake word is heard, and the part of
-    the sentence that they missed is then replayed to them.
+    Endings that judge the text need a recogniser and the sentence templates of a language, which
+    take a third of the memory that an idle process is allowed. They are loaded when the first wake
+    word is heard. The part of the sentence that they missed is then replayed to them.
     """
 
     def __init__(self, make: Callable[[], None]) -> None:

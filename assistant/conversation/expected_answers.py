@@ -135,7 +135,7 @@ class Templates:
     def _plainly(self, text: str) -> list[_Match]:
         """Match the text against the forms of yes and no used for confirmations.
 
-        Additional words are allowed only if they repeat the end of the question: "yes, open it"
+        Additional words are allowed only if they repeat the end of the question, so "yes, open it"
         does not confirm closing.
         """
         words = words_of(text, self._marks_tell) or ()

@@ -40,9 +40,9 @@ _BEHIND_MS = 2000  # of audio not decoded yet: this machine is too slow, so this
 
 @dataclass(slots=True)
 class _Sentence:
-    """The sentence of one turn, shared with the decoder's thread.
+    """One turn's sentence, shared by the audio thread and the decoder's thread.
 
-    Each field is written by only one thread.
+    Each field is written by only one of the threads.
     """
 
     # Audio thread: the pause (its last voiced sample) and the looks at it.

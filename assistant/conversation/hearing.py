@@ -109,7 +109,8 @@ class Hearing:
             self._ear.distract(by, on)
 
     def use(self, wake: WakeEngine) -> None:
-        """Switch to this wake engine (see `AudioFrontEnd.use`)."""
+        """Switch to this wake engine (see `AudioFrontEnd.use`), or close it if there is no front
+        end."""
         if self._ear is None:
             wake.close()
         else:
@@ -154,8 +155,10 @@ class Hearing:
         return audio
 
     def recent(self) -> bytes:
-        """Return the contents of the ring buffer. Raises RuntimeError if there is no audio front
-        end."""
+        """Return the ring buffer's contents, 16 kHz mono int16.
+
+        Raises RuntimeError if there is no audio front end.
+        """
         ring = self._needed().ring
         return ring.since(ring.start)
 
@@ -198,7 +201,7 @@ class Reading:
 
 
 class Level:
-    """Level meter. Each frame takes a few microseconds. Use it on a single thread."""
+    """Measure audio levels in a few microseconds per frame. Use it on a single thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """`now` returns the time of a monotonic clock, in seconds."""

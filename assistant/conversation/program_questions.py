@@ -1,4 +1,4 @@
-"""Questions that programs ask people in the room, one at a time. People take precedence."""
+"""Questions that programs ask people in the room, one at a time. People's own commands go first."""
 
 import asyncio
 import logging

@@ -101,11 +101,11 @@ class ProgramTurns:
     async def ask(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
-        """Run a silent typed turn with these rights. Raises Busy.
+        """Run a program's typed turn with the program's rights, without speaking. Raises Busy.
 
-        `owner` owns the conversation that the turn belongs to; None means the caller's own. Once
-        begun, the turn continues even if the caller stops waiting, so that its calls are not left
-        half done. Its rights last until the last call has returned.
+        `owner` is the owner of the conversation that the turn belongs to; None stands for the
+        caller. Once begun, the turn continues even if the caller stops waiting, so that its calls
+        are not left half done. It keeps the rights until its last call has returned.
         """
         limits = (await self._services.wait()).limits
         if limits is None:

@@ -330,7 +330,7 @@ class TurnTelling(TurnListener):
         self._tell = bus.publish
 
     def opened(self, turn: "Turn") -> None:
-        """Publish the wake word, or the fact that the microphone was opened without one."""
+        """Publish the wake word, or that the microphone was opened without one."""
         wake = turn.opening.wake
         if wake is None:
             return

@@ -62,8 +62,8 @@ class SpeculativeTurn:
     async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
         """Yield the events held back so far, then later events as they arrive.
 
-        With `further`, events after a failed attempt are included. Closing the generator ends the
-        turn.
+        If `further`, another attempt may follow a failed one, and its events are included. Closing
+        the generator ends the turn.
         """
         if further:
             self._wanted.set()
@@ -93,20 +93,20 @@ class SpeculativeTurn:
                 await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
-        """Wait until a service has received all of the audio, or no service will."""
+        """Wait until a service has received all of the audio, or until clearly none will."""
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 
     async def words(self) -> None:
-        """Wait until a transcript has arrived, or none can arrive any more."""
+        """Wait until there is a transcript, or until it is clear that there won't be one."""
         while not (self._done or self.heard):
             await self._changed.wait()
 
     async def quiet(self, pause_s: float) -> None:
-        """Wait until the transcript has not grown for `pause_s` seconds, or cannot grow any more.
+        """Wait until the transcript has not changed for `pause_s` seconds or is known to be final.
 
-        The model's calls or speech do not show that the transcript is complete: more of it may
-        still be on its way.
+        A call or speech from the model does not show that the transcript is complete: more of it
+        may still be on its way.
         """
         while not self._done:
             piece = self._piece
@@ -117,7 +117,7 @@ class SpeculativeTurn:
                 return
 
     async def understood(self) -> bool:
-        """Return True if the brain takes the reply for a request or a question."""
+        """Wait for the brain's response, and return True if it treats the reply as a request."""
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._acted or self._failed:
@@ -125,7 +125,7 @@ class SpeculativeTurn:
         return isinstance(self._ended, TurnDone) and self._ended.understood
 
     async def commanded(self) -> bool:
-        """Return True if the reply is a command.
+        """Wait for the brain's response, and return True if the reply is a command.
 
         A brain shows this by calling a tool. If a brain on this device serves the turn, it is
         enough that it understood the reply, because such brains know only commands and questions.

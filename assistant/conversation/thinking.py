@@ -46,7 +46,7 @@ class Patience:
     """Time limit for a silent brain. It starts again whenever the brain says something.
 
     Only time spent waiting for the brain counts. The limit is paused while the person speaks, a
-    call runs or Hearth is busy with the brain's words.
+    call runs or Hearth is busy speaking the brain's text.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -71,7 +71,7 @@ class Patience:
         self._reckon()
 
     def expect(self, reason: str) -> None:
-        """Resume the limit once this reason to pause it has ended. Unknown reasons are ignored."""
+        """Remove a reason for pausing. The limit starts again once no reason is left."""
         self._excuses.discard(reason)
         self._reckon()
 

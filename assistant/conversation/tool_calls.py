@@ -70,7 +70,7 @@ class ToolCalls:
         self._stopped = False
 
     def begin(self, brain_turn: BrainTurn, call: ToolCall, group: asyncio.TaskGroup) -> None:
-        """Run a call. `group` waits for it, and fails if the call fails inside Hearth."""
+        """Start a call. `group` waits for it, and fails if the call fails inside Hearth."""
         self._timeline.mark("first_tool_call")
         self._patience.excuse(call_name(call.id))
         self._under_way += 1
@@ -87,7 +87,7 @@ class ToolCalls:
         return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """Keep a confirmed call's outcome and return it if the brain makes an equal call."""
+        """Remember a confirmed call's outcome, which then answers any identical call."""
         self._known.append((call, outcome))
 
     async def over(self) -> None:
@@ -111,8 +111,8 @@ class ToolCalls:
         self._patience.expect(call_name(call.id))
 
     async def _run(self, brain_turn: BrainTurn, call: ToolCall, warned: bool) -> bool:
-        """Run and answer a call. Returns False if it failed inside Hearth, which ends only this
-        turn.
+        """Run a call and send its outcome to the brain. Returns False if it failed inside Hearth,
+        which ends only this turn.
 
         `warned` is True if the brain already knew that a limit was reached when it made the call.
         """
@@ -223,9 +223,9 @@ _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 class OwnWords:
-    """Report calls in Hearth's own sentences where a model cannot be trusted.
+    """Report calls in Hearth's own sentences when a model can't be trusted to do so.
 
-    Once it has spoken, the model's text is no longer spoken.
+    After a refused secure call or an unverified change, the model's text is no longer spoken.
     """
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
@@ -389,7 +389,7 @@ _BY_WORDS = frozenset({"offline", "home-assistant"})
 
 
 def led_by(line: "Announced | None", brain: str | None) -> str:
-    """Return the program whose opening line the serving brain was given; "" for none."""
+    """Return the program whose opening line the serving brain was given; "" if there is none."""
     if line is None or not isinstance(line.then, ForTalk) or brain in _BY_WORDS:
         return ""
     return line.then.caller

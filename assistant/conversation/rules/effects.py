@@ -103,7 +103,7 @@ class Hush:
 
 @dataclass(frozen=True, slots=True)
 class EndListening:
-    """End the turn's audio, because the person has finished speaking."""
+    """End the turn's audio, because Hearth has stopped listening."""
 
     turn: int
     speech_end_ms: float | None  # None if nobody spoke, or a file or the time limit ended it

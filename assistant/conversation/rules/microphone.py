@@ -98,7 +98,7 @@ def said(machine: Machine) -> Step:
 def sounded(machine: Machine, event: OpeningSounded) -> Step:
     """Open the microphone for a program if the opening tone was audible.
 
-    Speech counts from this point on. The tone itself is not a problem, because detectors don't
+    Speech counts from this point on. No pause after the tone is needed, because detectors don't
     mistake it for speech.
     """
     if machine.state is not State.SPEAKING or not wants_opening(machine):

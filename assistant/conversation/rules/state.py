@@ -142,12 +142,12 @@ class Machine:
 
     @property
     def stops_by_ear(self) -> bool:
-        """True if a stop word that this device recognises takes effect."""
+        """True if a stop word recognised by this device would take effect."""
         return self.state in _STOPS_BY_EAR or self.ringing
 
     @property
     def stops_by_text(self) -> bool:
-        """True if a typed stop word has something to stop."""
+        """True if there is something that a typed stop word would stop."""
         return self.stops_by_ear or self.state is State.THINKING
 
     @property
