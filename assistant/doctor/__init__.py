@@ -1,1 +1,4 @@
-"""Checks of the device, the house and the cloud; begin with `whole`, which lists them."""
+"""`hearth doctor`'s checks of the machine, sound, the house and Gemini.
+
+`whole` runs all of them; start reading there.
+"""

@@ -1,4 +1,4 @@
-"""Checks of this machine: stored data, disk, memory, temperature and clock."""
+"""Check this machine: stored data, disk, memory, temperature and clock."""
 
 import asyncio
 import os
@@ -52,13 +52,13 @@ async def _journal(scene: Scene) -> Found:
 
 
 def _size(database: Path) -> int:
-    """Return the size in bytes, including what is not yet written to the file itself."""
+    """Return the database's size in bytes, including its write-ahead log."""
     total = 0
     for name in (database, database.with_name(f"{database.name}-wal")):
         try:
             total += name.stat().st_size
         except OSError:
-            continue  # the second file only exists while the database is in use
+            continue  # the -wal file exists only while the database is in use
     return total
 
 
@@ -84,7 +84,7 @@ async def _secrets(scene: Scene) -> Found:
 
 
 def judge_secrets(found: Sequence[Exposed]) -> Found:
-    """Judge files with secrets that other users can read."""
+    """Warn about files with secrets that other users can read."""
     if not found:
         return good("only Hearth's user can read them")
     told = "; ".join(f"{one.by} can read {one.path}" for one in found)
@@ -102,7 +102,10 @@ async def _messages(scene: Scene) -> Found:
 
 
 def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
-    """Judge messages from Home Assistant whose text was a command in earlier versions."""
+    """Warn about Home Assistant notifications that have the command in their text.
+
+    Earlier versions of Hearth obeyed such messages; now they are ignored.
+    """
     if not old:
         return good("none has a command in its text")
     told = ", ".join(f"{what} ({one.count})" for what, one in sorted(old.items()))
@@ -118,28 +121,28 @@ def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
 _MB = 2**20
 _FULL_MB, _TIGHT_MB = 50, 500  # free space
 _FEW_FILES = 500  # files that can still be created
-_OVER = 1.2  # factor over journal.max_mb, which is checked once an hour
-_MUCH_GB = 8.0  # per day: at this rate an SD card of 32 GB is rewritten every four days
-_WORN = 9  # of 10: `life_time` of an eMMC, in tenths of its life
+_OVER = 1.2  # tolerated multiple of journal.max_mb, which is enforced once an hour
+_MUCH_GB = 8.0  # GB per day; at this rate a 32 GB SD card is rewritten every four days
+_WORN = 9  # tenths of an eMMC's service life, from its `life_time`
 _SECTOR = 512  # bytes per sector in /sys/block, for every device
-_SHORTEST_S = 6 * 3600.0  # since boot; before that, a rate per day only reflects the start
+_SHORTEST_S = 6 * 3600.0  # seconds since boot; earlier, the daily rate mostly reflects the start
 
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """One file system and its device."""
+    """A file system and the device it is on."""
 
-    free_mb: int  # for an ordinary user
+    free_mb: int  # available to ordinary users
     whole_mb: int
     read_only: bool
     files_left: int | None  # files that can still be created; None if the file system has no limit
     card: bool = False  # an SD card or eMMC
-    gb_a_day: float | None = None  # written since the machine started; None if not known
-    life: int | None = None  # used life in tenths; None if the device does not tell
+    gb_a_day: float | None = None  # GB written per day since boot; None if unknown
+    life: int | None = None  # tenths of its service life that are used; None if unknown
 
 
 def judge_disk(disk: Disk) -> Found:
-    """Judge whether there is room for Hearth's data."""
+    """Check free space, write access and wear."""
     told = f"{disk.free_mb / 1024:.1f} of {disk.whole_mb / 1024:.1f} GB free"
     if disk.card:
         told += ", on a card"
@@ -167,7 +170,7 @@ def judge_disk(disk: Disk) -> Found:
 
 
 def judge_journal(name: str, size: int, most_mb: int) -> Found:
-    """Judge the size of the journal. `size` is in bytes, `most_mb` is journal.max_mb."""
+    """Check the journal's size. `size` is in bytes; `most_mb` is `journal.max_mb`."""
     told = f"{name}, {size / _MB:.1f} of at most {most_mb} MB"
     if size > most_mb * _OVER * _MB:
         return odd(told, "`hearth run` shrinks it within an hour; if it does not, see its log")
@@ -175,7 +178,7 @@ def judge_journal(name: str, size: int, most_mb: int) -> Found:
 
 
 def look(folder: Path) -> Disk:
-    """Return the disk that this folder is or would be on. Blocking. Raises OSError."""
+    """Return the disk of a folder, which need not exist yet. Blocking. Raises OSError."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     told = os.statvfs(folder)
@@ -193,8 +196,10 @@ def look(folder: Path) -> Disk:
 
 
 def written_a_day(stat: str, uptime_s: float) -> float | None:
-    """Return GB written per day since boot, from a block device's `stat`; None if it is too soon to
-    tell."""
+    """Return the GB written per day since boot, computed from a block device's `stat` file.
+
+    Return None in the first hours after boot, when the figure would be misleading.
+    """
     fields = stat.split()
     if len(fields) < 7 or not fields[6].isdigit() or uptime_s < _SHORTEST_S:
         return None
@@ -202,7 +207,10 @@ def written_a_day(stat: str, uptime_s: float) -> float | None:
 
 
 def worn(life_time: str) -> int | None:
-    """Return the used tenths of an eMMC's life, from its two estimates such as "0x02 0x01"."""
+    """Return how many tenths of an eMMC's service life are used, or None if unknown.
+
+    `life_time` contains the device's two estimates, such as "0x02 0x01".
+    """
     try:
         tenths = [int(estimate, 16) for estimate in life_time.split()]
     except ValueError:
@@ -211,8 +219,10 @@ def worn(life_time: str) -> int | None:
 
 
 def _device(number: str) -> Path | None:
-    """Return the whole block device of a partition's number, in /sys; None for a network or memory
-    disk."""
+    """Return the /sys folder of the block device that contains a partition.
+
+    Return None for a file system without one, such as a network share or tmpfs.
+    """
     try:
         place = Path(f"/sys/dev/block/{number}").resolve(strict=True)
     except OSError:
@@ -241,13 +251,13 @@ _FIRST_YEAR, _LAST_YEAR = 2025, 2100
 _FIRMWARE = Path("/sys/devices/platform/soc/soc:firmware/get_throttled")
 _THERMAL = Path("/sys/class/thermal")
 _ASK_S = 3.0
-# Bits of a Pi's `get_throttled`; shifted by 16 they mean since the start.
+# Bits of a Raspberry Pi's `get_throttled`. The same bits shifted left by 16 mean "since boot".
 _UNDER_VOLTAGE, _CAPPED, _THROTTLED, _SOFT_LIMIT = (1 << bit for bit in range(4))
 _LEAPS = {1: "a leap second will be added tonight", 2: "a leap second will be skipped tonight"}
 
 
 def judge_memory(meminfo: Mapping[str, int]) -> Found:
-    """Judge the free memory. `meminfo` is in kB, by the names in /proc/meminfo."""
+    """Check the free memory. `meminfo` has the names of /proc/meminfo and values in kB."""
     if "MemAvailable" not in meminfo:
         return good("the system does not report it")
     free, whole = meminfo["MemAvailable"] // 1024, meminfo.get("MemTotal", 0) // 1024
@@ -266,14 +276,14 @@ def parse_meminfo(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """The processor's temperature, and a Pi's throttling state."""
+    """The processor temperature, and a Raspberry Pi's throttling state."""
 
     celsius: float | None  # None if there is no sensor
-    throttled: int | None  # a Pi's bits; None if this is no Pi or they cannot be read
+    throttled: int | None  # a Raspberry Pi's status bits; None if unavailable
 
 
 def judge_heat(heat: Heat) -> Found:
-    """Judge the temperature, throttling and the power supply."""
+    """Check the temperature, throttling and the power supply."""
     told = "no sensor" if heat.celsius is None else f"{heat.celsius:.0f} °C"
     bits = heat.throttled or 0
     ever = bits | bits >> 16
@@ -291,7 +301,7 @@ def judge_heat(heat: Heat) -> Found:
 
 
 def parse_throttled(text: str) -> int | None:
-    """Parse "throttled=0x50000" or "50000"."""
+    """Parse a hexadecimal number such as "throttled=0x50000" or "50000", or return None."""
     try:
         return int(text.strip().rpartition("=")[2], 16)
     except ValueError:
@@ -299,8 +309,11 @@ def parse_throttled(text: str) -> int | None:
 
 
 def judge_clock(now: datetime, state: int, keeper: str) -> Found:
-    """Judge the clock. `state` is that of the kernel's clock (adjtimex(2)); `keeper` is the command
-    that lets the network set it."""
+    """Check that the clock is plausible and synchronised.
+
+    `state` is the result of adjtimex(2). `keeper` is the command that turns on network time, or ""
+    if the program for it is not installed.
+    """
     told = f"{now:%Y-%m-%d %H:%M %Z}"
     mend = f"set it from the network: {keeper or 'sudo apt install systemd-timesyncd'}"
     if not _FIRST_YEAR <= now.year < _LAST_YEAR:
@@ -324,8 +337,10 @@ def _look_at_heat() -> Heat:
 
 
 def hottest(folder: Path) -> float | None:
-    """Return the temperature of the processor's zone, else of the hottest one, in °C; None if there
-    is none."""
+    """Return the highest processor temperature in °C, or None without a sensor.
+
+    If no sensor is marked as the processor's, the hottest of all sensors counts.
+    """
     zones: dict[str, float] = {}
     for zone in sorted(folder.glob("thermal_zone*")):
         kind, value = _read(zone / "type"), _read(zone / "temp")
@@ -336,7 +351,7 @@ def hottest(folder: Path) -> float | None:
 
 
 def _firmware_says() -> str:
-    """Return the output of `vcgencmd`, "" if this is no Pi or access is denied."""
+    """Return the output of `vcgencmd get_throttled`, or "" if it is missing or fails."""
     try:
         told = subprocess.run(
             ["vcgencmd", "get_throttled"], capture_output=True, text=True, timeout=_ASK_S

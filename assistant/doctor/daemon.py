@@ -1,7 +1,6 @@
-"""The running Hearth, asked through its own HTTP interface.
+"""Ask the running Hearth about its state, through its HTTP interface.
 
-This only reads: nothing is opened, said or changed there. A token is only shown to the Hearth that
-holds the data folder.
+The requests only read. The token is sent only while a running Hearth holds the data folder's lock.
 """
 
 import asyncio
@@ -24,9 +23,9 @@ from assistant.domain.version import own_version
 from assistant.interfaces.http import Links
 from assistant.interfaces.http_tokens import HASHED
 
-VISIT_S = 5.0  # seconds for all questions
-_FINDINGS_S = 60.0  # seconds; it examines the house itself
-_SLOW_S = 0.25  # a delay at which speech stutters and turns are late
+VISIT_S = 5.0  # seconds for all requests
+_FINDINGS_S = 60.0  # seconds; Hearth runs its own checks meanwhile
+_SLOW_S = 0.25  # delay from which speech stutters and answers are late
 _LAG = re.compile(r"^hearth_loop_lag_seconds (\S+)$", re.MULTILINE)
 _MEMORY = re.compile(r"^hearth_resident_memory_bytes (\S+)$", re.MULTILINE)
 _EVERYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}
@@ -35,27 +34,28 @@ _STATUSES = ("ok", "warn", "fail")
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    """State of the running Hearth. What it did not tell is None or empty."""
+    """State of the running Hearth. Fields are None or empty if it didn't report them."""
 
     url: str
-    health: str = ""  # "ok", "degraded" or "dead"; "" if it did not answer
-    problem: str = ""  # why it does not answer or refuses access
-    state: Mapping[str, Any] | None = None  # as `GET /v1/state`
-    level: Mapping[str, Any] | None = None  # as `GET /v1/level`
+    health: str = ""  # "ok", "degraded" or "dead"; "" without a response
+    problem: str = ""  # why there is no response or access is refused
+    state: Mapping[str, Any] | None = None  # response of `GET /v1/state`
+    level: Mapping[str, Any] | None = None  # response of `GET /v1/level`
     lag_s: float | None = None  # longest delay of its event loop in the last minute
     memory_bytes: float | None = None  # memory of its process
-    console: bool = False  # the console page is served
+    console: bool = False  # True if the console page is served
 
     @property
     def lets_us_in(self) -> bool:
-        """True if the token was accepted."""
+        """True if the running Hearth accepted the token."""
         return self.state is not None
 
 
 async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemon | None:
-    """Ask the running Hearth; returns None if none runs here.
+    """Return the state of the running Hearth, or None if there is none.
 
-    `held`: the data folder is in use. `links`: a one-time link may be made to sign in.
+    `held` is True if another process holds the data folder's lock. With `links`, it may create a
+    one-time link to sign in.
     """
     url = url_of(settings)
     try:
@@ -75,8 +75,7 @@ async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemo
 
 
 def _why(error: Exception, url: str) -> str:
-    """Return why it could not be asked. The error's own text may contain an address with
-    secrets."""
+    """Describe an error without its text, because the text can contain a URL with secrets."""
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return f"no answer from {url} in time"
     if isinstance(error, OSError):
@@ -106,9 +105,9 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 
 
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
-    """Return the daemon's own findings, which use secrets that a person's command cannot read.
+    """Return the running Hearth's own findings, or [] if it doesn't respond.
 
-    Empty if it does not answer.
+    Hearth can read secrets that are hidden from the user who runs `hearth doctor`.
     """
     try:
         async with (
@@ -147,8 +146,10 @@ async def _signed_in(
 
 
 def _client(settings: Settings, url: str) -> httpx.AsyncClient:
-    """Return a client that trusts Hearth's own certificate, whatever name is in it. Raises
-    OSError."""
+    """Return a client that trusts the certificate in `http.tls_cert`, whatever its host name.
+
+    Raises OSError.
+    """
     verify: ssl.SSLContext | bool = False
     if settings.http.tls_cert:
         verify = ssl.create_default_context(cafile=str(Path(settings.http.tls_cert).expanduser()))
@@ -174,7 +175,7 @@ def _figure(pattern: re.Pattern[str], text: str) -> float | None:
 
 
 def judge_running(daemon: Daemon | None, version: str) -> Found:
-    """Judge the state of the running Hearth. `version` is that of this program."""
+    """Check the running Hearth's state. `version` is the version of this program."""
     if daemon is None:
         return good("not running (start it with `hearth run`)")
     if not daemon.health:
@@ -208,7 +209,7 @@ def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found
 
 
 def judge_lag(daemon: Daemon | None) -> Found:
-    """Judge the delays of the daemon's event loop."""
+    """Check how late the daemon's event loop runs."""
     if daemon is None:
         return good("Hearth is not running")
     if daemon.lag_s is None:
@@ -233,25 +234,23 @@ RUNNING_CHECKS: Sequence[Check[Daemon | None]] = (
 )
 
 
-#
-# Signing in at the running Hearth: by the token, else by a one-time link.
-#
-# The service may have its token as a credential that no other process can read. A user who may
-# write to the data folder may make a one-time link, and so may the doctor; it is used at once, and
-# its session is ended.
+# The service's token can be a systemd credential that no other process can read. Anyone who can
+# write to the data folder can create a one-time link, so the doctor signs in with one instead, uses
+# it immediately and ends the session.
 
 
 _SESSION = "/v1/session"
-_MINUTES = 1  # minutes that the link is valid
+_MINUTES = 1  # minutes for which the link is valid
 
 
 @asynccontextmanager
 async def signed_in(
     client: httpx.AsyncClient, token: str, links_in: Path | None
 ) -> AsyncIterator[None]:
-    """Give the client an administrator's rights, if possible.
+    """Sign the client in as an administrator, with the token or a one-time link.
 
-    `links_in` is the data folder, None if no link may be made. Raises httpx.HTTPError.
+    If neither works, the client stays signed out. `links_in` is the data folder in which to create
+    the link, or None. Raises httpx.HTTPError.
     """
     if token:
         client.headers["Authorization"] = f"Bearer {token}"
@@ -278,23 +277,23 @@ async def _by_link(client: httpx.AsyncClient, folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class May:
-    """Permission for actions that people may notice. By default none is allowed."""
+    """Permissions for checks that users could notice. All are off by default."""
 
     listen: bool = False  # open the microphone
     play: bool = False  # play a short tone
-    try_cloud: bool = False  # have Gemini say a word, which costs a part of a cent
-    # Sign in at a running Hearth, and let it examine what only it has secrets for.
+    try_cloud: bool = False  # have Gemini say a word, which costs less than a cent
+    # Sign in to a running Hearth, and have it check the parts whose secrets only it can read.
     ask_daemon: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The device as it is now."""
+    """The settings, the permissions and the running Hearth's state, for the checks."""
 
     settings: Settings
     may: May
-    daemon: Daemon | None  # state of the running Hearth; None if none runs
-    config: Path | None = None  # the configuration given; None for the usual one
+    daemon: Daemon | None  # state of the running Hearth, or None
+    config: Path | None = None  # configuration file; None for the default
 
     @property
     def free(self) -> bool:
@@ -303,7 +302,7 @@ class Scene:
 
 
 async def open_scene(settings: Settings, may: May, config: Path | None = None) -> Scene:
-    """Return the scene, after asking a running Hearth for its state."""
+    """Create the scene. Asks the running Hearth for its state."""
     held = await asyncio.to_thread(is_held, settings.data_folder)
     daemon = await visit(settings, held=held, links=may.ask_daemon)
     return Scene(settings, may, daemon, config)

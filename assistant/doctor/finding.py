@@ -1,4 +1,4 @@
-"""Findings and the checks that make them. Each check runs by itself with a time limit."""
+"""Checks and their findings. Checks are independent of each other and have a time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 Status = Literal["ok", "warn", "fail"]
-Scene = TypeVar("Scene")  # object that a check examines
-Watch = Callable[[str], None]  # called with the name of each check as it begins; must be quick
+Scene = TypeVar("Scene")  # what a check examines
+Watch = Callable[[str], None]  # called with each check's name when it starts; must be quick
 
 LIMIT_S = 15.0  # time limit of one check in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """State of one thing."""
+    """A check's result."""
 
     status: Status
-    detail: str  # description, a sentence or less
-    mend: str = ""  # what to do about it; "" if nothing is wrong
+    detail: str  # result in a few words
+    mend: str = ""  # how to fix the problem; "" if there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check's name and its result, as printed by `hearth doctor --json`."""
+    """A check's name and result, as printed by `hearth doctor --json`."""
 
     check: str
     status: Status
@@ -41,9 +41,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[Scene]):
-    """One line of the doctor's table. `look` only raises programming errors.
+    """A check, which is one line of the doctor's table.
 
-    To add a check, write its function and put it into a table such as `box.CHECKS`.
+    To add a check, write its function and add it to a table such as `box.CHECKS`. The function
+    reports expected errors as a result and doesn't raise them.
     """
 
     name: str
@@ -57,17 +58,17 @@ def good(detail: str) -> Found:
 
 
 def odd(detail: str, mend: str) -> Found:
-    """Return a warning: Hearth works apart from this."""
+    """Return a warning about something that doesn't keep Hearth from working."""
     return Found("warn", detail, mend)
 
 
 def bad(detail: str, mend: str) -> Found:
-    """Return a problem that keeps Hearth from working."""
+    """Return a problem that keeps Hearth, or a part of it, from working."""
     return Found("fail", detail, mend)
 
 
 def unwatched(name: str) -> None:
-    """Ignore progress."""
+    """The default `watch`: do nothing."""
 
 
 def finding(check: str, found: Found) -> Finding:
@@ -77,9 +78,9 @@ def finding(check: str, found: Found) -> Finding:
 async def examine(
     checks: Iterable[Check[Scene]], scene: Scene, watch: Watch = unwatched
 ) -> list[Finding]:
-    """Run the checks one after the other, and return their findings in order.
+    """Run the checks in order and return their findings.
 
-    A check that takes too long has failed.
+    A check that exceeds its time limit is reported as failed.
     """
     findings = []
     for check in checks:

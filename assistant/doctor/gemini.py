@@ -1,7 +1,6 @@
-"""Checks of Gemini: permission, connection and, on request, one answer.
+"""Check Gemini: consent, connection and, on request, an answer.
 
-Without the owner's permission (`privacy.accept_cloud`) nothing is sent there, not even a DNS query
-for its address.
+Without the user's consent (`privacy.accept_cloud`) nothing is sent to Google, not even a DNS query.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ _ASKED = "Answer with one word: yes."
 
 
 async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding]:
-    """Return the findings. Gemini is only examined if it is used."""
+    """Return the findings about Gemini. If Gemini isn't used, only the first check runs."""
     findings = await examine(CHECKS[:1], scene, watch)
     if not is_used(scene.settings):
         return findings
@@ -83,13 +82,13 @@ async def _allowed(scene: Scene) -> Found:
 
 
 async def _left_out(settings: Settings) -> str:
-    """Return the end of a sentence about refused parts of the set-up, "" if there are none."""
+    """Describe the parts of the session set-up that the service rejected, or return ""."""
     clock, model = SystemClock(), key_of(settings.gemini.model, settings.gemini.api_version)
     try:
         async with Store(settings.database, clock) as store:
             refused = read_refused(await store.kept(NAME), model, clock.now())
     except (ConfigError, StoreError):
-        return ""  # the journal has a check of its own
+        return ""  # the check of the journal reports this
     if not refused:
         return ""
     until = min(datetime.fromisoformat(one.until) for one in refused.values()).astimezone()
@@ -98,9 +97,9 @@ async def _left_out(settings: Settings) -> str:
 
 
 def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
-    """Judge the key by its form. No part of it is shown.
+    """Check the key's format without showing any part of it.
 
-    `foreign`: the service is not Google's, so its keys may have another form.
+    `foreign` is True if the service isn't Google's, so its keys can have another format.
     """
     problem = impossible(key)
     if problem and not foreign:
@@ -111,7 +110,7 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
 
 
 async def _connection(scene: Scene) -> Found:
-    """Check name resolution, connection and certificate. The key is not sent."""
+    """Check the DNS name, the connection and the certificate, without sending the key."""
     parts = urlsplit(scene.settings.gemini.base_url or _GOOGLE)
     host, plain = parts.hostname or "", parts.scheme == "http"
     port = parts.port or (80 if plain else 443)
@@ -129,24 +128,30 @@ async def _connection(scene: Scene) -> Found:
 
 
 async def _reach(host: str, port: int, context: ssl.SSLContext | None) -> str | None:
-    """Return when the certificate expires, as formatted by ssl; None without TLS. Raises
-    OSError."""
+    """Connect, and return the certificate's expiry time in ssl's format, or None without TLS.
+
+    Raises OSError.
+    """
     _, writer = await asyncio.open_connection(host, port, ssl=context)
     try:
         told = writer.get_extra_info("peercert") or {}
         return str(told["notAfter"]) if "notAfter" in told else None
     finally:
-        writer.transport.abort()  # nothing was sent, so no orderly close is needed
+        writer.transport.abort()  # nothing was sent, so there is nothing to flush
 
 
 def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
-    """Judge a successful connection. `ends` is when the certificate expires, as formatted by ssl;
-    None without TLS."""
+    """Check the certificate of a successful connection.
+
+    `ends` is its expiry time in ssl's format, or None without TLS.
+    """
     if ends is None:
         return odd(f"connected to {host} without TLS", "set gemini.base_url to an https address")
     left = int((ssl.cert_time_to_seconds(ends) - now.timestamp()) // 86_400)
     told = f"connected to {host}; its certificate is valid for {left} days"
-    if left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname:  # Google renews its own
+    if (
+        left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname
+    ):  # Google renews its own certificate
         return odd(told, "renew it soon")
     return good(told)
 
@@ -166,7 +171,7 @@ def judge_failure(host: str, error: OSError) -> Found:
 
 
 async def _word(scene: Scene) -> Found:
-    """Try the key with the Live model, then let the other model answer."""
+    """Try the key with the Live model, and ask the other model for a one-word answer."""
     gemini = scene.settings.gemini
     access = Access(
         gemini.api_key.get_secret_value().strip(),
@@ -193,14 +198,14 @@ async def _word(scene: Scene) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An answer and the tokens used."""
+    """A model's answer and the tokens it used."""
 
     row: ModelRow
     words: str
     used: TokensUsed
 
     def as_record(self, now: datetime) -> TurnRecord:
-        """Return the record for the journal, which sums up daily costs."""
+        """Return a journal record, so that the answer counts towards the daily cost."""
         used = self.used
         return TurnRecord(
             new_id(now),
@@ -215,7 +220,7 @@ class _Said:
 
 
 async def _say(access: Access, model: str) -> _Said:
-    """Let the model say one word. Raises IntegrationError."""
+    """Ask the model for a one-word answer. Raises IntegrationError."""
     row, _ = model_row(model, "once")
     words, used = "", TokensUsed(0, 0)
     async with aclosing(OnceClient(access)) as client:
@@ -231,7 +236,7 @@ async def _say(access: Access, model: str) -> _Said:
 
 
 def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
-    """Judge the answer without showing it, because its text is not trusted."""
+    """Check that there is an answer. Its text isn't shown, because it is untrusted."""
     if not words:
         return odd(
             f"{once_model} gave an empty answer",

@@ -1,4 +1,4 @@
-"""Checks of the house: Home Assistant, its tools, the live snapshot, and Hearth's device in it."""
+"""Check the house: Home Assistant, its tools and states, and Hearth's device."""
 
 import secrets
 from collections import Counter
@@ -39,18 +39,18 @@ from integrations.mcp.servers import HOME_ASSISTANT, ServerSpec, ServerState
 from integrations.mqtt.client import publish_last
 
 _OPEN_S = 25.0  # seconds for connecting and the first snapshot
-_NAMED = 5  # names shown of each list; hearth tools rate shows them all
+_NAMED = 5  # names shown per list; `hearth tools rate` shows all
 _SERVERS_S = 20.0  # seconds for programs to start and list their tools
 
 
 @dataclass(frozen=True, slots=True)
 class HouseScene:
-    """The house as its checks see it."""
+    """The open house and Home Assistant's first response, for the checks."""
 
     settings: Settings
     home: HomeContext
     address: Address
-    answer: Instance | IntegrationError  # answer to the first request
+    answer: Instance | IntegrationError  # response to the first request
     record: DeviceRecord | ConfigError | None
 
     @property
@@ -59,10 +59,10 @@ class HouseScene:
 
 
 async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Finding]:
-    """Open the house and examine it.
+    """Connect to the house and return the findings.
 
-    If it does not answer, it is not examined further, and the other tool servers are only checked
-    for usability.
+    If Home Assistant is unreachable or rejects the token, only the other tool servers are checked
+    as well.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -127,7 +127,7 @@ async def _tools(scene: HouseScene) -> Found:
 
 
 def judge_menu(menu: Menu) -> str:
-    """Return a summary of the tools offered to a model."""
+    """Summarise how many tools are offered to the model."""
     offered = menu.offered()
     own = sum(entry.server == HOME_ASSISTANT for entry in offered)
     hidden = len(menu.entries) - len(offered)
@@ -136,7 +136,6 @@ def judge_menu(menu: Menu) -> str:
 
 
 async def _counts(home: HomeContext) -> Counter[str]:
-    """Return the number of tools by server."""
     menu = await home.tools.menu()
     return Counter(entry.server for entry in menu.entries)
 
@@ -146,7 +145,7 @@ def judge_servers(
 ) -> list[Finding]:
     """Return a finding for each tool server other than Home Assistant's own.
 
-    `tools` holds the number of tools and `servers` the settings, by server name.
+    `tools` contains the number of tools and `servers` the settings, by server name.
     """
     return [
         finding(
@@ -202,7 +201,8 @@ async def _openers(scene: HouseScene) -> Found:
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
-    """Judge what may open the house: freed by a rating, not rated, or seen to open something."""
+    """List entities that could open the house: rated as harmless, not rated, or seen opening
+    something."""
     things = may_open(house)
     seen = [one for one in things if house.seen_opening.get(one.entity_id)]
     freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]
@@ -278,7 +278,7 @@ async def _area(scene: HouseScene) -> Found:
     )
 
 
-# The others only make sense if the first two pass.
+# The other checks run only if the first two pass.
 CHECKS: tuple[Check[HouseScene], ...] = (
     Check("home assistant", _answers),
     Check("token", _token),
@@ -298,7 +298,7 @@ async def _broker(scene: Scene) -> Found:
     if not mqtt.host:
         return good("not used: mqtt.host is empty")
     try:
-        # With its own client id, so that a running Hearth stays connected.
+        # Use a different client id, or the broker would disconnect a running Hearth.
         await publish_last(broker_of(mqtt), f"hearth-doctor-{secrets.token_hex(4)}", ())
     except IntegrationError as error:
         return bad(str(error), _MEND)

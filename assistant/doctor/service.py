@@ -1,4 +1,4 @@
-"""Checks of the service: whether systemd restarts, watches and sandboxes Hearth."""
+"""Check the systemd unit and its sandbox, and who can reach Hearth's interfaces."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from assistant.doctor.gemini import is_used
 from integrations.web.pages import is_loopback
 
 UNIT = "hearth.service"
-_MOST_EXPOSED = 2.5  # of 10; deploy/hearth.service has 1.7 to 2.0
+_MOST_EXPOSED = 2.5  # maximum score of 10; deploy/hearth.service has 1.7 to 2.0
 _ASK_S = 6.0
 _BOOTED = Path("/run/systemd/system")  # sd_booted(3)
 _ASKED = (
@@ -28,7 +28,7 @@ _NO_UNIT = "hearth.service is not installed; deploy/install.sh installs it"
 
 
 def judge_unit(told: Mapping[str, str]) -> Found:
-    """Judge the state of the unit. `told` holds properties as named by `systemctl show`."""
+    """Check the unit's state. `told` contains its properties from `systemctl show`."""
     if told.get("LoadState") == "not-found":
         return good(_NO_UNIT)
     active, restarts = told.get("ActiveState", ""), told.get("NRestarts", "0")
@@ -51,7 +51,7 @@ def judge_unit(told: Mapping[str, str]) -> Found:
 
 
 def judge_watchdog(told: Mapping[str, str]) -> Found:
-    """Judge whether Hearth is restarted after it hangs or dies."""
+    """Check that systemd restarts Hearth if it crashes or hangs."""
     if told.get("LoadState") == "not-found":
         return good(_NO_UNIT)
     lacks = []
@@ -72,8 +72,10 @@ def judge_watchdog(told: Mapping[str, str]) -> Found:
 
 
 def judge_hardening(exposure: float | None) -> Found:
-    """Judge the sandboxing. `exposure` is 0 to 10, as from `systemd-analyze security`; None if not
-    known."""
+    """Check the sandbox. `exposure` is the score of `systemd-analyze security`, from 0 to 10.
+
+    It is None if the score is unknown.
+    """
     if exposure is None:
         return odd("unknown", f"see the output of: systemd-analyze security {UNIT}")
     told = f"exposure {exposure:.1f} of 10"
@@ -90,7 +92,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def parse_exposure(text: str) -> float | None:
-    """Return the figure in the last line of `systemd-analyze security UNIT`."""
+    """Return the score in the output of `systemd-analyze security`, or None if there is none."""
     found = _EXPOSURE.search(text)
     return float(found[1]) if found else None
 
@@ -117,7 +119,7 @@ async def _hardening(scene: Scene) -> Found:
 
 
 async def _properties() -> Mapping[str, str] | None:
-    """Return the unit's properties, None if systemd does not run or does not answer."""
+    """Return the unit's properties, or None if systemd is not running or doesn't respond."""
     if not await asyncio.to_thread(_BOOTED.is_dir):
         return None
     named = f"--property={','.join(_ASKED)}"
@@ -125,7 +127,7 @@ async def _properties() -> Mapping[str, str] | None:
 
 
 async def _says(*command: str) -> str:
-    """Return a program's output, "" if it is missing or takes too long."""
+    """Run a program and return its output, or "" if it is missing or too slow."""
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
@@ -153,7 +155,7 @@ SERVICE_CHECKS: tuple[Check[Scene], ...] = (
 
 
 def judge_exposure(http: Http) -> Found:
-    """Judge by the settings who can reach the HTTP interface, and whether it is encrypted."""
+    """Check in the settings who can reach the HTTP interface, and whether it uses TLS."""
     where = f"{http.host or 'every address'}, port {http.port}"
     if http.tls_key and not http.tls_cert:
         return bad(f"{where}: a key without a certificate", "set http.tls_cert too")
@@ -168,7 +170,7 @@ def judge_exposure(http: Http) -> Found:
 
 
 def judge_console(daemon: Daemon | None) -> Found:
-    """Judge the console by the answers of the running Hearth."""
+    """Check that the running Hearth serves the console."""
     if daemon is None:
         return good("not served: Hearth is not running")
     if not daemon.health:
@@ -198,8 +200,10 @@ _HOUSE = ("home assistant", "token", "tools", "live picture", "device", "area")
 
 
 def lacking(settings: Settings) -> set[str]:
-    """Return the configured parts ("house", "gemini", "broker") whose secret is not available
-    here."""
+    """Return which of "house", "gemini" and "broker" are configured, but lack their secret here.
+
+    A service can have secrets that other processes can't read.
+    """
     lacks = set()
     home, mqtt = settings.home_assistant, settings.mqtt
     if home.url != DEMO and not home.token.get_secret_value():
@@ -212,7 +216,7 @@ def lacking(settings: Settings) -> set[str]:
 
 
 def part_of(check: str) -> str:
-    """Return the part that a check is about, "" for none."""
+    """Return the part that a check belongs to: "house", "gemini" or "broker", or "" for others."""
     if check in _HOUSE or check.startswith("server "):
         return "house"
     if check.startswith("gemini"):
@@ -221,9 +225,9 @@ def part_of(check: str) -> str:
 
 
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
-    """Return the running Hearth's findings on parts that cannot be examined here.
+    """Return the running Hearth's findings about the parts whose secrets are unavailable here.
 
-    Empty if there are none or it does not answer.
+    The keys are those of `lacking`. Empty if nothing is lacking or Hearth doesn't respond.
     """
     parts = lacking(scene.settings)
     daemon = scene.daemon

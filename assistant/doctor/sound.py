@@ -1,4 +1,4 @@
-"""Checks of microphone and loudspeaker, and of the echo between them."""
+"""Check the microphone and the loudspeaker, and the echo between them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -30,11 +30,11 @@ from integrations.owner import OwnedTasks
 _LISTEN_S = 2.0
 _LISTEN_LIMIT_S = 9.0  # seconds; an idle sound server takes 2 s for the first block
 _CALL_S = 2.0  # seconds for each call into the sound system
-_SILENT_DB = -90.0  # one step of 16 bits: no microphone in a room is this quiet
-_NOISY_DB = -38.0  # speech across a room hardly stands out from this
-_CLIPPED = 16  # clipped samples per second: 1 ms
-# A delay typical of Bluetooth and network speakers, by which every answer begins later. A sound
-# server alone was seen to take 300 to 500 ms.
+_SILENT_DB = -90.0  # one step of 16 bits; every real microphone is louder
+_NOISY_DB = -38.0  # noise level above which speech from across the room is hard to detect
+_CLIPPED = 16  # clipped samples per second, which is 1 ms of audio
+# Longer delays are typical of Bluetooth and network speakers, and make every answer start later.
+# A sound server alone was measured at 300 to 500 ms.
 _LATE_MS = 600.0
 _HELD = "`hearth run` is using the devices"
 
@@ -64,7 +64,7 @@ async def _device(name: str, kind: Kind, daemon: Daemon | None) -> Found:
 
 
 def _closed(device: DeviceInfo) -> Found | None:
-    """Return why no sound passes this device, None if it does."""
+    """Return a problem if the device is muted, at volume 0 or a monitor, otherwise None."""
     if device.monitor:
         return bad(
             f"{device.name} is not a microphone: it records what a loudspeaker plays",
@@ -85,7 +85,7 @@ def _closed(device: DeviceInfo) -> Found | None:
 
 
 def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
-    """Return the problem that the running Hearth reports of the device, None if there is none."""
+    """Return the problem that the running Hearth reports for the device, or None."""
     told = (daemon.state or {}).get("troubles") if daemon is not None else None
     what = {"input": "microphone", "output": "loudspeaker"}[device.kind]
     problem = told.get(what) if isinstance(told, dict) else None
@@ -93,7 +93,7 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """Judge the level, as heard by the running Hearth or by listening here."""
+    """Check the level, measured by the running Hearth or by listening for two seconds."""
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")
@@ -115,7 +115,7 @@ async def _level(scene: Scene) -> Found:
 
 
 def judge_told(daemon: Daemon) -> Found:
-    """Judge the level that the running Hearth reports."""
+    """Check the microphone level that the running Hearth reports."""
     if not daemon.lets_us_in or daemon.level is None:
         return good(f"not measured: {_HELD}")
     if (daemon.state or {}).get("muted"):
@@ -124,8 +124,10 @@ def judge_told(daemon: Daemon) -> Found:
 
 
 def judge_level(figures: Mapping[str, Any], how: str) -> Found:
-    """Judge the level. `figures` are those of `GET /v1/level`, over about a second; `how` says how
-    they were measured."""
+    """Check the microphone level.
+
+    `figures` are in the format of `GET /v1/level`. `how` describes how they were measured.
+    """
     rms, peak = figures.get("rms_db"), figures.get("peak_db")
     clipped, floor = figures.get("clipped"), figures.get("noise_floor_db")
     if rms is None or peak is None or floor is None or clipped is None:
@@ -149,13 +151,13 @@ def judge_level(figures: Mapping[str, Any], how: str) -> Found:
 
 
 async def _muted(settings: Settings) -> bool:
-    """Return True if a person has muted the microphone. Raises ConfigError, StoreError."""
+    """Return True if the user has muted the microphone. Raises ConfigError and StoreError."""
     async with Store(settings.database, SystemClock()) as store:
         return await store.kept(MUTED) not in (None, False)
 
 
 async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
-    """Listen briefly and return the levels. Raises AudioError, also if no sound comes in time."""
+    """Listen for two seconds and return the levels. Raises AudioError."""
     gone: list[str] = []
     microphone = SteadyMicrophone(DeviceInput(name, channel), calls=BoundedCalls(_CALL_S))
     async with OwnedTasks() as tasks:
@@ -164,7 +166,7 @@ async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
         def changed(change: MicrophoneChange) -> None:
             if change.status is MicrophoneStatus.MISSING:
                 gone.append(microphone.sentence)
-                measuring.cancel()  # otherwise it would be looked for without end
+                measuring.cancel()  # otherwise it would wait for the microphone forever
 
         microphone.on_change = changed
         await asyncio.wait({measuring}, timeout=_LISTEN_LIMIT_S)
@@ -178,7 +180,7 @@ async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
 
 
 async def _measure(microphone: SteadyMicrophone) -> Mapping[str, Any] | AudioError:
-    """Return the levels, or the error: raising it would end more than this task."""
+    """Return the levels or the AudioError; raising it would also cancel the caller."""
     level, ends = Level(), round(_LISTEN_S * SAMPLE_RATE)
     try:
         async with aclosing(microphone.frames()) as frames:
@@ -192,7 +194,7 @@ async def _measure(microphone: SteadyMicrophone) -> Mapping[str, Any] | AudioErr
 
 
 async def _round_trip(scene: Scene) -> Found:
-    """Measure the echo with a chirp if that is allowed, else use what is known of these devices."""
+    """Measure the echo with a chirp if permitted; otherwise use the stored measurement."""
     audio = scene.settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
         return good("not measured: needs a microphone and a loudspeaker")
@@ -219,8 +221,10 @@ def _judge_known(known: EchoPath | None, *, free: bool) -> Found:
 
 
 def judge_again(now: EchoPath, known: EchoPath) -> Found:
-    """Judge a new measurement when `known` is stored. The stored one is kept, as this may be a bad
-    moment."""
+    """Compare a new echo measurement with the stored one.
+
+    The stored measurement is kept, because the new one might have been disturbed.
+    """
     if now.kind == known.kind:
         return judge_path(now, "measured now")
     return odd(
@@ -230,7 +234,7 @@ def judge_again(now: EchoPath, known: EchoPath) -> Found:
 
 
 def judge_path(path: EchoPath, how: str) -> Found:
-    """Judge how much of the loudspeaker the microphone hears."""
+    """Check how much of the loudspeaker's sound the microphone picks up."""
     if path.kind == "echo":
         told = f"{path.delay_ms:.0f} ms, an echo of {round(path.level_db)} dB ({how})"
         if path.delay_ms > _LATE_MS:
@@ -250,7 +254,7 @@ def judge_path(path: EchoPath, how: str) -> Found:
 
 
 async def _echo(scene: Scene) -> Found:
-    """Judge whether speech can interrupt an answer, and how Hearth's own voice is removed."""
+    """Check that users can interrupt an answer by speaking, and how the echo is removed."""
     try:
         echo = await plan_echo(scene.settings)
     except AudioError as error:

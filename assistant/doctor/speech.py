@@ -1,4 +1,7 @@
-"""Checks of speech: wake words and voice detector on spoken clips, stop words, and the voices."""
+"""Check speech: wake words, the voice detector, stop words and voices.
+
+Wake words and the voice detector are tested on clips that espeak-ng speaks.
+"""
 
 import asyncio
 import subprocess
@@ -22,15 +25,15 @@ from audio.wake import WakeEngine, added_words, built_in_words
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """Result of one language's voice."""
+    """The test result of one language's voice."""
 
     detail: str
-    complaint: str = ""  # what is wrong and what to do
-    mute: bool = False  # no voice speaks this language
+    complaint: str = ""  # the problem and the fix
+    mute: bool = False  # True if no voice speaks this language
 
 
 async def voice(scene: Scene) -> Found:
-    """Let the voice of each language say a phrase that is not played."""
+    """Let each language's voice synthesise a phrase, without playing it."""
     settings = scene.settings
     own, spare = voices_of(settings), spare_voices_of(settings)
     tried = [
@@ -61,29 +64,29 @@ def _try(language: str, own: Voices, spare: Voices) -> _Tried:
 
 
 def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
-    """Return the voice and its speed in words. Raises AudioError."""
+    """Synthesise a phrase. Return the voice and its speed as text. Raises AudioError."""
     voice = voices(language)
     for _ in voice.speak(WARM_PHRASE):
         pass
     return voice, "" if voice.factor is None else f"{voice.factor:.2f} of real time"
 
 
-_CAME_NEAR = 0.5  # of 1: a model that scores this on a clip works
-_SPEECH = 0.5  # probability that the pipeline takes for speech
+_CAME_NEAR = 0.5  # score on a clip, 0 to 1, that proves that the model works
+_SPEECH = 0.5  # probability from which the pipeline detects speech
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Result of one wake word's model on clips of it."""
+    """The test result of a wake word's model."""
 
     word: str  # as people say it
     heard: bool
     best: float  # its highest score, 0 to 1
-    known: bool  # the word comes with the engine, so the clips are known to be good
+    known: bool  # the word comes with the engine, so its clips are known to work
 
     @property
     def told(self) -> str:
-        """Part of the result line about this word."""
+        """The result as a part of the check's line."""
         if self.heard:
             return f"{self.word} heard, {self.best:.2f}"
         if self.known:
@@ -94,7 +97,7 @@ class Tried:
 
 
 def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Found:
-    """Judge the wake words. `fooled` lists the words that were detected in other speech."""
+    """Check the wake words. `fooled` contains those that other speech triggered."""
     told = f"{engine}, clips by espeak-ng: {'; '.join(one.told for one in tried)}"
     if fooled:
         return odd(
@@ -135,7 +138,10 @@ def _try_words(scene: Scene) -> Found:
 
 
 def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
-    """Speak the wake word in one voice after another until it is detected. Raises AudioError."""
+    """Speak the wake word with one voice after another until it is detected.
+
+    Raises AudioError.
+    """
     best = 0.0
     for take in TAKES:
         fired, scores = _hear(engine, speak(spelled(model), take), [model])
@@ -148,7 +154,7 @@ def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
 def _hear(
     engine: WakeEngine, sound: bytes, words: Sequence[str]
 ) -> tuple[Collection[str], Mapping[str, float]]:
-    """Return the words detected in the audio, and the best score of each."""
+    """Return the words detected in the audio, and each word's best score."""
     engine.restart()
     fired, best = set[str](), dict.fromkeys(words, 0.0)
     for frame, end in _frames(sound):
@@ -159,14 +165,16 @@ def _hear(
 
 
 def _frames(sound: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield each frame with the sample at which it ends."""
+    """Yield each frame and the number of its last sample, counted from 1."""
     for number, start in enumerate(range(0, len(sound) - FRAME_BYTES + 1, FRAME_BYTES), 1):
         yield sound[start : start + FRAME_BYTES], number * FRAME_SAMPLES
 
 
 def judge_detector(kind: str, speech: float, silence: float) -> Found:
-    """Judge the voice detector. `speech` and `silence` are its highest probabilities during speech
-    and silence."""
+    """Check that the voice detector tells speech from silence.
+
+    `speech` and `silence` are its highest probabilities in audio of each kind.
+    """
     told = f"{kind}: speech {speech:.2f}, silence {silence:.2f}"
     if speech < _SPEECH or silence >= _SPEECH:
         return bad(told, "reinstall Hearth: the detector cannot tell speech from silence")
@@ -197,8 +205,7 @@ def _loudest(detector: VoiceDetector, sound: bytes) -> float:
 
 
 async def _stop_words(scene: Scene) -> Found:
-    """Report how stop words are recognised. Never a problem: the wake word interrupts in every
-    language."""
+    """List what can interrupt an answer. This is never a problem, as the wake word always can."""
     settings = scene.settings
     typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
     works = ["the wake word", f"typed or in a transcript: {typed}"]
@@ -212,26 +219,24 @@ async def _stop_words(scene: Scene) -> Found:
     return good("; ".join(works))
 
 
-#
-# Spoken clips for the check of wake words, made by espeak-ng when needed.
-#
-# The voices were chosen by measurements with espeak-ng 1.51 and 1.52: every word that comes with
-# either engine is detected in at least one of them, with normal and low sensitivity. With 1.51,
-# `klatt2` at 150 words a minute wakes them all. `hey_jarvis` with micro is the hardest: at low
-# sensitivity only one voice works.
+# espeak-ng speaks the clips for the wake word check. The voices in TAKES were chosen by
+# measurements with espeak-ng 1.51 and 1.52: each built-in word of either engine is detected in at
+# least one of them, at normal and low sensitivity. With 1.51, `klatt2` at 150 words a minute
+# triggers all words. `hey_jarvis` with the engine micro is the hardest: at low sensitivity only one
+# voice triggers it.
 
 
 OTHER_SPEECH = "What is the weather going to be like tomorrow afternoon?"
 
 _LIMIT_S = 8.0  # seconds for espeak-ng, which takes about 0.1 s
 _BEFORE_S, _AFTER_S = 0.5, 1.0  # seconds of silence before and after the speech
-# The words as the models were trained, spelled for espeak-ng.
+# Spellings with which espeak-ng pronounces the words as in the models' training data.
 _SPELLED = {"okay_nabu": "okay nah boo", "hey_mycroft": "hey my croft", "hey_rhasspy": "hey raspy"}
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One way to say a text."""
+    """An espeak-ng voice and its speed."""
 
     voice: str  # an espeak-ng voice
     words_a_minute: int
@@ -248,18 +253,20 @@ TAKES = (
 
 
 def called(model: str) -> str:
-    """Return a model's word as people write it. `model` is "okay_nabu" or the path of a model's
-    file."""
+    """Return the wake word of a model as people write it.
+
+    `model` is a name such as "okay_nabu" or the path of a model file.
+    """
     return model.rpartition("/")[2].partition(".")[0].replace("_", " ")
 
 
 def spelled(model: str) -> str:
-    """Return the word as espeak-ng has to read it."""
+    """Return the model's wake word, spelled so that espeak-ng pronounces it correctly."""
     return _SPELLED.get(model, called(model))
 
 
 def speak(text: str, take: Take) -> bytes:
-    """Return the spoken text as mono int16 at SAMPLE_RATE, with silence around it. Blocking.
+    """Return the speech with silence around it, as mono int16 at SAMPLE_RATE. Blocking.
 
     Raises InputUnusable if espeak-ng is missing or fails.
     """
@@ -290,8 +297,8 @@ def _silence(seconds: float) -> bytes:
 
 
 CHECKS: tuple[Check[Scene], ...] = (
-    Check("wake word", _wake_word, limit_s=20.0),  # up to seven clips per word
+    Check("wake word", _wake_word, limit_s=20.0),  # runs up to seven clips per word
     Check("voice detector", _detector),
     Check("stop words", _stop_words),
-    Check("voice", voice, limit_s=30.0),  # large models on a slow card
+    Check("voice", voice, limit_s=30.0),  # loading large models from a slow SD card takes long
 )

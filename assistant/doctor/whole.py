@@ -1,6 +1,7 @@
-"""All checks: dependent ones in order, the rest concurrently.
+"""Run all checks.
 
-Sound comes first and alone, because audio stutters on a busy machine.
+The machine and the sound devices are checked first, one after the other, because audio stutters on
+a busy machine. The other groups of checks run concurrently.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ _NOTHING = May()
 async def examine_all(
     settings: Settings, may: May = _NOTHING, watch: Watch = unwatched
 ) -> list[Finding]:
-    """Return all findings, without their groups."""
+    """Return all findings as one list."""
     groups = await examine_groups(settings, may, watch)
     return [finding for group in groups for finding in group.findings]
 
@@ -31,10 +32,10 @@ async def examine_groups(
     watch: Watch = unwatched,
     config: Path | None = None,
 ) -> list[Group]:
-    """Return all findings, in groups for people.
+    """Return all findings in groups for display.
 
-    `may` allows actions beyond looking; none by default, as for programs. `watch` is called with
-    each check as it begins. `config` is the configuration given; None for the usual one.
+    `may` permits checks that users could notice. `watch` is called with the name of each check when
+    it starts. `config` is the configuration file, or None for the default.
     """
     watch("running")
     scene = await open_scene(settings, may, config)
@@ -55,8 +56,10 @@ async def examine_groups(
 
 
 async def _outside(scene: Scene, watch: Watch) -> list[Group]:
-    """Examine house, Gemini and broker concurrently, through the running Hearth if only it has the
-    secrets."""
+    """Check the house, Gemini and the broker concurrently.
+
+    If only the running Hearth has the secrets for one of them, use its findings.
+    """
     theirs = await by_the_daemon(scene)
 
     async def house() -> list[Finding]:

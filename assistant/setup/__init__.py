@@ -1,1 +1,1 @@
-"""Questions of `hearth setup`, and the file that it writes. Begin with `conversation`."""
+"""`hearth setup`: its questions and the configuration file it writes. Start at `conversation`."""

@@ -1,4 +1,4 @@
-"""Questions of `hearth setup`, and answers from a terminal or from flags."""
+"""Parse the answers to setup's questions, from the terminal or from options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -20,11 +20,11 @@ _PORT = 8123  # Home Assistant's default port
 
 
 class Unclear(Exception):
-    """A line could not be understood. `str(error)` is one sentence that says what to type."""
+    """Raised for a line that can't be parsed. `str(error)` says what to type instead."""
 
 
 def yes_or_no(line: str, default: bool) -> bool:
-    """Read a yes or a no in any of Hearth's languages. Raises Unclear."""
+    """Parse yes or no in any of Hearth's languages. Raises Unclear."""
     said = line.strip().casefold().rstrip(".!")
     if not said:
         return default
@@ -36,9 +36,9 @@ def yes_or_no(line: str, default: bool) -> bool:
 
 
 def read_numbers(line: str, most: int) -> frozenset[int]:
-    """Read numbers from 1 to `most`, separated by commas or spaces; an empty line has none.
+    """Parse numbers from 1 to `most`, separated by commas or spaces. Raises Unclear.
 
-    Raises Unclear.
+    An empty line yields an empty set.
     """
     told = line.replace(",", " ").split()
     found = frozenset(int(one) for one in told if one.isdecimal())
@@ -48,7 +48,7 @@ def read_numbers(line: str, most: int) -> frozenset[int]:
 
 
 def read_languages(line: str) -> tuple[str, ...]:
-    """Read language codes separated by commas or spaces, e.g. "en, es". Raises Unclear."""
+    """Parse language codes separated by commas or spaces, such as "en, es". Raises Unclear."""
     codes = [code.strip() for code in line.replace(",", " ").split()]
     try:
         checked = [_LANGUAGE.validate_python(code) for code in codes]
@@ -64,15 +64,12 @@ _SKIP = frozenset({"skip", "later"})
 
 
 def is_skip(line: str) -> bool:
-    """Return True if a person wants to answer a question another time."""
+    """Return True if the user skips the question with "skip" or "later"."""
     return line.strip().casefold() in _SKIP
 
 
 def read_address(line: str) -> str:
-    """Return a URL, or "demo". A bare name gets "http://" and Home Assistant's port.
-
-    Raises Unclear.
-    """
+    """Parse a URL or "demo". A bare host name gets "http://" and port 8123. Raises Unclear."""
     url = line.strip()
     if url.casefold() == DEMO:
         return DEMO
@@ -89,9 +86,10 @@ def read_address(line: str) -> str:
 
 
 def one_of_these(line: str, options: Sequence[str]) -> int | None:
-    """Return the index of the option with that number or name, or None if there is none.
+    """Return the index of the option that the line names, or None.
 
-    Case is ignored, and the beginning of a name will do if only one option begins like that.
+    The line can be the option's number, its name in any case, or an unambiguous beginning of the
+    name.
     """
     said = line.strip()
     if said.isdecimal():
@@ -105,7 +103,7 @@ def one_of_these(line: str, options: Sequence[str]) -> int | None:
 
 
 def read_room(line: str, rooms: Sequence[str]) -> str:
-    """Return one of the rooms by number or name, or "" for "-". Raises Unclear."""
+    """Return the room with this number or name, or "" for "-". Raises Unclear."""
     if line.strip() == "-":
         return ""
     place = one_of_these(line, rooms)
@@ -120,17 +118,20 @@ def read_room(line: str, rooms: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SoundWish:
-    """A person's wish after trying the sound."""
+    """What the user wants to do after the sound check."""
 
     microphone: int | None = None  # another microphone, by its position in the list
     speaker: int | None = None
     again: bool = False
-    settled: bool = False  # these two are right
-    later: bool = False  # leave the sound settings as they were
+    settled: bool = False  # keep the current devices
+    later: bool = False  # leave the sound settings unchanged
 
 
 def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
-    """Read the answer: Enter or yes, "m2" or "s1", "r" or "skip". Raises Unclear."""
+    """Parse the answer to the sound check. Raises Unclear.
+
+    It is "yes" or Enter, "r" to try again, "skip", or other devices such as "m2" or "s1".
+    """
     said = line.strip().casefold()
     if not said or said in _YES:
         return SoundWish(settled=True)
@@ -149,19 +150,19 @@ def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
 
 
 class Way(Enum):
-    """A way in which `hearth setup` can proceed."""
+    """The modes in which `hearth setup` can run."""
 
-    TALK = "talk"  # ask everything that no flag answers
-    CHANGE = "change"  # write the flags' answers into the existing configuration
-    FRESH = "fresh"  # make a configuration from the flags alone
-    REFUSE = "refuse"  # no flag answers anything, and there is a configuration already
+    TALK = "talk"  # ask all questions that no option answers
+    CHANGE = "change"  # write the options' answers to the existing configuration
+    FRESH = "fresh"  # create a configuration from the options alone
+    REFUSE = "refuse"  # a configuration exists and no option changes it
 
 
 def way_of(*, exists: bool, given: bool, person: bool) -> Way:
-    """Choose the way.
+    """Choose the mode.
 
-    `exists`: there is a configuration to keep; `given`: a flag answers something; `person`: there
-    is a person to ask.
+    `exists` is True if there is a configuration to keep, `given` if an option answers a question,
+    and `person` if there is someone to ask.
     """
     if exists and given:
         return Way.CHANGE
@@ -171,26 +172,26 @@ def way_of(*, exists: bool, given: bool, person: bool) -> Way:
 
 
 class Person(Protocol):
-    """A person at a terminal."""
+    """The user at a terminal, to whom setup prints text and asks questions."""
 
     def tell(self, text: str, style: str = "") -> None:
-        """Print one or more lines; `style` as rich names it."""
+        """Print one or more lines. `style` is a rich style."""
         ...
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Return the person's line, stripped, or `default`, which is shown, if it is empty.
+        """Show the prompt and the default. Return the user's line, or the default if it is empty.
 
         Raises Gone if the input was closed.
         """
         ...
 
     def watch(self) -> AbstractContextManager[Callable[[Reading], None]]:
-        """Show a meter inside the block; the function moves it."""
+        """Show a level meter while the context is open, and yield the function that updates it."""
         ...
 
 
 class Gone(Exception):
-    """The terminal was closed, or the person ended the input."""
+    """Raised if the terminal was closed or the input has ended."""
 
 
 MOST = 8  # questions in one setup
@@ -199,14 +200,14 @@ T = TypeVar("T")
 
 
 class SetupQuestions:
-    """Numbered questions. One that takes several lines to answer counts once."""
+    """Asks numbered questions. A question with several prompts counts once."""
 
     def __init__(self, person: Person) -> None:
         self.person = person
-        self.asked: list[str] = []  # the titles, in order
+        self.asked: list[str] = []  # titles of the questions asked so far
 
     def begin(self, title: str) -> None:
-        """Start a new question."""
+        """Print the title of the next question."""
         self.asked.append(title)
         self.person.tell("")
         self.person.tell(f"{len(self.asked)}  {title}", "bold")
@@ -214,7 +215,7 @@ class SetupQuestions:
     async def ask(
         self, prompt: str, read: Callable[[str], T], default: str = "", *, hidden: bool = False
     ) -> T:
-        """Ask until `read` understands the line, and return what it read."""
+        """Ask until `read` accepts the line, and return its result."""
         while True:
             line = await self.person.ask(prompt, default, hidden=hidden)
             try:
@@ -228,12 +229,12 @@ class SetupQuestions:
 
 
 LOOPBACK = "127.0.0.1"  # the HTTP interface listens on this machine only
-EVERYWHERE = "0.0.0.0"  # or on the home network too
+EVERYWHERE = "0.0.0.0"  # it also listens on the home network
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers. None: not answered, so the setting stays as it is."""
+    """The user's answers. A setting whose answer is None stays unchanged."""
 
     url: str | None = None  # Home Assistant's address
     token: str | None = field(default=None, repr=False)
@@ -256,7 +257,7 @@ class Answers:
         return self != Answers()
 
     def values(self) -> dict[tuple[str, str], Any]:
-        """Return the answers by section and key of the settings, without secrets and voices."""
+        """Return the answers by section and key, without secrets and voices."""
         told = {
             ("home_assistant", "url"): self.url,
             ("home_assistant", "verify_tls"): self.verify_tls,
@@ -275,6 +276,6 @@ class Answers:
 
     @property
     def of_the_house(self) -> bool:
-        """True if Home Assistant has to confirm an answer."""
+        """True if one of the answers concerns Home Assistant."""
         told = (self.url, self.token, self.verify_tls, self.ca_file, self.name, self.area)
         return any(one is not None for one in told)

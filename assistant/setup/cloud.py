@@ -1,4 +1,4 @@
-"""Questions 6 and 7: consent to Gemini, after four lines on what it means, and the key."""
+"""Questions 6 and 7 of setup: consent to Gemini, with a summary of its terms, and the key."""
 
 from dataclasses import replace
 from datetime import date
@@ -16,8 +16,9 @@ from integrations.gemini.models import cost_usd, model_row
 COMMANDS_A_DAY = 50
 TERMS = "https://ai.google.dev/gemini-api/terms"
 
-# "Turn on the kitchen light" in the simulated house: instruction and tools (6,000 tokens), read
-# before the call and after its result, 2 x 4 s of sound at 25 tokens a second, 3 s of answer.
+# The tokens for "Turn on the kitchen light" in the simulated house: the instruction and tools
+# (6,000 tokens) are read before the call and again after its result, with 2 x 4 s of audio at 25
+# tokens a second and a 3 s answer.
 ONE_COMMAND = TokensUsed(
     input_tokens=12_200,
     output_tokens=125,
@@ -31,13 +32,13 @@ ONE_COMMAND = TokensUsed(
 
 
 def price_of_a_day(settings: Settings, on: date | None = None) -> float:
-    """Return the price in USD of COMMANDS_A_DAY commands like ONE_COMMAND with this model."""
+    """Estimate the price of COMMANDS_A_DAY commands with the configured model, in US dollars."""
     row, _ = model_row(settings.gemini.model)
     return COMMANDS_A_DAY * cost_usd(row, ONE_COMMAND, on)
 
 
 def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, str, str]:
-    """Return four lines: the data that is sent, its recipient, the price and the terms."""
+    """Return four lines about Gemini: what is sent, to whom, at what price and on which terms."""
     cap = settings.limits.daily_cost_usd
     return (
         "What leaves your home: the sound of a sentence after the wake word, names and states of "
@@ -56,7 +57,10 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
 async def ask_about_gemini(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Return the answers with consent and key. Nothing goes to Google before the yes."""
+    """Ask for consent and the key, and add them to the answers.
+
+    Nothing is sent to Google before the user has agreed.
+    """
     person = questions.person
     if answers.accept_cloud is None:
         questions.begin("Gemini")
@@ -88,7 +92,8 @@ async def ask_about_gemini(
 async def _ask_for_key(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Ask for a key until Google accepts it, or until Enter keeps the current one or skips."""
+    """Ask for a key until one is usable. With an empty line, keep the current key or skip the
+    question."""
     kept = present.gemini.api_key.get_secret_value()
     questions.begin("Gemini key")
     questions.person.tell(f"   Create one at {KEY_PAGE}")
@@ -118,7 +123,7 @@ async def _ask_for_key(
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
-    """Return True if the key can be kept: Google accepts it, or could not be asked."""
+    """Try the key. Return False only if Google rejects it, not if Google is unreachable."""
     person = questions.person
     doubt = doubtful(settings.gemini.api_key.get_secret_value())
     if doubt:

@@ -1,10 +1,10 @@
-"""The questions of `hearth setup`, in order: at most eight, and Enter answers each of them.
+"""The questions of `hearth setup` in order. There are at most eight, all with a default.
 
     1 Home Assistant   2 access token   3 room   4 languages   5 sound   6 Gemini   7 Gemini key
     8 console
 
-A question that a flag answers is not asked. If a line can't be used, setup says why and asks the
-same question again.
+Questions that an option answers are not asked. If an answer is unusable, setup says why and asks
+again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _LOCAL = (LOOPBACK, "::1", "localhost")
 
 
 class SetupDialog:
-    """One round of questions."""
+    """Asks all questions of one setup."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class SetupDialog:
         again: bool,
         sound: bool = True,
     ) -> None:
-        """`present`: the settings before; `again`: they come from a file, so a person chose them.
+        """`present` are the current settings, and `again` is True if they come from a file.
 
-        `known`: the manifest of voices; `sound`: False to skip the sound check.
+        `known` is the manifest of voices. With `sound` False, the sound check is skipped.
         """
         self.questions = SetupQuestions(person)
         self._person = person
@@ -65,7 +65,10 @@ class SetupDialog:
         self._sound = sound
 
     async def hold(self) -> Answers:
-        """Ask everything and return the answers. Raises Gone, ConfigError and IntegrationError."""
+        """Ask the questions and return all answers.
+
+        Raises Gone, ConfigError and IntegrationError.
+        """
         house = HouseQuestions(
             self.questions, self._means, self._present, self._answers, again=self._again
         )
@@ -106,8 +109,6 @@ class SetupDialog:
         if room != present:
             self._answers = replace(self._answers, area=room)
 
-    # --- languages and their voices
-
     async def _languages(self, facts: HouseFacts) -> None:
         if self._answers.languages is None:
             self.questions.begin("Languages")
@@ -131,8 +132,6 @@ class SetupDialog:
             if problem:
                 self._person.tell(f"{problem} Until then, espeak-ng speaks.", "yellow")
 
-    # --- the console
-
     async def _console(self) -> None:
         if self._answers.console_host is not None:
             return
@@ -152,7 +151,7 @@ class SetupDialog:
 
 
 def _first(language: str) -> tuple[str, ...]:
-    """Home Assistant's language, if Hearth can speak it."""
+    """Return Home Assistant's language as a tuple, or () if its code is unknown or invalid."""
     try:
         return read_languages(language)
     except Unclear:
@@ -163,13 +162,16 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-_MOST = 9  # devices of a kind in the list; others can be named in the settings
+_MOST = 9  # microphones or speakers listed; others can be set in the configuration
 
 
 async def try_sound(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Return the answers with microphone and speaker. Without both, nothing is asked."""
+    """Let the user test and choose the microphone and speaker, and add them to the answers.
+
+    Without both, no question is asked.
+    """
     audio, person = present.audio, questions.person
     if not (is_device(audio.input) and is_device(audio.output)):
         return answers
@@ -221,7 +223,7 @@ def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQ
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
-    """Speak, then listen; tell the person what fails."""
+    """Speak a sentence, listen for the wake word, and print the results."""
     person = questions.person
     word = spoken(settings.wake.words[0].model)
     try:

@@ -1,6 +1,6 @@
-"""Write the configuration file for `hearth setup`; comments and unknown parts stay as they are.
+"""Write the configuration file for `hearth setup`, keeping comments and unknown parts.
 
-`applied` and `begun` turn text into text; `write_all` writes files.
+`applied` and `begun` return the new text; `write_all` writes files.
 """
 
 import os
@@ -19,11 +19,8 @@ from assistant.config.schema import Settings
 from assistant.setup.answers import Answers
 from assistant.setup.sound_check import all_voices
 
-#
-# Files are written completely or not at all.
-#
-# Each secret has a file of its own (0600). Files that root writes belong to the folder's owner. In
-# a folder of root and a service's group, that group can read them (0640): the service must.
+# Each secret has its own file with mode 0600. Files written by root get the folder's owner and
+# group. If root owns the folder, the group can read them (0640), because the service needs to.
 
 
 SECRET_MODE = 0o600
@@ -32,21 +29,21 @@ PLAIN_MODE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """Desired content and mode of a file."""
+    """A file to be written, with its content and mode."""
 
     path: Path
     data: bytes = field(repr=False)
     mode: int = SECRET_MODE
 
 
-# Bytes and mode of each; None if there was no file.
+# Previous content and mode by path; None if there was no file.
 Before = Mapping[Path, tuple[bytes, int] | None]
 
 
 def write_all(files: Sequence[NewFile]) -> Before:
-    """Write these files in order, and return the previous ones for `put_back`.
+    """Write the files in order, and return the previous contents for `put_back`. Blocking.
 
-    Raises ConfigError, and leaves every file as it was. Blocking.
+    If one can't be written, restores all of them and raises ConfigError.
     """
     before: dict[Path, tuple[bytes, int] | None] = {}
     try:
@@ -137,7 +134,7 @@ engine = "piper"          # or "espeak", which is plainer and lighter
 host = "127.0.0.1"        # "0.0.0.0" opens it to your home network, with sign-in
 """
 
-# Secrets that setup accepts: (section, key) and the name of the answer.
+# The name in Answers of each secret that setup can write, by section and key.
 SECRETS: Mapping[tuple[str, str], str] = {
     ("home_assistant", "token"): "token",
     ("gemini", "api_key"): "gemini_key",
@@ -145,10 +142,10 @@ SECRETS: Mapping[tuple[str, str], str] = {
 
 
 def begun(text: str = "") -> str:
-    """Return a configuration with the defaults, appended to the comments in `text`.
+    """Return the text of a configuration to edit.
 
-    A `text` with a table or a key is a configuration already and is returned as it is.
-    Raises ConfigError if it is not TOML.
+    If `text` has no table and no key, the default configuration is appended to its comments. Raises
+    ConfigError if `text` isn't valid TOML.
     """
     if _parsed(text):
         return text
@@ -156,7 +153,7 @@ def begun(text: str = "") -> str:
 
 
 def secret_file(target: Path, section: str, key: str) -> Path:
-    """Return the file of a secret: beside the configuration, named like its credential."""
+    """Return the path of a secret's file: next to the configuration, named "SECTION.KEY"."""
     return target.with_name(f"{section}.{key}")
 
 
@@ -167,9 +164,10 @@ def secrets_of(answers: Answers) -> dict[tuple[str, str], str]:
 
 
 def applied(text: str, answers: Answers, target: Path, present: Settings) -> str:
-    """Return `text` with the answers in it. `present`: the settings before; `target`: its path.
+    """Return `text` with the answers filled in.
 
-    Raises ConfigError if the answers make an invalid configuration.
+    `target` is the configuration's path and `present` are the current settings. Raises ConfigError
+    if the result is invalid.
     """
     document = _parsed(text)
     for (section, key), value in _changes(answers, present).items():
@@ -178,7 +176,7 @@ def applied(text: str, answers: Answers, target: Path, present: Settings) -> str
         _add_voices(document, answers.voices, present)
     for section, key in secrets_of(answers):
         _set(document, section, f"{key}_file", str(secret_file(target, section, key)))
-        _take(document, section, key)  # a plain one would be outdated
+        _take(document, section, key)  # a secret in the configuration itself is outdated
     _check(document, target)
     return tomlkit.dumps(document)
 
@@ -191,20 +189,20 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
 
 
 def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
-    """Return the plain values by section and key."""
+    """Return the values to write, without secrets and voices."""
     told = answers.values()
     if answers.wake_word == present.wake.words[0].model:
-        told.pop(("wake", "words"), None)  # keep its options and the other words
+        told.pop(("wake", "words"), None)  # keep the word's options and the other words
     return told
 
 
 def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> None:
-    """Set the value, and keep the comment behind the old one."""
+    """Set a value and keep the comment on its line. Defaults of TLS keys are removed instead."""
     if section not in document:
         document[section] = tomlkit.table()
     table: Any = document[section]
     if (key == "ca_file" and not value) or (key == "verify_tls" and value):
-        _take(document, section, key)  # the default, so the key would only confuse
+        _take(document, section, key)  # remove the key, because the value is the default
     elif key not in table or table[key] != value:
         table[key] = _inline(value)
 
@@ -212,7 +210,7 @@ def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> 
 def _add_voices(
     document: tomlkit.TOMLDocument, voices: Mapping[str, str], present: Settings
 ) -> None:
-    """Add voices to the table, or create it together with the defaults."""
+    """Add voices to `voice.models`, or create it with the default voices."""
     table: Any = document.get("voice", {})
     if "models" not in table:
         _set(document, "voice", "models", all_voices(present, voices))
@@ -228,7 +226,7 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 
 
 def _inline(value: Any) -> Item | Any:
-    """Keep a table within a section on one line."""
+    """Convert a dict to an inline table."""
     if not isinstance(value, dict):
         return value
     table = tomlkit.inline_table()
@@ -238,7 +236,7 @@ def _inline(value: Any) -> Item | Any:
 
 
 def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
-    """Raise ConfigError if the schema refuses the new configuration."""
+    """Raise ConfigError if the new configuration is invalid."""
     try:
         Settings.model_validate(document.unwrap())
     except ValidationError as error:
@@ -246,7 +244,7 @@ def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
 
 
 def draft(present: Settings, answers: Answers) -> Settings:
-    """Return `present` with the answers. Raises ConfigError if the schema refuses them."""
+    """Return the settings with the answers filled in. Raises ConfigError if they are invalid."""
     raw = present.model_dump(by_alias=True)
     told: dict[tuple[str, str], Any] = {**answers.values(), **secrets_of(answers)}
     if answers.voices:

@@ -1,4 +1,4 @@
-"""Questions 1 and 2 of setup: the address of Home Assistant, and an access token."""
+"""Questions 1 and 2 of setup: Home Assistant's address and an access token."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ from assistant.setup.services import HouseFacts, SetupServices
 from integrations.errors import IntegrationError, SignInAgain
 from integrations.home_assistant.discovery import FoundHome
 
-UNKNOWN = HouseFacts("", "")  # a house that was skipped
+UNKNOWN = HouseFacts("", "")  # used if the user skips the question
 _TOKEN = "Access token"
 
 
 class HouseQuestions:
-    """Ask for the address and the token until both work, or the person skips them."""
+    """Asks for the address and the token until both work or the user skips them."""
 
     def __init__(
         self,
@@ -32,18 +32,20 @@ class HouseQuestions:
         *,
         again: bool,
     ) -> None:
-        """See SetupDialog."""
         self._questions = questions
         self._person = questions.person
         self._means = means
         self._present = present.home_assistant
         self._given = given
         self._again = again
-        self._homes: Sequence[FoundHome] | None = None  # None: not looked for yet
-        self._reached = ""  # the address that has answered
+        self._homes: Sequence[FoundHome] | None = None  # None before the network was searched
+        self._reached = ""  # the last address that responded
 
     async def ask(self) -> tuple[Answers, HouseFacts]:
-        """Return the answers with these two, and what the house says. Raises IntegrationError."""
+        """Add the address and the token to the answers. Also return what Home Assistant reports.
+
+        Raises IntegrationError if a value given as an option doesn't work.
+        """
         given = self._given
         url, token = given.url, given.token
         while True:
@@ -77,12 +79,12 @@ class HouseQuestions:
         return self._answers(url, token), facts
 
     def _answers(self, url: str, token: str | None) -> Answers:
-        """The given answers with these two, if they change something."""
+        """Add the address and the token to the answers, unless both are unchanged."""
         kept = url == self._present.url and token in (None, self._kept_token)
         return self._given if kept and self._again else replace(self._given, url=url, token=token)
 
     async def _reach(self, url: str, token: str | None) -> None:
-        """Check the address before the token is asked for. Raises IntegrationError."""
+        """Check the address before asking for the token. Raises IntegrationError."""
         if token is None and url not in (DEMO, self._reached):
             await self._means.reach(url)
             self._reached = url
@@ -91,13 +93,13 @@ class HouseQuestions:
         self._person.tell(f"Skipped. Until then Hearth can't control anything: {later}", "yellow")
 
     def _say_or_raise(self, error: IntegrationError, given: str | None) -> None:
-        """Tell the person, or raise if the value comes from a flag and can't be asked for again."""
+        """Print the error, or raise it if the value was given as an option."""
         if given is not None:
             raise error
         self._person.tell(str(error), "red")
 
     async def _address(self) -> str | None:
-        """Return an address, or None if it was skipped."""
+        """Ask for the address. Return None if the user skips the question."""
         if self._homes is None:
             self._questions.begin("Home Assistant")
             self._person.tell("   Looking for it on your network ...", "dim")
@@ -123,7 +125,7 @@ class HouseQuestions:
         )
 
     async def _token(self, url: str) -> str:
-        """Return a token, or "" if it was skipped."""
+        """Ask for the token. Return "" if the user skips the question."""
         if _TOKEN not in self._questions.asked:
             self._questions.begin(_TOKEN)
             self._person.tell(

@@ -1,4 +1,4 @@
-"""Everything outside the terminal that setup needs: the house, voices, sound devices, Google."""
+"""Services that setup uses: Home Assistant, voice downloads, sound devices and Google."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,16 +30,16 @@ _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 @dataclass(frozen=True, slots=True)
 class HouseFacts:
-    """Name, version, language and rooms of a house."""
+    """Name, version, language and rooms of a Home Assistant installation."""
 
     name: str
     version: str
-    language: str = ""  # Home Assistant's own, e.g. "en"; "" if unknown
+    language: str = ""  # Home Assistant's language, such as "en"; "" if unknown
     rooms: tuple[str, ...] = ()
 
 
 class SetupServices:
-    """The real services."""
+    """The services that `hearth setup` uses; tests replace them."""
 
     def __init__(self, fetch: Fetch, *, verify_tls: bool = True, ca_file: str = "") -> None:
         self._fetch = fetch
@@ -47,20 +47,22 @@ class SetupServices:
         self._ca_file = ca_file
 
     async def find_homes(self) -> Sequence[FoundHome]:
-        """Find the Home Assistants on this network, within a few seconds."""
+        """Search the network for Home Assistant installations for a few seconds."""
         return await find_homes()
 
     async def reach(self, url: str) -> None:
-        """Check that Home Assistant answers there. Raises IntegrationError."""
+        """Check that Home Assistant responds at the URL. Raises IntegrationError."""
         await reach(url, self._verify_tls, self._ca_file)
 
     async def visit(self, url: str, token: str) -> HouseFacts:
-        """Try address and token, then read language and rooms, if they can be read.
+        """Check the address and the token, and return facts about the house.
 
-        "demo" is the simulated house. Raises IntegrationError if the address or the token is wrong.
+        Language and rooms are left empty if they can't be read. The URL "demo" stands for the
+        simulated house. Raises IntegrationError if the address or the token is wrong.
         """
         if url == DEMO:
-            # Imported late: mcp's server part takes as long to import as the rest of setup.
+            # Import this only if needed: the MCP server package takes as long to import as the rest
+            # of setup.
             from integrations.demo_home.rest import DemoHome
 
             async with DemoHome() as demo:
@@ -76,11 +78,11 @@ class SetupServices:
                 told = config.get("language") if isinstance(config, dict) else ""
                 language = told if isinstance(told, str) else ""
         except (IntegrationError, TypeError):
-            pass  # address and token work; the doctor reports the rest
+            pass  # the address and the token work; `hearth doctor` reports other problems
         return HouseFacts(instance.name, instance.version, language, rooms)
 
     async def fetch_voices(self, settings: Settings) -> str:
-        """Get the voices that the settings lack. Returns "", or why that failed, as a sentence."""
+        """Download the missing voices. Return "", or a sentence about what failed."""
         try:
             await asyncio.to_thread(need_piper)
         except AudioError as error:
@@ -100,17 +102,14 @@ class SetupServices:
         return await asyncio.to_thread(list_devices)
 
     async def greet(self, settings: Settings) -> None:
-        """Speak through the speaker of these settings, with espeak-ng if their voice is missing.
-
-        Raises AudioError.
-        """
+        """Speak a greeting, with espeak-ng if a voice is missing. Raises AudioError."""
         if await asyncio.to_thread(_lacking, settings):
             voice = settings.voice.model_copy(update={"engine": "espeak"})
             settings = settings.model_copy(update={"voice": voice})
         await sound_check.greet(settings)
 
     async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
-        """Listen to the microphone of these settings. Raises AudioError."""
+        """Listen to the configured microphone. Raises AudioError."""
         return await sound_check.listen(settings, show)
 
     async def try_key(self, settings: Settings) -> None:
@@ -122,6 +121,6 @@ class SetupServices:
 
 
 def _lacking(settings: Settings) -> list[str]:
-    """Return the models that the settings need and that are missing or damaged. Blocking."""
+    """Return the needed models that are missing or damaged. Blocking."""
     states = {one.name: one.state for one in shelve(settings, read_manifest())}
     return [name for name in wanted_names(settings) if states.get(name) in _LACKS]

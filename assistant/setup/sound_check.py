@@ -1,4 +1,4 @@
-"""Speak through a speaker and listen to a microphone, for the sound check of setup."""
+"""The sound check of `hearth setup`: play a greeting and listen for the wake word."""
 
 import asyncio
 from collections import deque
@@ -19,27 +19,27 @@ from audio.frames import FRAME_MS, SAMPLE_RATE, Frame
 from audio.microphone import Microphone
 from audio.wake import Detection, WakeEngine
 
-_WINDOW = 100 // FRAME_MS  # frames of the level that is shown: short enough to follow a syllable
-_FLOOR_PART = 0.1  # the quietest tenth of all windows is the room
-_FULL = 32_700  # from here on a sample counts as clipped
-_CLIPPED = 0.001  # the share of samples that may be clipped
-_SILENT_DBFS = -90.0  # one step of 16 bits: no real microphone is this quiet
+_WINDOW = 100 // FRAME_MS  # frames per displayed level; short enough to follow syllables
+_FLOOR_PART = 0.1  # the quietest tenth of all windows counts as room noise
+_FULL = 32_700  # sample value from which it counts as clipped
+_CLIPPED = 0.001  # tolerated share of clipped samples
+_SILENT_DBFS = -90.0  # one step of 16 bits; every real microphone is louder
 _QUIET_DBFS = -45.0  # quieter speech is often missed
-_LOUD_OVER_ROOM_DB = 10.0  # with less, words are lost in the noise
+_LOUD_OVER_ROOM_DB = 10.0  # with less, words get lost in the noise
 
 
 @dataclass(frozen=True, slots=True)
 class Loudness:
-    """Loudness so far, in dBFS."""
+    """Loudness measured so far, in dBFS."""
 
     now: float  # the last 100 ms
     loudest: float  # the loudest 100 ms
-    room: float  # the quietest tenth
+    room: float  # 10th percentile of the 100 ms levels
     clipped: float  # share of the samples at full scale, 0 to 1
 
 
 class Meter:
-    """Measure the loudness, frame by frame."""
+    """Measures loudness frame by frame."""
 
     def __init__(self) -> None:
         self._window: deque[bytes] = deque(maxlen=_WINDOW)
@@ -48,7 +48,7 @@ class Meter:
         self._full = 0
 
     def take(self, pcm: bytes) -> Loudness:
-        """Take the next frame, mono int16, and return the loudness so far."""
+        """Add a frame of mono int16 audio, and return the loudness so far."""
         self._window.append(pcm)
         samples = np.frombuffer(pcm, "<i2")
         self._samples += len(samples)
@@ -71,7 +71,7 @@ class Meter:
 
 
 def verdict(heard: Loudness) -> tuple[bool, str]:
-    """Return True if the level will do, and a sentence, with the remedy if it won't."""
+    """Return True if the level is good, and a sentence that otherwise suggests a fix."""
     if heard.loudest <= _SILENT_DBFS:
         return (
             False,
@@ -91,16 +91,24 @@ def verdict(heard: Loudness) -> tuple[bool, str]:
 
 
 def bar(dbfs: float, width: int) -> str:
-    """Draw a level as a bar, empty at -60 dBFS and full at 0."""
+    """Draw a level as a bar that is empty at -60 dBFS and full at 0 dBFS."""
     filled = round(width * min(1.0, max(0.0, 1 + dbfs / 60)))
     return "█" * filled + "░" * (width - filled)
 
 
-_QUALITIES = ("medium", "high", "low", "x_low")  # best first, for a small device
+_QUALITIES = (
+    "medium",
+    "high",
+    "low",
+    "x_low",
+)  # best first; larger models are slow on a small device
 
 
 def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
-    """Return the best voice for "es" or "es-MX": of the region, then medium, then free to use."""
+    """Return the best available voice for a language such as "es" or "es-MX", or None.
+
+    The right region counts most, then the quality, then a licence for commercial use.
+    """
     spoken, _, region = language.partition("-")
     voices = [
         entry for entry in known if entry.kind == "voice" and entry.language.split("_")[0] == spoken
@@ -119,7 +127,7 @@ def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
 def lacking(
     settings: Settings, languages: Iterable[str], known: Iterable[ModelEntry]
 ) -> dict[str, str]:
-    """Return a voice's name for each language that has none in the settings, if one is known."""
+    """Suggest a voice, by name, for each language that has none in the settings."""
     entries, has = tuple(known), settings.voice.models
     found: dict[str, str] = {}
     for language in languages:
@@ -132,7 +140,10 @@ def lacking(
 
 
 def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object]:
-    """Return `voice.models` as it must be in the file, where a table replaces the whole default."""
+    """Return `voice.models` with the added voices.
+
+    The result includes the default voices, because a table in the file replaces the whole default.
+    """
     there: dict[str, object] = {
         language: voice.model
         if voice == type(voice)(model=voice.model)
@@ -142,21 +153,21 @@ def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object
     return there | dict(added)
 
 
-LISTEN_S = 8.0  # enough to hear the request and say the word once or twice
-_AFTER_S = 1.0  # of the room after the word, to measure its noise
+LISTEN_S = 8.0  # long enough to say the wake word twice
+_AFTER_S = 1.0  # seconds to go on listening after the wake word, to measure the room noise
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Result of listening so far."""
+    """What has been measured so far."""
 
     loudness: Loudness
-    score: float = 0.0  # the wake word's highest so far, 0 to 1
-    heard: str = ""  # the wake word that was detected; "" if none yet
+    score: float = 0.0  # highest wake word score so far, 0 to 1
+    heard: str = ""  # the detected wake word, or ""
 
 
 async def greet(settings: Settings) -> None:
-    """Say Hearth's name and what to say, through `audio.output`, and return when it was played.
+    """Say Hearth's name and ask for the wake word. Returns when the audio has been played.
 
     Raises AudioError.
     """
@@ -180,11 +191,11 @@ async def greet(settings: Settings) -> None:
 async def listen(
     settings: Settings, show: Callable[[Reading], None], seconds: float = LISTEN_S
 ) -> Reading:
-    """Listen to `audio.input` for that long, or until shortly after the wake word.
+    """Listen for `seconds`, or until one second after the wake word.
 
     `show` is called for each frame and must be quick. Raises AudioError.
     """
-    # One thread keeps this order even if listening is cancelled: the engine is closed last.
+    # With one thread, the engine is closed last even if listening is cancelled.
     thread = ThreadPoolExecutor(1, thread_name_prefix="wake-check")
     loop = asyncio.get_running_loop()
     try:
@@ -199,7 +210,7 @@ async def listen(
 
 @dataclass(frozen=True, slots=True)
 class _Ear:
-    """A wake engine and the thread that it runs on."""
+    """A wake word engine and the thread it runs on."""
 
     engine: WakeEngine
     thread: Executor
@@ -212,7 +223,7 @@ class _Ear:
 async def _heard(
     settings: Settings, ear: _Ear, show: Callable[[Reading], None], ends: int
 ) -> Reading:
-    """Listen. `ends`: the last sample, unless the wake word comes earlier."""
+    """Listen up to the sample `ends`, or until one second after the wake word."""
     meter = Meter()
     reading = Reading(meter.told)
     microphone = Microphone(settings.audio.input, channel=settings.audio.channel)
@@ -240,5 +251,5 @@ def _primed(settings: Settings) -> WakeEngine:
 
 
 def spoken(word: str) -> str:
-    """Return a wake word as people say it: "okay nabu" for "okay_nabu"."""
+    """Return a model's wake word as people say it: "okay nabu" for "okay_nabu"."""
     return word.rpartition("/")[2].partition(".")[0].replace("_", " ")
