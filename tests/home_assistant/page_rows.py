@@ -357,9 +357,10 @@ ROWS: dict[str, Row] = {
         seen=all_of(notes("Hearth in the kitchen", TROUBLE), is_whole, becomes(PROBLEM, "off")),
     ),
     "Tell me if Hearth is unavailable": Row(
-        sets_off=goes_away, seen=all_of(notes("Hearth in the kitchen", "It is not there."), is_back)
+        sets_off=goes_away,
+        seen=all_of(notes("Hearth in the kitchen", "Hearth is unavailable."), is_back),
     ),
-    "Announce the mail, even if Hearth is away at the moment": Row(
+    "Announce the mail even if Hearth is unavailable": Row(
         prepare=all_of(goes_away, state(MAIL, "off")),
         sets_off=state(MAIL, "on"),
         seen=all_of(says("There is mail."), is_back),
