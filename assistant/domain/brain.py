@@ -29,7 +29,7 @@ class ReplyText:
 class Preface:
     """Announces that the next ReplyText names the brain in use and isn't part of the answer."""
 
-    alone: bool  # True from the point where Gemini is unreachable
+    alone: bool  # True if Gemini is unreachable from now on
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class InTalk:
     The context includes earlier turns with the same `talk`.
     """
 
-    talk: str  # unique among all talks of the process
-    searched: bool = False  # the context holds text from the web
+    talk: str  # unique within the process
+    searched: bool = False  # the context contains text from the web
 
 
 Milestone = Literal["connected", "first_upload", "upload_done"]
@@ -134,7 +134,7 @@ class TurnDone:
     )
 
 
-# Each kind has its sentence in the catalogue, under "fault".
+# The catalogue has a sentence for each kind, under "fault".
 FaultKind = Literal[
     "unreachable",  # no network, or the service is down
     "timeout",  # the service did not answer in time
@@ -153,7 +153,7 @@ FaultKind = Literal[
     "blocked",  # the service declined to answer this sentence
     "empty",  # the answer was empty, twice
     "endless",  # the model keeps calling tools
-    "not_understood",  # this brain does not understand the sentence; the next one may
+    "not_understood",  # this brain does not understand the sentence, but the next one might
 ]
 
 
@@ -163,7 +163,7 @@ class BrainFault:
 
     kind: FaultKind
     message: str  # one sentence for the log and `--json`
-    retryable: bool  # a second attempt with the same brain may succeed at once
+    retryable: bool  # an immediate second attempt with the same brain could succeed
     spoken: str | None = None  # spoken instead of the catalogue's sentence for `kind`
 
 
@@ -202,8 +202,8 @@ class ConversationOwner:
     Context that a brain keeps between turns is never shared between owners.
     """
 
-    name: str = ""  # of a program, as in the audit ("mcp:agent"); "" for the household
-    token: str = ""  # tells apart tokens that had the same name; never the secret
+    name: str = ""  # program's name as in the audit ("mcp:agent"); "" for the household
+    token: str = ""  # distinguishes tokens with the same name; not the secret
     recalls: bool = True  # may see what people have asked Hearth to remember
 
     @property
@@ -220,14 +220,14 @@ class TurnRequest:
     """A brain's input for one turn."""
 
     turn_id: str
-    language: str  # assumed until the brain knows better
+    language: str  # assumed until the brain detects another one
     source: Literal["voice", "text"]
     text: str | None  # the typed sentence, or None for a spoken turn
-    audio: TurnAudio | None  # sound from the mark on, still growing; None for a typed turn
-    profile: str = ""  # name of the configured profile, "" for none
+    audio: TurnAudio | None  # audio, possibly still being recorded; None for a typed turn
+    profile: str = ""  # name of a profile in the settings; "" for none
     heard: str | None = None  # transcript from an earlier attempt at this turn, if any
     note: str = ""  # context that a model needs to understand this turn; "" for none
-    owner: ConversationOwner = PEOPLE  # owner of the conversation that the turn belongs to
+    owner: ConversationOwner = PEOPLE  # the turn's conversation owner
 
 
 class BrainTurn(Protocol):

@@ -8,8 +8,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-_TIME_ERROR = 5  # adjtimex(2)'s result while the clock is not synchronised
-# Larger than struct timex on any platform; zero `modes` at its start changes nothing.
+_TIME_ERROR = 5  # adjtimex(2) returns this while the clock is not synchronised
+# Larger than struct timex on any platform. It starts with `modes`, and 0 means "change nothing".
 _TIMEX_BYTES = 512
 
 
@@ -69,7 +69,7 @@ class VirtualClock:
         self._start = start or datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
         self._elapsed = 0.0  # s
         self._suspended = 0.0  # seconds of suspension, on top of `_elapsed`
-        self._order = itertools.count()  # keeps sleepers that are due at the same instant in order
+        self._order = itertools.count()  # keeps the order of sleepers that are due at the same time
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def monotonic(self) -> float:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, ParamSpec, Self, TypeVar
 
 Kind = Literal[
-    "wake",  # word and score; or pressed and caller
+    "wake",  # word and score, or pressed and caller
     "heard",  # language, source, caller; words: heard
     "tool_call",  # name, status, decision, tier and entities
     "answer",  # brain, error kind, caller; words: answer
-    "confirmation",  # first waits: true, words: asked; then waits: false and verdict
+    "confirmation",  # first waits: true (words: asked), then waits: false and verdict
     "question",  # from a program: id, caller, result and answer; words: question and sentence
     "timer",  # id, kind, what: set | changed | rings | heard | ended; words: name
     "announcement",  # id, caller, what: waits | said | left_out
-    "fault",  # what, on, problem (one sentence); for a rejected command what, caller and problem
+    "fault",  # what, on, problem (one sentence); if a command was rejected: what, caller, problem
     "command",  # caller and what; "on" for mute, "mode" for the mode
-    "button",  # name and caller: listen or stop was pressed
+    "button",  # name (listen or stop) and caller
 ]
 
 
@@ -27,8 +27,8 @@ class BusEvent:
 
     kind: Kind
     turn_id: str = ""  # "" if the event belongs to no turn
-    data: Mapping[str, Any] = field(default_factory=dict)  # JSON, without anybody's words
-    # People's words, by the role that they have in the event.
+    data: Mapping[str, Any] = field(default_factory=dict)  # JSON without spoken or typed text
+    # Spoken and typed text by role, such as "heard" or "answer".
     words: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -93,7 +93,7 @@ class Listeners(Generic[_Told]):
         for follower in tuple(self._all.values()):
             try:
                 follower(*args, **named)
-            except Exception:  # a follower's own bug; the others are still called
+            except Exception:  # a bug in one follower; the others must still be called
                 _log.exception("a follower of %s broke", self._of)
 
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from audio.device_status import MicrophoneStatus, SpeakerStatus
 
-if TYPE_CHECKING:  # these bring imports that listening should not wait for
+if TYPE_CHECKING:  # slow imports, which would delay listening
     from audio.device_status import Presence
     from audio.steady import SteadyMicrophone
     from integrations.web.box import Health
 
-STUCK_S = 10.0  # without progress for this long, only a restart helps
-DEAF_S = 2.0  # without a frame for this long, speech is missed
+STUCK_S = 10.0  # after this time without progress, only a restart helps
+DEAF_S = 2.0  # after this time without a frame, speech is missed
 
 _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 

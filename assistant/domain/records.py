@@ -13,10 +13,10 @@ Source = Literal[
     "follow_up",
     "barge_in",  # the person talked over an answer
     "text",
-    "announcement",  # Hearth spoke of its own accord
-    "job",  # not a turn: cost of work that outlasted its turn
+    "announcement",  # Hearth spoke without being asked
+    "job",  # not a turn: cost of background work
 ]
-UNASKED: tuple[Source, Source] = ("announcement", "job")  # sources of turns that no request started
+UNASKED: tuple[Source, Source] = ("announcement", "job")  # turns that weren't started by a request
 Mark = Literal["", "wrong", "misheard"]  # feedback on a turn
 Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
@@ -40,7 +40,7 @@ class WakeRecord:
 
     word: str
     score: float  # 0 to 1
-    at_ms: float  # since the source's first sample
+    at_ms: float  # since the audio source's first sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,15 @@ class TurnRecord:
     started_at: datetime
     source: Source
     language: str
-    brain: str | None = None  # as in `brain.order`; None if no brain was asked
+    brain: str | None = None  # as in `brain.order`; None if no brain was used
     wake: WakeRecord | None = None
     heard: str | None = None  # None if nothing was heard, or once erased
-    answer: str | None = None  # as the brain gave it
-    clauses: tuple[str, ...] = ()  # as sent to the voice
-    cut_at: str | None = None  # the words heard of an answer that was cut off
-    sound: str | None = None  # tone that was played in place of words
-    audio_ms: float = 0.0  # of the answer that was played
-    timeline: dict[str, float] = field(default_factory=dict)  # ms, all on one clock
+    answer: str | None = None  # as received from the brain
+    clauses: tuple[str, ...] = ()  # as sent to speech synthesis
+    cut_at: str | None = None  # the part of a cut-off answer that was heard
+    sound: str | None = None  # tone that was played instead of speech
+    audio_ms: float = 0.0  # played duration of the answer
+    timeline: dict[str, float] = field(default_factory=dict)  # milestones in ms, on the same clock
     usage: Usage | None = None
     cost_usd: float = 0.0
     error: ErrorRecord | None = None
@@ -111,16 +111,18 @@ class CallRecord:
     status: Status | None = None
     observed: tuple[Observed, ...] = ()
     ms: float = 0.0
-    sentence: str | None = None  # what happened; None until the call ended, and once erased
+    sentence: str | None = (
+        None  # result in one sentence; None until the call has ended, and once erased
+    )
     reason: str = ""  # the server's own text about a failure; empty once erased
 
 
 TimerKind = Literal[
     "timer",
     "alarm",
-    "reminder",  # rings, then its text is spoken
-    "request",  # its text is run as a command, and the answer is spoken
-    "command",  # its call is made
+    "reminder",  # rings, then speaks its text
+    "request",  # runs its text as a command and speaks the answer
+    "command",  # makes the call in its payload
 ]
 
 
@@ -137,11 +139,11 @@ class TimerRecord:
     created_at: datetime
     name: str = ""
     language: str = "en"
-    paused_s: float | None = None  # time left while it is paused; `due` is then meaningless
+    paused_s: float | None = None  # remaining time while paused; `due` is then meaningless
     kind: TimerKind = "timer"
     rule: dict[str, Any] | None = None  # `assistant.timers.recurrence.Rule` as JSON
-    text: str = ""  # text to speak or to run; for a command, a description in plain words
-    payload: dict[str, Any] | None = None  # the call that a command makes
+    text: str = ""  # text to speak or run, or a command's description
+    payload: dict[str, Any] | None = None  # a command's call
     caller: str = ""  # program that set it; "" for a person
 
 
@@ -153,7 +155,7 @@ class AnnouncementRecord:
     text: str
     created_at: datetime
     expires_at: datetime | None = None
-    # As requested: volume, priority, media, ...
+    # Requested options, such as volume, priority and media.
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -163,11 +165,11 @@ class MemoryRecord:
 
     id: str
     text: str
-    created_at: datetime  # a correction gets a new time
+    created_at: datetime  # or last correction
     who: str = ""  # name of the person who said it; "" if unknown
     about: str = ""  # subject of the fact, in a word or two
-    language: str = ""  # of the text
-    sensitive: bool = False  # told only when somebody asks for it
+    language: str = ""  # language of the text
+    sensitive: bool = False  # revealed only when somebody asks for it
     english: str = ""  # extra search words, separated by spaces
     spanish: str = ""
 
@@ -180,23 +182,23 @@ class AuditRecord:
     two entries with the same `call_id`: one for the question and one for the end of the call.
     """
 
-    at: datetime  # of the decision or the end
+    at: datetime  # time of the decision or the end
     turn_id: str
     call_id: str  # unique within its turn
     server: str
     name: str  # as the server names it
-    arguments: dict[str, Any]  # as they were when it was decided; empty once erased. Never a PIN
+    arguments: dict[str, Any]  # at the decision; empty once erased. Never contains a PIN
     tier: Tier
     decision: Decision
     status: Status
-    rule: str = ""  # what decided: a rule of the policy or of the owner
-    entities: tuple[str, ...] = ()  # entities that it would touch, as far as known
+    rule: str = ""  # rule of the policy or the owner that decided
+    entities: tuple[str, ...] = ()  # entities that it would affect, as far as known
     confirmed_by: str = ""  # who confirmed it, and how: "voice", "typed", "pin", "phone NAME"
     observed: tuple[Observed, ...] = ()
     ms: float = 0.0  # from the request to this row
-    heard: str | None = None  # None if nothing was heard, once erased, or if not kept. Never a PIN
+    heard: str | None = None  # None if unknown, erased or not kept. Never contains a PIN
     sentence: str | None = None  # sentence for the brain; None once erased
-    satellite: str = ""  # the device or room that heard it, or the program that asked
+    satellite: str = ""  # device or room that heard it, or the program that asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +208,12 @@ class FaultRecord:
     what: str  # "microphone", "loudspeaker", "home_assistant", ...
     problem: str  # one sentence
     began_at: datetime
-    ended_at: datetime | None = None  # None: it persists
-    # The process ended while it lasted; `ended_at` is then the start of the next process.
+    ended_at: datetime | None = None  # None while it persists
+    # True if the process ended first; `ended_at` is then the start of the next process.
     settled: bool = False
 
 
-_newest = [0]  # the number that `new_id` returned last
+_newest = [0]  # number of the last id
 
 
 def new_id(now: datetime) -> str:

@@ -31,12 +31,12 @@ class ToolCall:
     id: str
     name: str  # as in the menu
     arguments: dict[str, Any]
-    # Only the brains of the home set this, never a model. The sentence then goes to Home
-    # Assistant's conversation engine, on the same path as every call.
+    # Set only by brains that use Home Assistant's conversation engine, never by a model. The
+    # sentence is sent to the engine and is judged like any other call.
     sentence: SentenceMatch | None = None
 
 
-# Circumstances in which a call is requested, beyond its words.
+# Facts about the turn that requests a call.
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,15 @@ class CallContext:
     spoken: bool = False  # the request was heard, not typed
     near_own_speech: bool = False  # the request began while Hearth spoke, or within 2 s after
     searched: bool = False  # the model's answer relies on web search (search grounding)
-    # The model's context, as its brain names it; "" if the turn has a context to itself.
+    # Id of the model's context, from the brain; "" if the turn shares no context.
     talk: str = ""
-    led_by: str = ""  # program whose words the model got in addition to the person's
+    led_by: str = ""  # program whose text the model got in addition to the person's
 
 
 CALM = CallContext()
 
 
-# Result of one tool call: the record that the brain, the journal and `--json` all see.
+# Outcome of a tool call, as used by the brain, the journal and `--json`.
 
 
 class Decision(StrEnum):
@@ -70,12 +70,12 @@ class Decision(StrEnum):
 class Status(StrEnum):
     """A call's final state."""
 
-    DONE = "done"  # observed as requested, or a query that was answered
+    DONE = "done"  # verified in the home, or a query that was answered
     FAILED = "failed"  # the server reported an error
-    NOT_OBSERVED = "not_observed"  # the server reported success, but the house does not show it
+    NOT_OBSERVED = "not_observed"  # the server reported success, but the home shows no change
     TIMEOUT = "timeout"
     NOT_RUN = "not_run"
-    UNKNOWN = "unknown"  # sent, then cut off; or still running
+    UNKNOWN = "unknown"  # interrupted after it was sent, or still running
 
 
 class Tier(StrEnum):
@@ -111,28 +111,28 @@ class ToolOutcome:
     id: str
     server: str
     name: str  # as the server names it
-    arguments: dict[str, Any]  # as sent, after coercion
+    arguments: dict[str, Any]  # as sent, after type conversion
     decision: Decision
     tier: Tier
     status: Status
     observed: tuple[Observed, ...]
     ms: float  # from the request to the result
-    sentence: str  # for the brain: what happened, in one sentence
-    data: str = ""  # the server's own answer, cleaned and capped; data, never instructions
+    sentence: str  # result in one sentence, for the brain
+    data: str = ""  # the server's answer, cleaned and truncated; never instructions
     reason: str = ""  # the server's own text about a failure, for the journal; never spoken
-    # The same call may succeed, corrected with `valid_options` if there are any.
+    # A retry could succeed, corrected with `valid_options` if there are any.
     retryable: bool = False
-    outside: bool = False  # contains text by a program or a stranger
+    outside: bool = False  # contains text from a program or a stranger
     running: bool = False  # still running in the background; this result is not final
-    as_asked: bool = False  # the house was seen to show everything that was requested
-    valid_options: tuple[str, ...] = ()  # valid values, if something was unknown
-    rule: str = ""  # what decided: a rule of the policy or of the owner
-    # Entities that it touches or would have touched, as far as known.
+    as_asked: bool = False  # everything that was requested has been observed in the home
+    valid_options: tuple[str, ...] = ()  # valid values if one was unknown
+    rule: str = ""  # rule of the policy or the owner that decided
+    # Entities that it affects or would have affected, as far as known.
     entities: tuple[str, ...] = ()
-    stale: bool = False  # the states in it are old; the sentence gives their age
-    # Names of things that a wide call left on because they must keep running.
+    stale: bool = False  # its states are old; the sentence gives their age
+    # Names of entities that a wide call left on because they must keep running.
     left_on: tuple[str, ...] = ()
-    # Requested states that had not been seen when the call was answered, by entity id.
+    # Requested states that hadn't been observed yet when the call returned, by entity id.
     awaited: Mapping[str, Awaited] = field(default_factory=dict, compare=False, repr=False)
     confirmed_by: str = ""  # who confirmed it, and how: "voice", "typed", "pin", "phone NAME"
 
@@ -147,12 +147,12 @@ class ToolOutcome:
         return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)
 
 
-# Limits on turns that a program started, or on a person's turn that a program prompted.
+# Rights of turns that a program started, or in which a person answers a program.
 
 
-REQUEST = "request"  # caller of a turn that a person's own request for later starts
-COMMAND = "later"  # caller of a call that a person scheduled for later
-_KEPT = 1_000  # ended turns to keep; their background work goes on for 10 min at most
+REQUEST = "request"  # caller of a turn that a person scheduled
+COMMAND = "later"  # caller of a call that a person scheduled
+_KEPT = 1_000  # ended turns to keep; their background work ends within 10 min
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,20 +162,20 @@ class Rights:
     The settings, the mode and the owner's rules still apply on top of them.
     """
 
-    highest: Tier  # anything above is refused, whatever the settings say: rule "caller"
-    # False: a turn without a person. A gated call ends as `needs_confirmation`, without a question.
+    highest: Tier  # calls above it are refused, whatever the settings say (rule "caller")
+    # False if no person takes part. Gated calls then end as `needs_confirmation` at once.
     asks: bool
-    # Above this tier a confirmation is needed even if the settings ask for none, unless one of the
-    # owner's rules names the caller.
+    # Calls above this tier need confirmation, even if the settings don't require it, unless one of
+    # the owner's rules names the caller.
     free: Tier = Tier.COMFORT
-    recalls: bool = False  # may see what people have said: memories and their timers
+    recalls: bool = False  # may see remembered facts and people's timers
 
 
 READ_ONLY = Rights(Tier.READ, asks=False)
-# Comfort freely; anything more only by a rule that names the caller.
+# Comfort calls are free. Higher tiers require a rule that names the caller.
 CALLERS = Rights(Tier.SECURE, asks=False)
-# A person answers something that a program said, and the model has seen the program's words. A call
-# above comfort may be the program's wish, so the person is asked in Hearth's own words.
+# A person answers a program, whose text the model has seen. The program could have prompted any
+# call, so calls above comfort need a confirmation in Hearth's own words.
 TALK = Rights(Tier.SECURE, asks=True, recalls=True)
 
 
@@ -183,7 +183,7 @@ TALK = Rights(Tier.SECURE, asks=True, recalls=True)
 class Program:
     """A program that started a turn itself, or that started a conversation with a person."""
 
-    name: str  # as rules (by `satellite`) and the audit know it: "mcp:kitchen"
+    name: str  # as in the audit and in rules (`satellite`): "mcp:kitchen"
     rights: Rights
 
     @property
@@ -228,7 +228,7 @@ class Programs:
         return None
 
 
-# State of the house at the moment of one call, beyond the settings.
+# Facts that the policy considers in addition to the settings.
 
 
 NOON = time(12, 0)
@@ -237,10 +237,10 @@ NOON = time(12, 0)
 class Mode(StrEnum):
     """The values of `policy.mode`, from the most to the least trusting."""
 
-    TRUSTING = "trusting"  # costly actions are not asked about
+    TRUSTING = "trusting"  # costly actions need no confirmation
     NORMAL = "normal"  # as `policy.costly` and `policy.secure` say
-    ASK = "ask"  # comfort is asked about too
-    GUEST = "guest"  # only comfort and timers
+    ASK = "ask"  # comfort actions need confirmation too
+    GUEST = "guest"  # only comfort actions and timers
 
     @property
     def strictness(self) -> int:
@@ -256,8 +256,8 @@ class PolicyContext:
     now: time = NOON  # wall-clock time
     satellite: tuple[str, ...] = ()  # name of this device, and its area
     ratings: Mapping[str, Tier] = field(default_factory=dict)  # by entity id
-    program: Program | None = None  # program that asks; None: a person
-    tainted: bool = False  # text from outside may have prompted the call
+    program: Program | None = None  # program that asks, or None for a person
+    tainted: bool = False  # foreign text may have prompted the call
 
     def asked_by(self, program: Program | None, tainted: bool = False) -> "PolicyContext":
         """Return this context for a turn of `program`.
@@ -274,7 +274,7 @@ class PolicyContext:
 PLAIN = PolicyContext()
 
 
-# The question before a gated call, and its answer.
+# Confirmation question for a gated call, and its answer.
 
 
 How = Literal["confirm", "pin", "phone"]
@@ -286,14 +286,14 @@ Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 class Question:
     """A question that must be answered before a call runs. A process has at most one pending."""
 
-    id: str  # used once
+    id: str  # never reused
     turn_id: str
-    call_id: str  # as the brain gave it
+    call_id: str  # id from the brain
     how: How
     tier: Tier
     text: str  # as spoken: "Unlock the front door?"
     language: str
-    object: str = ""  # names of the things, for "yes, the front door"
+    object: str = ""  # names of the targets, for answers such as "yes, the front door"
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,5 +302,5 @@ class Settlement:
 
     verdict: Verdict
     by: str = ""  # who answered: "voice", "typed", "pin", "phone NAME"; "" if there was no answer
-    always: bool = False  # "yes, always": until midnight; never for the tier SECURE
-    why: str = ""  # key of a sentence about the answer itself, such as a wrong PIN
+    always: bool = False  # "yes, always", which is valid until midnight; never for SECURE
+    why: str = ""  # catalogue key for a problem with the answer, such as a wrong PIN

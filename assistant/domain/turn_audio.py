@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 from audio.frames import SAMPLE_RATE
 
-MAX_SECONDS = 25.0  # 20 s of listening plus the sound before the detection
+MAX_SECONDS = 25.0  # 20 s of listening plus the audio before the detection
 
 
 class TurnAudio:
@@ -18,7 +18,7 @@ class TurnAudio:
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
-        self.detection = detection  # samples from the start of this buffer to the wake detection
+        self.detection = detection  # position of the wake detection, in samples
         self._released = released
         self._pcm = bytearray()
         self._finished = False
@@ -89,7 +89,7 @@ class TurnAudio:
                 elif self._finished:
                     return
                 else:
-                    # Nothing is awaited between looking and waiting, so no change is missed.
+                    # No await between the check and the wait, so no change is missed.
                     self._taken[reader] = position
                     await self._changed.wait()
         finally:

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
-@cache  # reading it opens a file, which fails once too many are open
+@cache  # reading it opens a file, which would fail if too many are open
 def own_version() -> str:
     """Return the version, such as "0.1.0".
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
-MAX_JOBS = 3  # running jobs; more thinking is refused
+MAX_JOBS = 3  # running jobs; further requests are refused
 JOB_LIMIT_S = 600.0  # a longer job is cancelled
 
-Announce = Callable[[str, str], None]  # text and language
+Announce = Callable[[str, str], None]  # arguments: text and language
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Job:
 
     turn_id: str
     call: ToolCall
-    label: str  # description in a few words, for a person
-    heard: str | None  # the sentence that asked for it
+    label: str  # short description for people
+    heard: str | None  # sentence that requested it
     language: str
     started_at: datetime
-    own: bool  # Hearth's own work, which can be cancelled at any moment
+    own: bool  # True for Hearth's own tools, whose calls can be cancelled safely
 
 
 Tell = Callable[[Job, ToolOutcome], Awaitable[Line]]
@@ -65,7 +65,7 @@ class Work:
 
     job: Job
     task: asyncio.Task[ToolOutcome | Exception]
-    kept: bool = False  # it has become a job, so its end is announced
+    kept: bool = False  # it is a job, so its result is announced
     left: bool = False  # abandoned, so nothing is announced
 
     def keep(self) -> bool:
@@ -158,7 +158,7 @@ class Jobs(Opened):
         try:
             return await call()
         except Exception as error:
-            # Returned to the waiting caller; raising it here would cancel every other call.
+            # Return it to the caller, because raising it here would cancel all other calls.
             return error
 
     async def _follow(self, work: Work) -> None:
@@ -172,7 +172,7 @@ class Jobs(Opened):
         self._say(self._catalogue.line("jobs.too_long", job.language, what=job.label))
 
     async def _announce_end(self, work: Work, outcome: ToolOutcome | Exception) -> None:
-        self._telling.append(work)  # it can still be dropped while a model words the result
+        self._telling.append(work)  # so that it can still be dropped while a model words the result
         try:
             line = await self._told(work.job, outcome)
         finally:
@@ -186,7 +186,7 @@ class Jobs(Opened):
             try:
                 return await self._tell(job, outcome)
             except Exception as error:
-                # The work is done and somebody waits for the result, even if wording it failed.
+                # The work has ended and people expect an announcement, even if wording it failed.
                 outcome = error
         _log.error("%s failed", job.call.name, exc_info=outcome)
         return self._catalogue.line("jobs.failed", job.language, what=job.label)
@@ -206,7 +206,7 @@ async def ends_within(
     return task.done()
 
 
-# A toolbox that does not keep a person waiting: slow calls continue in the background.
+# Toolbox wrapper that moves slow calls to the background.
 
 
 PATIENCE_S = 20.0  # a slower call becomes a job
@@ -281,11 +281,11 @@ class Patient:
         entry = self.tools.current_menu.find(call.name)
         own = entry is not None and entry.built_in is not None
         texts = (value for value in call.arguments.values() if isinstance(value, str) and value)
-        # People and their model hear the label, so a program's words stay out of it.
+        # The label is spoken and shown to the model, so it must not contain a program's text.
         about = "" if self.tools.caller_of(turn_id) else " ".join(next(texts, "").split())
         title = entry.tool.title or entry.tool.name if entry is not None else call.name
         name = title.rpartition("__")[2].replace("_", " ").strip()
-        words = own or call.sentence is not None  # the name of the tool means nothing to people
+        words = own or call.sentence is not None  # the tool's name means nothing to people
         label = about if words and about else f"{name}, {about}" if about else name
         return Job(turn_id, call, label[:MAX_LABEL], heard, language, self.clock.now(), own)
 
@@ -308,7 +308,7 @@ class Patient:
         )
 
 
-# `what_are_you_doing` and `drop_it`: list background work, and cancel it.
+# Tools to list (`what_are_you_doing`) and cancel (`drop_it`) background work.
 
 
 WHAT_ARE_YOU_DOING = "what_are_you_doing"

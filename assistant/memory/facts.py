@@ -19,10 +19,10 @@ from assistant.speech.speakable import spoken_name
 from assistant.tools.builtin.protocol import text
 from integrations.cleaning import one_line
 
-# The name of a fact's owner: Hearth asks for it once, and the next sentence gives it.
+# The owner's name: Hearth asks for it once, and expects it in the next sentence.
 
 
-ANSWER_WITHIN = timedelta(minutes=2)  # after the question
+ANSWER_WITHIN = timedelta(minutes=2)  # after Hearth has asked
 
 _LED = re.compile(
     r"(?i)^\s*[¡¿]?\s*(?:"
@@ -31,7 +31,7 @@ _LED = re.compile(
     r"|(?:yo )?soy|me llamo|mi nombre es|es de|es|ll[áa]mame"
     r")\s+(?P<name>.+)$"
 )
-# First words after "I am" or "it is", or alone, that are not a name. Folded.
+# Words, folded, that aren't a name if they stand first after "I am" or "it is", or alone.
 _NO_NAMES = frozenset(
     """a an the so very not just too still no nope yes yeah ok okay sure fine good great nice right
     wrong true false cold hot warm dark late early tired hungry busy sorry sick happy ready done
@@ -79,10 +79,10 @@ def name_in(answer: str, *, bare: bool) -> str:
     return told[:1].upper() + told[1:]
 
 
-# Finding the facts that some words mean, and similar ones.
+# Search for facts.
 
 
-MAX_FOUND = 50  # rows of one search
+MAX_FOUND = 50  # results of one search
 
 
 async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
@@ -114,7 +114,7 @@ def _all_words(fact: MemoryRecord) -> frozenset[str]:
 
 MAX_FACTS = 500
 MAX_LENGTH = 300  # characters of one fact
-MAX_NAME = 60  # of the person who said it, and of the subject
+MAX_NAME = 60  # characters of the owner's name, and of the subject
 MAX_KEYWORDS = 120  # characters in each language
 
 
@@ -128,7 +128,7 @@ class Given:
     sensitive: bool = False
     english: str = ""
     spanish: str = ""
-    too_long: bool = False  # longer than a fact may be; the text is cut off
+    too_long: bool = False  # the text was longer than MAX_LENGTH and has been cut
 
 
 def given_by(arguments: Mapping[str, Any]) -> Given:
@@ -202,7 +202,7 @@ def _name(given: object) -> str:
     return one_line(str(given), MAX_NAME) if isinstance(given, str) else ""
 
 
-# Descriptions of the memory tools for the model: when to call them, and with which arguments.
+# Descriptions and arguments of the memory tools, for the model.
 
 
 Properties = Mapping[str, Mapping[str, Any]]
@@ -276,11 +276,11 @@ FORGET_TAKES: Properties = {
 }
 
 
-# Facts in a model's instruction: all while they are few, otherwise as many as fit.
+# Selection of facts for a model's instruction: all if they fit, otherwise the most relevant.
 
 
 MAX_BRIEFED = 40  # facts
-MAX_CHARACTERS = 2_000  # in total; billed again with every turn
+MAX_CHARACTERS = 2_000  # characters of all facts together, billed again with every turn
 MORE = "(There are more remembered facts: ask for them with recall.)"
 
 

@@ -11,7 +11,7 @@ from assistant.journal.tables import MemoryRows
 from assistant.memory.facts import MAX_KEYWORDS, MAX_LENGTH, MAX_NAME, corrected, given_by
 from integrations.cleaning import one_line
 
-# The memory as JSON rows, to be moved to another machine.
+# Export and import of facts as JSON, for transfer to another machine.
 
 
 _MAX_ID = 64
@@ -21,7 +21,7 @@ _TEXTS = {
     "created_at": 64,
     "who": MAX_NAME,
     "about": MAX_NAME,
-    "language": 35,  # longest tag of BCP 47, by RFC 5646
+    "language": 35,  # longest language tag (RFC 5646)
     "english": MAX_KEYWORDS,
     "spanish": MAX_KEYWORDS,
 }

@@ -50,9 +50,9 @@ from assistant.tools.builtin.protocol import (
     schema,
 )
 
-MAX_TOLD = 20  # facts in one recall
-MAX_SAID = 4  # of these in the sentence
-MAX_OPTIONS = 5  # facts to name if several match
+MAX_TOLD = 20  # facts returned by one recall
+MAX_SAID = 4  # of these, facts in the spoken sentence
+MAX_OPTIONS = 5  # facts to list if several match
 
 _log = logging.getLogger(__name__)
 _EVERYTHING = "forget_all"
@@ -85,7 +85,7 @@ class Memories:
         self._private = private
         self._lately = lately
         self._area = area
-        self._told: tuple[MemoryRecord, ...] = ()  # in the last briefing
+        self._told: tuple[MemoryRecord, ...] = ()  # facts in the last briefing
         self._unsigned: MemoryRecord | None = None  # fact whose owner was asked for their name
 
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class Memories:
         run: Run,
         asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None,
     ) -> BuiltIn:
-        # A program may read facts if its token allows it; only people decide what is kept.
+        # Programs can read facts if their token allows it, but only people can change them.
         reads = asks is None
         tier = Tier.READ if reads else Tier.COMFORT
         safe = self._safely(run)
@@ -186,7 +186,7 @@ class Memories:
 
         return safe
 
-    # --- questions before a change
+    # --- confirmation before a change
 
     def _asks_to_remember(self, arguments: Mapping[str, Any], heard: str | None) -> AskFirst | None:
         given, offered = given_by(arguments), arguments.get("offered") is True
@@ -245,7 +245,7 @@ class Memories:
         known = await self._store.all()
         about = str(arguments.get("about", "")).strip()
         found = await like(about, self._store) if about else known[::-1]
-        # Sensitive facts are not read out to somebody who only asks what there is.
+        # Don't reveal sensitive facts to somebody who only asks what Hearth remembers.
         open_ones = [f for f in found if not f.sensitive or (about and not request.program)]
         if not open_ones:
             key = "memory.only_private" if found else "memory.nothing_like_it"

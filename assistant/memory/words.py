@@ -6,10 +6,10 @@ import unicodedata
 from assistant.tools.builtin.protocol import CORRECT, FORGET, REMEMBER
 from assistant.tools.house.names import folded, stemmed
 
-MAX_WORDS = 24  # of one query
-_SHORTEST = 3  # letters; shorter words are mostly articles
+MAX_WORDS = 24  # words in one query
+_SHORTEST = 3  # letters in a meaningful word; shorter words are mostly articles
 
-# Words of questions and requests to remember, which say nothing about a fact's subject. Folded.
+# Words, folded, that carry no meaning of their own in questions and requests to remember.
 _EMPTY = frozenset(
     """a about all also am an and any anything are at be been but by can could did do does for from
     had has have how i if in is it its just me my not of on or our please remember she so some that
@@ -20,7 +20,7 @@ _EMPTY = frozenset(
     ser si sin sobre son su sus tan tambien te tiene tu un una y ya yo recuerda recuerdas""".split()
 )
 
-# First-person words by language, as they are written.
+# First-person words by language, with accents.
 _OWN = {
     "en": "i my me mine myself",
     "es": "yo mi mí mis me mío mía míos mías conmigo soy estoy tengo prefiero vivo nací necesito",
@@ -53,7 +53,7 @@ def query_of(text: str) -> str:
     Longer words also match by prefix. Returns "" if the text has no meaningful words.
     """
     words = dict.fromkeys(word for word in plain(text).split() if _counts(word))
-    # Quotes keep a word from being an operator; the prefix search finds other endings.
+    # Quotes keep a word from being read as an operator. The prefix search finds other endings.
     terms = (f'"{word}"*' if len(word) > _SHORTEST else f'"{word}"' for word in words)
     return " OR ".join(list(terms)[:MAX_WORDS])
 
@@ -69,12 +69,12 @@ def _counts(word: str) -> bool:
     return word not in _EMPTY and (len(word) >= _SHORTEST or word.isdigit())
 
 
-# Detecting that a person's own words ask for a change of the memory. A model may come up with a
-# fact by itself, or a web page may tell it to keep one. A change that the person's words do not ask
-# for needs a confirmation.
+# Detection of requests to change the memory in a person's own words. A model can invent a fact, or
+# a web page can tell it to store one, so changes that the person hasn't asked for need a
+# confirmation.
 
 
-# Beginnings of words without case, accents and apostrophes, by language. Short ones are whole
+# Word beginnings by language, without case, accents and apostrophes. Short ones must match whole
 # words, because nearly every sentence has a word that begins with "no".
 _KEEP = (
     r"remember|dont (?:you )?forget|never forget|memori[sz]e|keep in mind|bear in mind|note|"
@@ -119,11 +119,11 @@ def asked_for(tool: str, heard: str | None) -> bool:
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
 
 
-# Detecting sensitive facts by simple rules: health, money, codes, documents, hidden keys. A fact is
+# Simple rules that detect sensitive facts: health, money, codes, documents, hidden keys. A fact is
 # sensitive if either these rules or the model say so.
 
 
-# Beginnings of words, without case and accents, in all supported languages.
+# Word beginnings in all supported languages, without case and accents.
 _STEMS = """
 allerg alerg asthma asma blutdruck blutgruppe cancer cancro cholesterol colesterol celiac coeliac
 dementia demencia depress depres diabet embaraz enferm enceinte epileps gravida hepatit illness
