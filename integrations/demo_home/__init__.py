@@ -1,4 +1,4 @@
-"""A simulated house on loopback: MCP, REST and websocket APIs as in Home Assistant 2026.11."""
+"""Simulated house on loopback, with the MCP, REST and websocket APIs of Home Assistant 2026.11."""
 
 from integrations.demo_home.rest import DemoHome
 

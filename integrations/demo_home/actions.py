@@ -1,4 +1,4 @@
-"""The actions of the simulated house (`get_services`): descriptions, checks and execution."""
+"""Actions of the simulated house: their descriptions (`get_services`), validation and execution."""
 
 import re
 from collections.abc import Mapping
@@ -17,15 +17,20 @@ TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An action. `response` says when it returns data: never, on request, or always."""
+    """Description of an action.
+
+    `response` says whether the action returns data never ("none"), on request ("optional") or
+    always ("only").
+    """
 
     fields: Mapping[str, Json] = field(default_factory=dict)
-    on: str | None = None  # domain of its targets; None if it has none
+    on: str | None = None  # domain of the targets; None if the action has no targets
     response: Literal["none", "optional", "only"] = "none"
-    free: bool = False  # True: other fields than these are accepted
+    free: bool = False  # True if other fields than these are accepted
 
     def is_misasked(self, wants_answer: bool) -> bool:
-        """Return True if a request for response data conflicts with the action's `response`."""
+        """Return True if response data is requested but not available, or required but not
+        requested."""
         return self.response == ("none" if wants_answer else "only")
 
 
@@ -97,7 +102,7 @@ _OFFERS: dict[tuple[str, str], Offer] = {
 
 
 def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
-    """Return the action with that name, or None."""
+    """Return the description of an action, or None if the house has no such action."""
     if domain == "script" and (script := SCRIPTS.get(f"script.{service}")):
         return Offer(_script_fields(script), response="optional", free=True)
     if domain == "notify" and service in house.notifiers():
@@ -107,7 +112,7 @@ def offer(house: DemoHouse, domain: str, service: str) -> Offer | None:
 
 
 def action_list(house: DemoHouse) -> dict[str, dict[str, Json]]:
-    """Return the result of `get_services`: domains, their actions and the fields of each."""
+    """Return all actions and their fields by domain, as `get_services` does."""
     names = [
         *_OFFERS,
         *(("script", entity_id.partition(".")[2]) for entity_id in SCRIPTS),
@@ -156,7 +161,7 @@ _ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 def offered(house: DemoHouse, domain: str, service: str) -> Offer:
-    """Return the action with that name. Raises UnknownServiceError."""
+    """Return the description of an action. Raises UnknownServiceError."""
     found = offer(house, domain, service)
     if found is None:
         raise UnknownServiceError(f"Service {domain}.{service} not found.")
@@ -166,8 +171,8 @@ def offered(house: DemoHouse, domain: str, service: str) -> Offer:
 def run(house: DemoHouse, domain: str, service: str, data: Data) -> Data:
     """Run an action and return its response data, which is {} for most actions.
 
-    Targets are in the data itself or in `target`. Entities that do not exist are ignored, as in
-    Home Assistant. Raises ServiceError.
+    Targets can be given in the data itself or under `target`. Entities that don't exist are
+    ignored, as in Home Assistant. Raises ServiceError.
     """
     known = offered(house, domain, service)
     where = {**data, **(data.get("target") or {})}
@@ -204,7 +209,7 @@ def _without_target(house: DemoHouse, domain: str, service: str, data: Data) -> 
 
 
 def _create_scene(house: DemoHouse, data: Data) -> None:
-    """Save the requested states as a scene. Raises DataError."""
+    """Save the given and current states as a scene. Raises DataError."""
     if "entities" not in data and "snapshot_entities" not in data:
         raise DataError("at least one of ['entities', 'snapshot_entities'] is required")
     given, kept = data.get("entities", {}), _listed(data.get("snapshot_entities"))
@@ -232,7 +237,7 @@ def _delete_scene(house: DemoHouse, entity_id: str) -> None:
 
 
 def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: Data) -> Data:
-    """Return the response data by entity id; a script's data is returned unchanged."""
+    """Run an action on its targets and return their combined response data."""
     answers: dict[str, Any] = {}
     if (domain, service) == ("scene", "delete"):
         for entity_id in _listed(where.get("entity_id")):
@@ -248,7 +253,7 @@ def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: D
 
 
 def _targets(house: DemoHouse, domain: str, where: Data) -> list[str]:
-    """List the existing entities of the domain that are named by id, device, area or floor."""
+    """List the domain's entities that are targeted by entity, device, area or floor id."""
     areas = set(_listed(where.get("area_id")))
     floors = set(_listed(where.get("floor_id")))
     devices = set(_listed(where.get("device_id")))

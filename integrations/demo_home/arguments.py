@@ -1,4 +1,4 @@
-"""Tool arguments: their JSON Schemas, and checks as strict or lax as Home Assistant's."""
+"""JSON Schemas of tool arguments, and validation that is as strict or lax as Home Assistant's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
 PERCENT: Schema = {"type": "integer", "minimum": 0, "maximum": 100}
-# Home Assistant combines the type and the range of these two with allOf instead of merging them.
+# Home Assistant combines the type and range of some fields with `allOf` instead of merging them.
 PERCENT_ALL_OF: Schema = {
     "allOf": [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 100}]
 }
@@ -28,7 +28,7 @@ MOVING = (*COVER, *VALVE)
 
 
 def choice(*values: str) -> Schema:
-    """Make the schema of a string that must be one of `values`."""
+    """Return the schema of a string that must be one of `values`."""
     return {"type": "string", "enum": list(values)}
 
 
@@ -39,8 +39,8 @@ def described(schema: Schema, description: str) -> Schema:
 def target(
     domain: str | None = None, device_classes: tuple[str, ...] = (), *, any_domain: bool = False
 ) -> Schema:
-    """Make the properties that select targets: name, area and floor, plus the domain and device
-    class if they can be chosen."""
+    """Return the schema properties for selecting targets: name, area and floor, plus domain and
+    device class where the tool supports them."""
     properties: Schema = {"name": TEXT, "area": TEXT, "floor": TEXT}
     if domain is not None:
         properties["domain"] = {"type": "array", "items": choice(domain)}
@@ -58,23 +58,25 @@ def input_schema(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
     return schema
 
 
-Check = Callable[[Any], Any]  # returns the converted value or raises ValueError
+Check = Callable[[Any], Any]  # returns the converted value, or raises ValueError
 
 
 class SlotError(ValueError):
-    """An argument is missing or invalid. For intents the text is empty: they do not name the
-    argument."""
+    """An argument is missing or invalid.
+
+    The message is empty for intents, because Home Assistant doesn't name the argument there.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The arguments that an intent accepts, with their checks."""
+    """Arguments that an intent accepts, with their checks."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checked arguments, without null, blank or unknown ones. Raises SlotError."""
+        """Return the checked arguments, ignoring null, blank and unknown ones. Raises SlotError."""
         given = {key: value for key, value in arguments.items() if not _blank(value)}
         if any(name not in given for name in self.required):
             raise SlotError
@@ -88,13 +90,16 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The arguments of a tool that is not an intent. Unknown arguments are refused by name."""
+    """Arguments that a tool other than an intent accepts, with their checks."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checked arguments. Raises SlotError, whose text names the argument."""
+        """Return the checked arguments. An unknown argument is an error too.
+
+        Raises SlotError with a message that names the argument.
+        """
         for name in arguments:
             if name not in self.checks:
                 raise SlotError(f"not a valid option at '{name}'")
@@ -115,7 +120,7 @@ def _blank(value: Any) -> bool:
 
 
 def plain(value: Any) -> str:
-    """Check that the value is a string, which may be empty."""
+    """Convert the value to a string, which can be empty. Lists, objects and null are rejected."""
     if value is None:
         raise ValueError("string value is None")
     if isinstance(value, list | dict):
@@ -124,13 +129,13 @@ def plain(value: Any) -> str:
 
 
 def plain_list(value: Any) -> tuple[str, ...]:
-    """Accept a string or a list of strings; return them in lower case without empty ones."""
+    """Convert a string or a list of strings to lower-case strings, leaving out blank ones."""
     values = value if isinstance(value, list) else [value]
     return tuple(text for item in values if (text := plain(item).strip().lower()))
 
 
 def one_of(choices: Sequence[str]) -> Check:
-    """Make a check that accepts only these words."""
+    """Return a check that accepts only these strings."""
 
     def check(value: Any) -> str:
         if value not in choices:
@@ -141,14 +146,14 @@ def one_of(choices: Sequence[str]) -> Check:
 
 
 def text(value: Any) -> str:
-    """Check that the value is not blank. Numbers are converted to strings, lists are refused."""
+    """Convert the value to a string that must not be blank. Lists and objects are rejected."""
     if isinstance(value, list | dict) or not str(value).strip():
         raise ValueError("not a text")
     return str(value)
 
 
 def texts(choices: Sequence[str] = ()) -> Check:
-    """Make a check for a string or a list of strings, limited to `choices` if there are any."""
+    """Return a check for one or more strings, limited to `choices` if there are any."""
 
     def check(value: Any) -> tuple[str, ...]:
         values = tuple(text(item) for item in (value if isinstance(value, list) else [value]))
@@ -160,7 +165,7 @@ def texts(choices: Sequence[str] = ()) -> Check:
 
 
 def integer(low: int, high: int | None) -> Check:
-    """Make a check for a whole number in the range; "30" and 30.7 count as 30."""
+    """Return a check for an integer in the given range. It converts "30" and 30.7 to 30."""
 
     def check(value: Any) -> int:
         number = int(value)
@@ -172,7 +177,6 @@ def integer(low: int, high: int | None) -> Check:
 
 
 def number(value: Any) -> float:
-    """Accept any number, or a string that contains one."""
     return float(value)
 
 

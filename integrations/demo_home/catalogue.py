@@ -34,7 +34,7 @@ AREAS = (
 
 
 def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
-    """Make a light's attributes; `brightness` is 1 to 255, only for a light that is on."""
+    """Return a light's attributes. `brightness` is 1 to 255, or None if the light is off."""
     attributes: dict[str, Any] = {"supported_color_modes": list(modes), "color_mode": None}
     if modes != ("onoff",):
         attributes["brightness"] = brightness
@@ -50,7 +50,7 @@ def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
 
 
 def _thermostat(current: float, target: float) -> dict[str, Any]:
-    """Make a thermostat's attributes; temperatures are in degrees Celsius."""
+    """Return a thermostat's attributes. Temperatures are in degrees Celsius."""
     return {
         "hvac_modes": ["heat", "off"],
         "min_temp": 7,
@@ -63,7 +63,7 @@ def _thermostat(current: float, target: float) -> dict[str, Any]:
 
 
 def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
-    """Make a cover's attributes; `position` (percent open) is only for covers that can stop
+    """Return a cover's attributes. `position` is in percent open, or None if the cover can't stop
     halfway."""
     if position is None:
         return {"device_class": device_class, "supported_features": COVER_BASIC}
@@ -75,7 +75,7 @@ def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
 
 
 def _player(volume: float, title: str) -> dict[str, Any]:
-    """Make a media player's attributes; `volume` is 0 to 1."""
+    """Return a media player's attributes. `volume` is 0 to 1."""
     return {
         "volume_level": volume,
         "is_volume_muted": False,
@@ -107,7 +107,8 @@ def _thing(
     on_device: bool = False,
     exposed: bool = True,
 ) -> Thing:
-    """Make an entity. With `on_device`, the area is assigned to its device instead."""
+    """Return an entity. With `on_device`, its area is assigned to its device instead of to the
+    entity."""
     return Thing(
         entity_id,
         name,
@@ -132,7 +133,7 @@ _WEATHER = {
     "supported_features": 1 | 2,  # daily, hourly
 }
 
-# By area id; None for entities without an area.
+# Entities by area id; None for those without an area.
 _ROOMS: Mapping[str | None, tuple[Thing, ...]] = {
     "kitchen": (
         _thing("light.kitchen", "Kitchen light", "off", _light("brightness"), "luz de la cocina"),

@@ -1,4 +1,5 @@
-"""The house as text for a language model: the prompt and the live context, as in Home Assistant."""
+"""The house described for a language model, as in Home Assistant: the prompt and the live
+context."""
 
 import re
 from collections.abc import Iterable
@@ -22,16 +23,17 @@ _SHOWN = {
     *("current_position", "percentage", "volume_level", "media_title", "brightness"),
 }
 
-# Matches what a YAML reader would not read as text.
+# Matches text that YAML would not read as a string.
 _NOT_TEXT = re.compile(
     r"(?i)^(on|off|yes|no|true|false|null|~|y|n"
     r"|[-+]?[\d.][\d.:_eE+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
-    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(: | #).*|.*[: ])$"  # YAML's own signs
+    r"|[-?:,\[\]{}#&*!|>'\"%@` ].*|.*(: | #).*|.*[: ])$"  # YAML's special characters
 )
 
 
 def prompt(house: DemoHouse, place: CallerPlace) -> str:
-    """Return the model's instructions, which list each exposed entity's names, domain and area."""
+    """Return the instructions for the model, with the names, domain and area of each exposed
+    entity."""
     lines = [
         "Ask for live context whenever the answer depends on the present state of the home;",
         "whether a device exists can be told from the static context below.",
@@ -61,14 +63,14 @@ def prompt(house: DemoHouse, place: CallerPlace) -> str:
 
 
 def shown(house: DemoHouse) -> list[Thing]:
-    """List the exposed entities, except for scripts, which have their own tools."""
+    """Return the exposed entities except scripts, which are offered as tools instead."""
     return [thing for thing in house.exposed() if thing.domain != "script"]
 
 
 def live_context(
     house: DemoHouse, name: str | None, domains: tuple[str, ...], area: str | None
 ) -> dict[str, Any]:
-    """Return the live context tool's response: `result`, or `error` if nothing matches."""
+    """Return the response of the live context tool: `result`, or `error` if nothing matches."""
     if not (name or domains or area):
         return {"result": snapshot(house, shown(house))}
     target = Target(name=name or None, area=area or None, domains=domains, duplicates=True)
@@ -94,7 +96,7 @@ def _unfound(reason: Reason, target: Target) -> str:
 
 
 def snapshot(house: DemoHouse, things: Iterable[Thing]) -> str:
-    """Return the entities' states as a YAML list under a headline."""
+    """Return the entities' states as a YAML list with an introductory line."""
     lines = [f"Live Context: {OVERVIEW}"]
     for thing in _by_name(things):
         state = house.get(thing.entity_id)
@@ -120,7 +122,8 @@ def _headline(house: DemoHouse, thing: Thing) -> list[str]:
 
 
 def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
-    """Return the attributes to show, in order; integers become strings, fractions stay numbers."""
+    """Return the attributes to show, in order. Integers are converted to strings; fractions stay
+    numbers."""
     shown: dict[str, Any] = {}
     for key, value in state.attributes.items():
         if key not in _SHOWN:
@@ -134,7 +137,7 @@ def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
 
 
 def _scalar(value: Any) -> str:
-    """Write a YAML scalar, quoted only if YAML would otherwise not read it as a string."""
+    """Format a YAML scalar, quoted only if YAML would otherwise not read it as a string."""
     if value is None:
         return ""
     if not isinstance(value, str):

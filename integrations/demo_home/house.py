@@ -1,4 +1,4 @@
-"""The simulated house: entities, state changes and change listeners."""
+"""The simulated house: its entities and their states, with listeners for changes."""
 
 import asyncio
 import re
@@ -22,11 +22,11 @@ UNAVAILABLE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class CallerPlace:
-    """The area and floor ids of the device that made a call."""
+    """Area and floor of the device that made a call."""
 
     area_id: str | None = None
     floor_id: str | None = None
-    device_id: str | None = None  # only for a device that supports timers
+    device_id: str | None = None  # set only if the device supports timers
 
 
 NOWHERE = CallerPlace()
@@ -34,7 +34,7 @@ NOWHERE = CallerPlace()
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An entity's registry data and initial state."""
+    """Registry data and initial state of an entity."""
 
     entity_id: str
     name: str
@@ -43,11 +43,11 @@ class Thing:
     area_id: str | None = None
     aliases: tuple[str, ...] = ()
     exposed: bool = True
-    area_on_device: bool = False  # the area is set on the device, not on the entity
-    own_name: bool = True  # whether its name counts besides the aliases; users can switch that off
-    device: str | None = None  # id of the device it belongs to, if not its own
+    area_on_device: bool = False  # True if the area is assigned to the device, not the entity
+    own_name: bool = True  # False if the user turned off matching by name, leaving the aliases
+    device: str | None = None  # id of the device, if several entities share it
     labels: tuple[str, ...] = ()  # ids of the entity's own labels
-    registered: bool = True  # False for an entity without a unique id, which has no registry entry
+    registered: bool = True  # False without a registry entry, because it has no unique id
 
     @property
     def domain(self) -> str:
@@ -55,12 +55,12 @@ class Thing:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The entity's name, if it is used for matching, and all aliases."""
+        """All names that match the entity: its own, unless that is turned off, and its aliases."""
         return (self.name, *self.aliases) if self.own_name else self.aliases
 
     @property
     def device_id(self) -> str | None:
-        """The entity's device id; None for entities that are configured in software."""
+        """Id of the entity's device, or None for an entity without hardware, such as a script."""
         if self.device is not None:
             return self.device
         if self.domain in ("script", "scene", "todo"):
@@ -70,7 +70,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An entity's state at one time."""
+    """State of an entity at one point in time."""
 
     entity_id: str
     state: str
@@ -82,8 +82,8 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    old: Snapshot | None  # None: the entity is new
-    new: Snapshot | None  # None: the entity was removed
+    old: Snapshot | None  # None if the entity is new
+    new: Snapshot | None  # None if the entity was removed
 
     @property
     def entity_id(self) -> str:
@@ -94,7 +94,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event other than a state change, such as a registry change or a device event."""
+    """Event other than a state change, such as a registry change or a device event."""
 
     kind: str  # such as "area_registry_updated"
     data: Mapping[str, Any]
@@ -110,7 +110,7 @@ class TodoItem:
         self.done = True
 
     def row(self) -> dict[str, str]:
-        """Return the item in Home Assistant's form."""
+        """Return the item in the form that Home Assistant's API uses."""
         status = "completed" if self.done else "needs_action"
         return {"summary": self.summary, "uid": self.uid, "status": status}
 
@@ -120,10 +120,11 @@ EventListener = Callable[[Event], None]
 
 
 class DemoHouse:
-    """All entities, their areas and their states.
+    """All entities, their areas and their current states.
 
-    A lock or cover takes `settle_s` seconds to reach its new state. With 0 it reports both the
-    moving and the final state immediately. `spawn` starts these waits in the owner's task group.
+    A lock or cover takes `settle_s` seconds to reach its new state; if that is 0, it reports the
+    moving and the final state immediately. `spawn` starts the waiting task in the owner's task
+    group.
     """
 
     def __init__(
@@ -143,12 +144,12 @@ class DemoHouse:
         self.todo: dict[str, list[TodoItem]] = {
             thing.entity_id: [] for thing in things if thing.domain == "todo"
         }
-        # what a light returns to when it is turned on
+        # Attributes that a light restores when it is turned on.
         self.remembered: dict[str, dict[str, Any]] = {}
-        self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # made while running, by entity id
+        self.scenes: dict[str, tuple[Snapshot, ...]] = {}  # from `scene.create`, by entity id
         self.labels = Labels()
         self.failing: set[str] = set()  # entities whose next action fails
-        self.jammed: set[str] = set()  # locks that never arrive
+        self.jammed: set[str] = set()  # locks that jam when they move
         self._spawn = spawn
         self._settle_s = settle_s
         self._states = {thing.entity_id: self._first(thing) for thing in things}
@@ -168,20 +169,23 @@ class DemoHouse:
         return self._states[entity_id]
 
     def all(self) -> list[Snapshot]:
-        """Return every entity's current state, in the order in which the entities were added."""
+        """Return the current states of all entities, in the order in which the entities were
+        added."""
         return list(self._states.values())
 
     def exposed(self) -> list[Thing]:
-        """List the entities that are exposed to assistants."""
+        """Return the entities that are exposed to assistants."""
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
-        """Return the area of the entity or of its device, or None."""
+        """Return the area of the entity or its device, or None. Raises KeyError for an
+        unknown id."""
         thing = self.things[entity_id]
         return self.areas[thing.area_id] if thing.area_id is not None else None
 
     def place_of(self, device_id: str) -> CallerPlace:
-        """Return a device's area and floor; NOWHERE for an unknown id."""
+        """Return the device's area and floor, or NOWHERE if the device is unknown or has no
+        area."""
         for thing in self.things.values():
             area = self.area_of(thing.entity_id)
             if thing.device_id == device_id and area is not None:
@@ -189,38 +193,35 @@ class DemoHouse:
         return NOWHERE
 
     def put_device(self, device_id: str, area_id: str | None) -> None:
-        """Assign a device to an area; None removes it from its area."""
+        """Assign a device to an area, or to none if `area_id` is None."""
         for thing in [one for one in self.things.values() if one.device_id == device_id]:
             self.alter(thing.entity_id, area_id=area_id, area_on_device=True)
 
-    # The house of the tests has devices that registered themselves
-    # (tests/simulators/phone_home.py).
+    # The next four methods are overridden in the tests' house, which has devices that registered
+    # themselves (tests/simulators/phone_home.py).
 
     def registered_devices(self, since: datetime) -> list[dict[str, Any]]:
-        """Return the device registry rows of self-registered devices."""
+        """Return the device registry rows of devices that registered themselves."""
         return []
 
     def notifiers(self) -> list[str]:
-        """List the `notify` actions that each push to a single device."""
+        """Return the names of the `notify` actions, each of which sends to one device."""
         return []
 
     def notify(self, notifier: str, data: Mapping[str, Any]) -> None:
-        """Push a message to the device behind a notify action or a notify entity id."""
+        """Send a message to the device of a `notify` action or entity."""
 
     def timer_tools(self, place: CallerPlace) -> "Sequence[Tool] | None":
-        """Return the timer tools of the calling device; None if this house has no timers."""
+        """Return the timer tools for the calling device, or None if the house has no timers."""
         return None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each state change; the returned function unregisters it."""
+        """Register a callback for state changes, and return a function that unregisters it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def listen_events(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` after each event that is not a state change.
-
-        Returns a function that unregisters it.
-        """
+        """Register a callback for all other events, and return a function that unregisters it."""
         self._event_listeners.append(listener)
         return lambda: self._event_listeners.remove(listener)
 
@@ -245,14 +246,14 @@ class DemoHouse:
             self.changed_entry(entity_id, "remove")
 
     def alter(self, entity_id: str, **changes: Any) -> None:
-        """Change an entity's registry data: fields of `Thing`."""
+        """Change an entity's registry data. `changes` are fields of `Thing`."""
         thing = replace(self.things[entity_id], **changes)
         self.things[entity_id] = thing
         self.write(entity_id, friendly_name=thing.name)
         self.changed_entry(entity_id, "update")
 
     def changed_entry(self, entity_id: str, action: str) -> None:
-        """Report a change of the entity's registry entry."""
+        """Fire the event for a change of the entity's registry entry."""
         self.fire("entity_registry_updated", action=action, entity_id=entity_id)
 
     def _tell(self, change: StateChange) -> None:
@@ -260,7 +261,8 @@ class DemoHouse:
             listener(change)
 
     def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
-        """Set the state and some attributes, and call the listeners if anything changed."""
+        """Set the state, unless it is None, and the given attributes. Listeners are called if
+        anything changed."""
         old = self._states[entity_id]
         new_state = old.state if state is None else state
         new_attributes = {**old.attributes, **attributes}
@@ -275,9 +277,9 @@ class DemoHouse:
         self._tell(StateChange(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
-        """Move the entity to state `to`; it stays in state `via` for `settle_s` seconds first.
+        """Set the state to `via`, and after `settle_s` seconds to `to`.
 
-        A movement that is still under way is replaced.
+        Replaces any movement in progress. Does nothing if the entity is already in its final state.
         """
         self.halt(entity_id)
         if self.get(entity_id).state == to and all(
@@ -291,12 +293,12 @@ class DemoHouse:
         self._travelling[entity_id] = self._spawn(self._arrive(entity_id, to, attributes))
 
     def halt(self, entity_id: str) -> bool:
-        """Cancel the entity's movement; return True if it was moving."""
+        """Cancel the entity's movement. Returns True if it was moving."""
         task = self._travelling.pop(entity_id, None)
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """Cancel every movement at shutdown."""
+        """Cancel all movements, for shutdown."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 
@@ -306,7 +308,7 @@ class DemoHouse:
         self.write(entity_id, to, **attributes)
 
     def count_todo(self, entity_id: str) -> None:
-        """Set the list's state to the number of open items."""
+        """Set a to-do list's state to its number of open items."""
         self.write(entity_id, str(sum(not item.done for item in self.todo[entity_id])))
 
 
@@ -316,10 +318,11 @@ def _new_context() -> str:
 
 @dataclass(slots=True)
 class Labels:
-    """The label registry. An entity's own labels are in `Thing.labels`."""
+    """Label registry, with the labels of areas and devices. An entity's labels are in
+    `Thing.labels`."""
 
     names: dict[str, str] = field(default_factory=dict)  # by label id
-    # label ids, by area or device id
+    # Label ids, by area or device id.
     borne: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def create(self, name: str) -> str:
@@ -333,11 +336,11 @@ class Labels:
         return label_id
 
     def put(self, owner: str, label_ids: Iterable[str]) -> None:
-        """Set the labels of an area or device, by its id."""
+        """Set the labels of an area or device, given its id."""
         self.borne[owner] = tuple(label_ids)
 
     def of(self, owner: str) -> list[str]:
-        """Return the label ids of an area or device."""
+        """Return the label ids of an area or device, given its id."""
         return list(self.borne.get(owner, ()))
 
 

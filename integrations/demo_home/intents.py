@@ -1,4 +1,4 @@
-"""The tools in the menu and their intents, which run after the arguments have been checked."""
+"""Tools of the simulated house and the intents behind them, which run on validated arguments."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ Values = Mapping[str, Any]
 
 
 class IntentError(Exception):
-    """The call failed. `str(error)` is Home Assistant's error sentence."""
+    """The call failed. `str(error)` is Home Assistant's error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceTool:
-    """A tool that calls one service on every entity that matches."""
+    """Tool function that calls one service on every matching entity."""
 
     domain: str
     service: str
@@ -29,9 +29,9 @@ class ServiceTool:
     states: tuple[str, ...] = ()
 
     def __call__(self, house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-        """Act on the matching entities and report each success and failure.
+        """Call the service on the matching entities, and return which succeeded and which failed.
 
-        Raises IntentError, MatchError.
+        Raises IntentError if all of them failed, and MatchError if none matched.
         """
         found = self._match(house, values, place)
         steps = [(state, *self._service(state)) for state in found.states]
@@ -55,7 +55,7 @@ class ServiceTool:
     def _match(self, house: DemoHouse, values: Values, place: CallerPlace) -> Match:
         name = values.get("name")
         target = Target(
-            # "all" in lower case means everything, even if an entity has that name.
+            # "all" in lower case matches everything, even if an entity has that name.
             name=None if name == "all" else name,
             area=values.get("area"),
             floor=values.get("floor"),
@@ -71,8 +71,10 @@ class ServiceTool:
         return match(house, target)
 
     def _service(self, state: Snapshot) -> tuple[str, str]:
-        """Return the domain and service for an entity; turning on or off can also mean opening or
-        closing, locking or unlocking."""
+        """Return the domain and service to call for an entity.
+
+        Turning something on or off can also mean to open or close it, or to lock or unlock it.
+        """
         domain = domain_of(state)
         if self.domain == "homeassistant":
             special = _ON_OFF.get((domain, self.service))
@@ -92,7 +94,7 @@ _ON_OFF = {
 
 
 def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[str, Any]:
-    """Make the response of a tool that acted. `speech` is always empty."""
+    """Return the response of a tool that changed something. `speech` is always empty."""
     return {
         "speech": {},
         "response_type": "action_done",
@@ -101,7 +103,8 @@ def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[st
 
 
 def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Set one thermostat; the response names only it, even if the call named an area."""
+    """Set one thermostat. The response contains only the thermostat, even if the call named an
+    area."""
     found = match(
         house,
         Target(
@@ -121,7 +124,7 @@ def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dic
 
 
 def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Change the volume. The response's success list stays empty, as in Home Assistant."""
+    """Change the volume. The response's `success` list stays empty, as in Home Assistant."""
     found = match(
         house,
         Target(
@@ -153,7 +156,7 @@ def broadcast(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str,
 
 
 def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Send the vacuum to an area, even if the vacuum itself belongs to another area."""
+    """Start the vacuum for an area, which need not be the area that the vacuum is assigned to."""
     place_meant = match(house, Target(area=values["area"]))
     found = match(house, Target(name=values.get("name"), domains=("vacuum",)))
     success = [_named("area", area.name, area.area_id) for area in place_meant.areas]
@@ -164,7 +167,7 @@ def clean_area(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str
 
 
 def add_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Add an item to a to-do list and capitalise its first letter."""
+    """Add an item to a to-do list, with its first letter capitalised."""
     todo = _todo_list(house, values["name"])
     item = values["item"].strip()
     house.todo[todo.entity_id].append(TodoItem(item[:1].upper() + item[1:]))
@@ -178,7 +181,7 @@ def complete_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[
 
 
 def remove_item(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Remove an item from the list, whether it is completed or not."""
+    """Remove an item from a to-do list, even if it is completed."""
     todo = _todo_list(house, values["name"])
     item = _todo_item(house, todo, values["item"], ticked_too=True)
     house.todo[todo.entity_id].remove(item)
@@ -199,7 +202,7 @@ def _todo_item(
 
 
 def _todo_done(house: DemoHouse, todo: Snapshot, name: str) -> dict[str, Any]:
-    """Make a response that uses the caller's name for the list."""
+    """Update the list's state and return a response with the list's name as the caller wrote it."""
     house.count_todo(todo.entity_id)
     return done([_named("entity", name, todo.entity_id)], [])
 
@@ -217,7 +220,7 @@ Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """A tool's MCP annotations. Home Assistant sets them reliably only for read-only tools."""
+    """MCP annotations of a tool. Home Assistant sets them reliably only for read-only tools."""
 
     destructive: bool = True
     idempotent: bool = False
@@ -234,7 +237,7 @@ AGAIN = Hints(idempotent=True)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool in the menu and the function that runs it."""
+    """Tool offered to models, with the function that runs it."""
 
     name: str
     title: str
@@ -243,11 +246,11 @@ class Tool:
     hints: Hints
     slots: arguments.Slots | arguments.Fields
     run: Run
-    needs: str | None = None  # domain of which an exposed entity is needed to offer the tool
+    needs: str | None = None  # the tool is offered only if an entity of this domain is exposed
 
     @property
     def intent(self) -> str:
-        """The tool's name without the integration prefix."""
+        """Tool name without the integration's prefix."""
         return self.name.rpartition("__")[2]
 
 
@@ -264,11 +267,11 @@ def action_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """Make a tool that acts on all entities that match its arguments."""
+    """Return a tool that acts on all entities that match its arguments."""
     properties = arguments.target(domain, device_classes, any_domain=domain is None)
     known: dict[str, arguments.Check] = {
         **dict.fromkeys(("name", "area", "floor"), arguments.text),
-        # Not in the schema, but supported.
+        # Accepted although they aren't in the schema, as in Home Assistant.
         **dict.fromkeys(("preferred_area_id", "preferred_floor_id"), arguments.text),
         "domain": arguments.texts((domain,) if domain else ()),
         "device_class": arguments.texts(device_classes),
@@ -286,7 +289,7 @@ def action_tool(
 
 
 def script_tools(house: DemoHouse) -> list[Tool]:
-    """Make a tool for each exposed script; fields are described but not enforced."""
+    """Return a tool for each exposed script. Its fields are described but not enforced."""
     return [
         Tool(
             f"script__{thing.entity_id.partition('.')[2]}",
@@ -304,7 +307,7 @@ def script_tools(house: DemoHouse) -> list[Tool]:
 
 
 def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
-    """Return the schema of a script's fields and the names of its required fields."""
+    """Return the schema properties of a script's fields, and the names of the required ones."""
     fields = SCRIPTS[entity_id].fields
     return (
         {name: described(field.schema, field.description) for name, field in fields.items()},
@@ -347,7 +350,7 @@ _ITEM_TOOLS = tuple(
 
 
 def todo_tools(house: DemoHouse) -> list[Tool]:
-    """Make the to-do tools. Their schemas contain the names of the exposed lists."""
+    """Return the to-do list tools, whose schemas contain the names of the exposed lists."""
     lists = {thing.name: thing.entity_id for thing in house.exposed() if thing.domain == "todo"}
     properties = {
         "todo_list": arguments.choice(*lists),
@@ -386,7 +389,7 @@ def _cancel_all(house: DemoHouse, values: Values, place: CallerPlace) -> dict[st
     return done([], []) | {"speech_slots": {"canceled": 0, **area}}
 
 
-# Home Assistant offers it to every caller, though no device of this house has timers.
+# Home Assistant offers this tool to every caller, though no device of this house has timers.
 CANCEL_ALL_TIMERS = Tool(
     "intent__HassCancelAllTimers",
     "Cancel all timers",

@@ -1,7 +1,8 @@
-"""Entity matching by name, area and floor, as in Home Assistant 2026.11.
+"""Matching of entities by name, area and floor, as in Home Assistant 2026.11.
 
-The filters run in Home Assistant's order, because the first filter that matches nothing determines
-the reason: domain, state, name, feature, device class, floor, area, exposure, then duplicate names.
+The filters run in Home Assistant's order, because the reported reason is the first filter that
+leaves nothing: domain, state, name, feature, device class, floor, area, exposure, and finally
+duplicate names.
 """
 
 from collections.abc import Callable, Collection
@@ -13,7 +14,7 @@ from integrations.home_assistant.house import Area, Floor
 
 
 class Reason(Enum):
-    """The reason why nothing matched, as worded by Home Assistant 2026.11.0."""
+    """Why nothing matched, as worded in Home Assistant 2026.11.0."""
 
     NAME = "No entities matched the name"
     AREA = "No entities were in the area"
@@ -31,7 +32,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The constraints of a call on its entities. None or empty means unconstrained."""
+    """Constraints on the entities of a call. None or empty means unconstrained."""
 
     name: str | None = None
     area: str | None = None
@@ -41,20 +42,20 @@ class Target:
     features: int = 0
     states: Collection[str] = ()
     single: bool = False
-    near_area: str | None = None  # area id that decides between equal names
-    near_floor: str | None = None  # floor id that decides between equal names
-    duplicates: bool = False  # True: equal names are accepted
+    near_area: str | None = None  # id of the area preferred among equal names
+    near_floor: str | None = None  # id of the floor preferred among equal names
+    duplicates: bool = False  # True if several entities of the same name can match
 
     @property
     def empty(self) -> bool:
-        """True without any constraint, which would select the whole house."""
+        """True if there is no constraint, so that the whole house would match."""
         asked = (self.name, self.area, self.floor, self.domains, self.device_classes)
         return not any((*asked, self.features, self.states))
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The matching entities, and the areas and floors that the call named."""
+    """The matching entities, and the areas and floors named in the call."""
 
     states: tuple[Snapshot, ...]
     areas: tuple[Area, ...] = ()
@@ -62,7 +63,7 @@ class Match:
 
 
 class MatchError(Exception):
-    """Nothing matched. `str(error)` is Home Assistant's error sentence."""
+    """Nothing matched. `str(error)` is Home Assistant's error message."""
 
     def __init__(self, reason: Reason, target: Target) -> None:
         self.reason = reason
@@ -84,12 +85,12 @@ class MatchError(Exception):
 
 
 def same_name(one: str, other: str) -> bool:
-    """Compare names, ignoring case and surrounding spaces; accents and inner spaces matter."""
+    """Compare names, ignoring case and surrounding spaces. Accents and inner spaces matter."""
     return one.strip().casefold() == other.strip().casefold()
 
 
 def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
-    """Return the areas with that id, name or alias."""
+    """Return the areas with this id, name or alias."""
     return tuple(
         area
         for area in house.areas.values()
@@ -98,7 +99,7 @@ def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
 
 
 def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
-    """Return the floors with that id, name or alias."""
+    """Return the floors with this id, name or alias."""
     return tuple(
         floor
         for floor in house.floors.values()
@@ -107,8 +108,10 @@ def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
 
 
 def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None) -> Match:
-    """Return the exposed entities that fit `target`, out of `among` or the whole house. Raises
-    MatchError."""
+    """Return the exposed entities that match `target`, among the given states or the whole house.
+
+    Raises MatchError.
+    """
 
     def kept(
         states: list[Snapshot], keep: Callable[[Snapshot], bool], reason: Reason
@@ -160,20 +163,24 @@ def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[F
 
 
 def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Choose among entities with the same name by preferred floor, then by preferred area."""
+    """Resolve duplicate names by the preferred floor, then by the preferred area. Raises
+    MatchError."""
     for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
         if len(states) > 1 and wanted:
             states = [state for state in states if place(house, state) == wanted]
     if len(states) > 1:
         raise MatchError(Reason.DUPLICATE_NAME, target)
     if not states:
-        # The preferred place has none of the equal names: Home Assistant reports "name" here.
+        # None of them is in the preferred area or floor. Home Assistant reports "name" here too.
         raise MatchError(Reason.NAME, target)
     return states
 
 
 def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Choose the entity in the preferred area, otherwise the one on the preferred floor."""
+    """Return the only entity in the preferred area or, failing that, on the preferred floor.
+
+    Raises MatchError.
+    """
     left = states
     if target.near_area:
         left = [state for state in states if _area_id(house, state) == target.near_area]

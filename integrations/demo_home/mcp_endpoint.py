@@ -1,7 +1,8 @@
-"""The Model Context Protocol over stateless HTTP, with the status codes and texts of Home Assistant
-2026.11.
+"""Model Context Protocol over stateless HTTP, with Home Assistant 2026.11's status codes and
+messages.
 
-Each POST is handled separately by the mcp SDK's low-level server, which Home Assistant uses too.
+Each POST is handled separately by the low-level server of the mcp SDK, which Home Assistant uses
+too.
 """
 
 import json
@@ -39,7 +40,7 @@ Heard = Callable[[str, Mapping[str, Any]], None]
 
 @dataclass
 class _NoWayBack:
-    """A dispatch context for one POST; the server can send only the response."""
+    """Dispatch context of one POST, in which the server can send nothing but the response."""
 
     request_id: types.RequestId
     transport: TransportContext = field(
@@ -57,16 +58,16 @@ class _NoWayBack:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> None:
-        """Drop the notification: a stateless response has room for one message."""
+        """Drop the notification, because a stateless response contains only one message."""
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Drop the progress report, like every notification."""
+        """Drop the progress report, as with notifications."""
 
 
 class McpEndpoint:
-    """Handle POSTs to `/api/mcp` and `/api/mcp/assist`, calling `heard` for each tool call."""
+    """Handler for `/api/mcp` and `/api/mcp/assist`, which calls `heard` with each tool call."""
 
     def __init__(self, house: DemoHouse, heard: Heard) -> None:
         self._house = house
@@ -82,7 +83,7 @@ class McpEndpoint:
         )
 
     async def answer(self, request: Request) -> Response:
-        """Answer a POST whose token has already been checked."""
+        """Handle a POST whose token has already been checked."""
         if JSON not in request.headers.get("accept", ""):
             return PlainTextResponse(f"Client must accept {JSON}", 400)
         content_type = request.headers.get("content-type", "").partition(";")[0].strip()
@@ -101,8 +102,10 @@ class McpEndpoint:
     async def _reply(
         self, message: types.JSONRPCRequest, version: str | None
     ) -> types.JSONRPCResponse | types.JSONRPCError:
-        """Run a request at the protocol version in its header, or else at the newest version that
-        uses a handshake."""
+        """Run a request at the protocol version in its header.
+
+        If the version is missing or unknown, the newest version with a handshake is used.
+        """
         meta = (message.params or {}).get("_meta")
         envelope = meta if isinstance(meta, dict) else {}
         connection = Connection.from_envelope(
@@ -120,15 +123,15 @@ class McpEndpoint:
                 lifespan_state={},
             )
         except Exception as error:
-            # At the protocol's edge, whatever a handler raises becomes an error message. Code 0 is
-            # what the SDK's own dispatcher sends for an unknown exception.
+            # Any exception in a handler must become an error response. Code 0 is what the SDK's own
+            # dispatcher uses for an unknown exception.
             data = handler_exception_to_error_data(error)
             unknown = types.ErrorData(code=0, message=str(error))
             return types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data or unknown)
         return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
     def _place(self, ctx: ServerRequestContext[Any, Any]) -> CallerPlace:
-        """Return the area and floor of the calling device; NOWHERE for an unknown id."""
+        """Return the calling device's area and floor, or NOWHERE if the device is unknown."""
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
             raise TypeError("device_id must be a string")

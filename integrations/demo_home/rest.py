@@ -1,4 +1,5 @@
-"""Home Assistant 2026.11's REST calls that a voice assistant uses, and the running demo home."""
+"""REST endpoints of Home Assistant 2026.11 that a voice assistant uses, and the demo home's
+server."""
 
 import asyncio
 import json
@@ -34,7 +35,7 @@ _MISASKED = {
 
 
 class Rest:
-    """The request handlers. The token is already checked; the user is in `request.state`."""
+    """Request handlers. The token has already been checked; the user is in `request.state`."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house
@@ -80,7 +81,8 @@ class Rest:
         return Response(picture(), media_type="image/png")
 
     async def service(self, request: Request) -> Response:
-        """POST /api/services/<domain>/<service>: returns every state written during the call."""
+        """POST /api/services/<domain>/<service>: returns all states that changed during the
+        call."""
         body = await request.body()
         try:
             data = json.loads(body) if body else {}
@@ -117,13 +119,13 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class DemoHome:
-    """A simulated house that runs while its context is open.
+    """Server of the simulated house, which runs while the context is open.
 
-    Clients need `url` and `token`. `token` belongs to an administrator, `person_token` to a user
-    without administrator rights. `/api/mcp` (administrators only) and `/api/mcp/assist` serve the
-    same tools. `location_name` is "Demo home", so that clients can tell the house is simulated.
-    Locks and covers take `settle_s` seconds to move. `calls` holds the received tool calls in
-    order. The house opens one loopback port and runs in the caller's event loop.
+    Clients need `url` and a token: `token` belongs to an administrator, `person_token` to a user
+    without administrator rights. `/api/mcp` (administrators only) and `/api/mcp/assist` offer the
+    same tools. `location_name` is "Demo home", so that clients can tell that the house is
+    simulated. Locks and covers take `settle_s` seconds to move. `calls` contains the received tool
+    calls in order. The server opens one loopback port and runs in the caller's event loop.
     """
 
     house_class: type[DemoHouse] = DemoHouse
@@ -158,7 +160,7 @@ class DemoHome:
             settle_s=settle_s,
         )
         self._mcp = McpEndpoint(self.house, self._heard)
-        self.app = self._routes()  # tests may drive it without a port
+        self.app = self._routes()  # tests can use it without a port
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._journeys)
@@ -168,32 +170,32 @@ class DemoHome:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        # Errors of the body are not passed on, because the server shuts down in good order after
-        # them too.
+        # An error inside the block isn't passed to the stack, because the server shuts down cleanly
+        # either way.
         await self._stack.aclose()
 
     @property
     def states(self) -> dict[str, str]:
-        """Each entity's state, by entity id."""
+        """Current states by entity id."""
         return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
 
     def get(self, entity_id: str) -> Snapshot:
         return self.house.get(entity_id)
 
     def describe(self) -> str:
-        """Describe the house, one line per area."""
+        """Return the entities' states as text, one line per area."""
         return describe(self.house)
 
     def fail_next(self, entity_id: str) -> None:
-        """Make the next action on this entity fail."""
+        """Make the next action on the entity fail."""
         self.house.failing.add(entity_id)
 
     def jam(self, lock_id: str) -> None:
-        """Make this lock jam from the next time it moves."""
+        """Make the lock jam whenever it moves."""
         self.house.jammed.add(lock_id)
 
     def lose(self, entity_id: str) -> None:
-        """Make this entity unavailable: actions on it succeed but do nothing."""
+        """Make the entity unavailable: actions on it succeed but do nothing."""
         self.house.write(entity_id, UNAVAILABLE)
 
     def _heard(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -224,7 +226,7 @@ class DemoHome:
 
         return Starlette(
             routes=[
-                Route("/auth/providers", rest.providers, methods=["GET"]),  # before a sign-in
+                Route("/auth/providers", rest.providers, methods=["GET"]),  # needs no token
                 self.route("/api/mcp", merged, "POST", refuse=403),
                 self.route("/api/mcp/{api_id}", one_api, "POST"),
                 self.route("/api/", rest.root, "GET"),
@@ -242,13 +244,13 @@ class DemoHome:
         )
 
     def more_routes(self) -> list[Route]:
-        """Return additional routes; overridden by the test suite's house."""
+        """Return additional routes. Overridden in the test suite."""
         return []
 
     def route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
-        """Make a route for one method that requires a token.
+        """Return a route for one HTTP method that requires a token.
 
-        `refuse` is the status returned to users who are not administrators; 0 admits them.
+        `refuse` is the status for users who aren't administrators; 0 allows them.
         """
 
         async def guarded(request: Request) -> Response:
@@ -274,6 +276,6 @@ def _unauthorized(request: Request) -> Response:
 
 
 async def _status_text(request: Request, error: Exception) -> Response:
-    """Return an HTTP error worded as in Home Assistant: "404: Not Found"."""
+    """Return an HTTP error as Home Assistant words it: "404: Not Found"."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     return PlainTextResponse(f"{status}: {HTTPStatus(status).phrase}", status)

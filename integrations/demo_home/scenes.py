@@ -1,7 +1,7 @@
-"""Scenes, scripts, saved entity states and colour names.
+"""Scenes, scripts, saved states and colour names of the simulated house.
 
-Scenes are saved and applied like `scene.create` and each domain's `reproduce_state` in Home
-Assistant 2026.11. Unavailable entities, and those of unsupported domains, stay unchanged.
+Scenes are saved and applied as Home Assistant 2026.11 does in `scene.create` and each domain's
+`reproduce_state`. Unavailable entities and those of unsupported domains are left unchanged.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 
 from integrations.demo_home.house import UNAVAILABLE, DemoHouse, Snapshot, Thing
 
-# Colour names that a light understands, as red, green, blue from 0 to 255 (CSS Color Level 4).
+# Colour names that lights understand, as red, green and blue from 0 to 255 (CSS Color Level 4).
 
 
 COLORS: dict[str, tuple[int, int, int]] = {
@@ -59,19 +59,22 @@ COLORS: dict[str, tuple[int, int, int]] = {
 
 
 def color_rgb(name: str) -> tuple[int, int, int]:
-    """Return the RGB value of a colour name, ignoring spaces and case. Raises ValueError if
-    unknown."""
+    """Return the RGB value of a colour name, ignoring spaces and case.
+
+    Raises ValueError for an unknown colour.
+    """
     try:
         return COLORS[name.replace(" ", "").casefold()]
     except KeyError:
         raise ValueError(f"unknown colour {name!r}") from None
 
 
-# The house as a short text for people.
+# Text description of the house.
 
 
 def describe(house: DemoHouse) -> str:
-    """List each entity's state, one line per area; entities without an area come last."""
+    """Return the entities' states as text, one line per area. Entities without an area come
+    last."""
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
@@ -86,7 +89,7 @@ def describe(house: DemoHouse) -> str:
 
 
 def in_words(snapshot: Snapshot) -> str:
-    """Describe the state together with its most important number."""
+    """Return the state with its most important value, such as a light's brightness."""
     attributes = snapshot.attributes
     if snapshot.state in ("on", "off") and attributes.get("brightness") is not None:
         colour = attributes.get("rgb_color")
@@ -107,7 +110,7 @@ def in_words(snapshot: Snapshot) -> str:
 
 SLUG = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
-# What is restored besides the state; only values that differ are set.
+# Attributes restored besides the state, if they differ.
 _KEPT: Mapping[str, tuple[str, ...]] = {
     "climate": ("temperature",),
     "cover": ("current_position",),
@@ -132,8 +135,9 @@ def create(
 ) -> None:
     """Save the entities' current states and the given states as a scene.
 
-    A given state is a string, or attributes with a `state`. Entities that do not exist are ignored.
-    Nothing is saved if none exist, or if the id belongs to a scene that `create` did not make.
+    A given state is a string, or a mapping of attributes that includes `state`. Entities that don't
+    exist are ignored. Nothing is saved if none of them exist, or if the id belongs to a scene that
+    was not created here.
     """
     entity_id = f"scene.{scene_id}"
     kept = [_given(house, member, wanted) for member, wanted in given.items()]
@@ -144,7 +148,7 @@ def create(
         delete(house, entity_id)
     house.scenes[entity_id] = tuple(kept)
     attributes = {"entity_id": [snapshot.entity_id for snapshot in kept]}
-    # Assistants see it, because Home Assistant exposes every new scene.
+    # Home Assistant exposes every new scene to assistants.
     house.add(Thing(entity_id, scene_id, "unknown", attributes, registered=False))
 
 
@@ -157,7 +161,7 @@ def apply(house: DemoHouse, entity_id: str) -> None:
 
 
 def delete(house: DemoHouse, entity_id: str) -> None:
-    """Delete a scene. Raises KeyError if `create` did not make it."""
+    """Delete a scene. Raises KeyError if it wasn't made by `create`."""
     del house.scenes[entity_id]
     house.remove(entity_id)
 
@@ -179,7 +183,7 @@ def _restore(house: DemoHouse, kept: Snapshot) -> None:
         for name in _KEPT[domain]
         if name in kept.attributes and now.attributes.get(name) != kept.attributes[name]
     }
-    # A lock or cover that was moving goes to the end of its journey.
+    # A lock or cover that was moving when it was saved is moved to its final state.
     end = _ENDS.get(kept.state, kept.state)
     if end in _VIA and domain in ("lock", "cover"):
         house.travel(kept.entity_id, _VIA[end], end, **attributes)
@@ -187,7 +191,7 @@ def _restore(house: DemoHouse, kept: Snapshot) -> None:
         house.write(kept.entity_id, kept.state, **attributes)
 
 
-# The scripts and the scene of the house, whose effects the policy does not see.
+# Scripts and a scene, whose effects Hearth's policy can't see.
 
 
 Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any] | None]
@@ -195,7 +199,7 @@ Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A script field, as a JSON Schema for tools and as a selector for `get_services`."""
+    """Script field, as a JSON Schema for tools and as a selector for `get_services`."""
 
     description: str
     schema: dict[str, Any]
@@ -207,7 +211,7 @@ class Field:
 class Script:
     description: str
     touches: tuple[str, ...]  # entity ids
-    sequence: tuple[Mapping[str, Any], ...]  # as its author wrote it
+    sequence: tuple[Mapping[str, Any], ...]  # as written by its author
     fields: Mapping[str, Field] = field(default_factory=dict)
 
 
@@ -251,7 +255,7 @@ SCRIPTS = {
     ),
 }
 
-# Domain, service and entity of each step of a scene.
+# Domain, service and entity of each step.
 SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "scene.good_night": (
         ("light", "turn_off", "light.kitchen"),
@@ -263,7 +267,7 @@ SCENES: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
-    """Return a script's configuration as `script/config` does, or None for an unknown script."""
+    """Return a script's configuration as `script/config` does, or None if the script is unknown."""
     script = SCRIPTS.get(entity_id)
     if script is None:
         return None
@@ -285,10 +289,10 @@ def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
 def run_script(
     house: DemoHouse, entity_id: str, fields: Mapping[str, Any], call: Call
 ) -> Mapping[str, Any] | None:
-    """Run a script and return its response; a failed step raises its error.
+    """Run a script and return its response. Raises the error of a step that fails.
 
-    The script is "on" while it runs. Home Assistant checks neither required fields nor ranges, so
-    an invalid field makes a step fail.
+    The script's state is "on" while it runs. Like Home Assistant, this checks neither required
+    fields nor ranges, so an invalid field makes a step fail.
     """
     house.write(entity_id, "on", last_triggered=house.clock.now().isoformat(), current=1)
     try:

@@ -1,4 +1,4 @@
-"""Effects of each action on an entity, by domain and service, as in Home Assistant 2026.11."""
+"""What each action does to an entity, by domain and service, as in Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,9 +14,9 @@ Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
 
 
 class ServiceError(Exception):
-    """The action was refused; `str(error)` gives the reason.
+    """The action failed or was refused, for the reason in `str(error)`.
 
-    `code` and `prefix` are for the websocket's error message.
+    `code` and `prefix` are used in the websocket's error message.
     """
 
     code = "home_assistant_error"
@@ -28,13 +28,13 @@ class UnknownServiceError(ServiceError):
 
 
 class DataError(ServiceError):
-    """The action does not accept this data."""
+    """The action doesn't accept this data."""
 
     code = "invalid_format"
 
 
 class UnfitError(ServiceError):
-    """The data is valid but does not suit this entity, or response data must be requested."""
+    """The data is valid but doesn't suit the entity, or response data was requested wrongly."""
 
     code = "service_validation_error"
     prefix = "Validation error: "
@@ -43,9 +43,9 @@ class UnfitError(ServiceError):
 def call(
     house: DemoHouse, domain: str, service: str, entity_id: str, data: Data
 ) -> Mapping[str, Any] | None:
-    """Run an action on an entity. Returns a script's response, otherwise None.
+    """Run an action on an entity. Returns its response data, or None if it has none.
 
-    Unavailable entities, and entities of another domain, are ignored as in Home Assistant. Raises
+    As in Home Assistant, nothing happens if the entity is unavailable or in another domain. Raises
     ServiceError.
     """
     own = entity_id.partition(".")[0]
@@ -61,7 +61,8 @@ def call(
 
 
 def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Turn a light on, ignoring settings that it does not support, as Home Assistant does."""
+    """Turn a light on. As in Home Assistant, settings that the light doesn't support are
+    ignored."""
     light = house.get(entity_id)
     modes = light.attributes["supported_color_modes"]
     if modes == ["onoff"]:
@@ -83,7 +84,8 @@ def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _brightness(data: Data) -> int | None:
-    """Return 0 to 255 from `brightness` or `brightness_pct` (0 to 100); None if neither is given.
+    """Return the requested brightness, 0 to 255, or None if neither `brightness` nor
+    `brightness_pct` (0 to 100) is given.
 
     Raises DataError.
     """
@@ -100,8 +102,8 @@ def _brightness(data: Data) -> int | None:
 
 
 def _colour(data: Data, modes: list[str]) -> dict[str, Any]:
-    """Return the attributes for the requested colour; {} if none was requested or it is
-    unsupported."""
+    """Return the attributes for the requested colour, or {} if there is none or it isn't
+    supported."""
     if "rgb" in modes and ("rgb_color" in data or "color_name" in data):
         rgb = data["rgb_color"] if "rgb_color" in data else color_rgb(data["color_name"])
         return {"color_mode": "rgb", "rgb_color": list(rgb), "color_temp_kelvin": None}
@@ -157,7 +159,7 @@ def _set_position(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _move(house: DemoHouse, entity_id: str, position: int) -> None:
-    """Send a cover to `position`, in percent open."""
+    """Move a cover to `position`, in percent open."""
     cover = house.get(entity_id)
     now = cover.attributes.get("current_position")
     end = "open" if position > 0 else "closed"
@@ -170,7 +172,7 @@ def _move(house: DemoHouse, entity_id: str, position: int) -> None:
 
 
 def _stop_cover(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Stop a moving cover, half open if it has a position. A cover at rest is unchanged."""
+    """Stop a cover if it is moving, half open if it has a position."""
     if not house.halt(entity_id):
         return
     if "current_position" in house.get(entity_id).attributes:
@@ -220,7 +222,7 @@ def _pause(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _needs(house: DemoHouse, entity_id: str, feature: int, action: str) -> None:
-    """Raise UnfitError if the entity does not support a feature bit."""
+    """Raise UnfitError if the entity doesn't support a feature bit."""
     if not house.get(entity_id).attributes.get("supported_features", 0) & feature:
         raise UnfitError(f"Entity {entity_id} does not support action {action}")
 
@@ -269,8 +271,7 @@ def _return(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] | None:
-    """Run a script through its entity. Errors are ignored: Home Assistant logs them and reports
-    success."""
+    """Run a script, ignoring errors: Home Assistant logs them and reports success."""
     try:
         return run_script(house, entity_id, data, call)
     except ServiceError:
@@ -278,7 +279,7 @@ def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] |
 
 
 def _script_off(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Do nothing, because this house's scripts finish immediately."""
+    """Do nothing, because scripts in this house finish immediately."""
 
 
 def _scene(house: DemoHouse, entity_id: str, data: Data) -> None:
@@ -311,7 +312,6 @@ def _get_forecasts(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str,
 
 
 def _send_message(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Push a message to a notify entity's device."""
     house.notify(entity_id, data)
 
 

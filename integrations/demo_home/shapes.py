@@ -1,4 +1,4 @@
-"""JSON field names and structures of Home Assistant 2026.11's states, registries and events."""
+"""JSON of states, registries and events, with the field names of Home Assistant 2026.11."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,7 +10,7 @@ from integrations.demo_home.surroundings import Person
 
 Json = dict[str, Any]
 VERSION = "2026.11.0"
-# Components besides the entities' domains; conversation and assist_pipeline are missing.
+# Components besides the entities' domains; without conversation and assist_pipeline.
 COMPONENTS = {
     *("api", "config", "demo", "homeassistant", "http", "intent", "llm", "mcp_server"),
     *("mobile_app", "notify", "search", "webhook", "websocket_api"),
@@ -31,12 +31,12 @@ def state(snapshot: Snapshot) -> Json:
 
 
 def context(context_id: str, user_id: str | None = None) -> Json:
-    """Return the context object of a state or an action."""
+    """Return the `context` of a state or an action."""
     return {"id": context_id, "parent_id": None, "user_id": user_id}
 
 
 def user(person: Person) -> Json:
-    """Return the answer to `auth/current_user`."""
+    """Return the result of `auth/current_user`."""
     return {
         "id": person.user_id,
         "name": person.name,
@@ -48,7 +48,7 @@ def user(person: Person) -> Json:
 
 
 def event(fired: Event, now: datetime) -> Json:
-    """Return an event other than a state change, as in `subscribe_events`."""
+    """Return an event, other than a state change, as in `subscribe_events`."""
     return {
         "event_type": fired.kind,
         "data": dict(fired.data),
@@ -76,7 +76,8 @@ def state_changed(change: StateChange) -> Json:
 
 
 def compressed_state(snapshot: Snapshot) -> Json:
-    """Return a full state as in `subscribe_entities`: s, a, c, lc, and lu if it differs from lc."""
+    """Return a complete state as in `subscribe_entities`: `s`, `a`, `c`, `lc`, and `lu` if it
+    differs from `lc`."""
     short: Json = {
         "s": snapshot.state,
         "a": dict(snapshot.attributes),
@@ -89,7 +90,7 @@ def compressed_state(snapshot: Snapshot) -> Json:
 
 
 def compressed_change(change: StateChange) -> Json:
-    """Return a change as in `subscribe_entities`: added "a", removed "r" or changed "c"."""
+    """Return a state change as in `subscribe_entities`: added `a`, removed `r` or changed `c`."""
     old, new = change.old, change.new
     if new is None:
         return {"r": [change.entity_id]}
@@ -99,7 +100,7 @@ def compressed_change(change: StateChange) -> Json:
 
 
 def _difference(old: Snapshot, new: Snapshot) -> Json:
-    """Return the new values ("+") and the names of removed attributes ("-")."""
+    """Return the new values (`+`) and the names of removed attributes (`-`)."""
     added: Json = {"c": new.context_id}
     if new.state != old.state:
         added["s"] = new.state
@@ -123,7 +124,7 @@ def _difference(old: Snapshot, new: Snapshot) -> Json:
 
 
 def floors(house: DemoHouse, since: datetime) -> list[Json]:
-    """Return the answer to `config/floor_registry/list`."""
+    """Return the result of `config/floor_registry/list`."""
     return [
         {
             "aliases": list(floor.aliases),
@@ -138,7 +139,7 @@ def floors(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def areas(house: DemoHouse, since: datetime) -> list[Json]:
-    """Return the answer to `config/area_registry/list`."""
+    """Return the result of `config/area_registry/list`."""
     return [
         {
             "aliases": list(area.aliases),
@@ -157,7 +158,7 @@ def areas(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def labels(house: DemoHouse, since: datetime) -> list[Json]:
-    """Return the answer to `config/label_registry/list`."""
+    """Return the result of `config/label_registry/list`."""
     return [
         {
             "color": None,
@@ -172,7 +173,7 @@ def labels(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def devices(house: DemoHouse, since: datetime) -> list[Json]:
-    """Return the answer to `config/device_registry/list`: one device for each hardware entity."""
+    """Return the result of `config/device_registry/list`, with one device per hardware entity."""
     own = [
         device(
             thing.device_id,
@@ -192,7 +193,7 @@ def devices(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def device(device_id: str, name: str, since: datetime, **given: Any) -> Json:
-    """Return a row of `config/device_registry/list`; fields not in `given` are null."""
+    """Return a row of `config/device_registry/list`. Fields not in `given` are null."""
     empty = (
         *("area_id", "configuration_url", "disabled_by", "entry_type", "hw_version", "model"),
         *("model_id", "name_by_user", "serial_number", "sw_version", "via_device_id"),
@@ -202,7 +203,7 @@ def device(device_id: str, name: str, since: datetime, **given: Any) -> Json:
 
 
 def entities(house: DemoHouse, since: datetime) -> list[Json]:
-    """Return the answer to `config/entity_registry/list`."""
+    """Return the result of `config/entity_registry/list`."""
     return [entity(thing, since) for thing in house.things.values() if thing.registered]
 
 
@@ -243,7 +244,7 @@ def extended_entity(thing: Thing, since: datetime) -> Json:
     """Return an entity with its aliases, as in `config/entity_registry/get` and `get_entries`."""
     return {
         **entity(thing, since),
-        # null is a placeholder for the name itself.
+        # null stands for the entity's own name.
         "aliases": [*([None] if thing.own_name else []), *thing.aliases],
         "capabilities": None,
         "device_class": None,
@@ -253,7 +254,7 @@ def extended_entity(thing: Thing, since: datetime) -> Json:
 
 
 def exposure(house: DemoHouse) -> Json:
-    """Return the answer to `homeassistant/expose_entity/list`."""
+    """Return the result of `homeassistant/expose_entity/list`."""
     return {
         "exposed_entities": {
             thing.entity_id: {"conversation": thing.exposed} for thing in house.things.values()
@@ -262,7 +263,7 @@ def exposure(house: DemoHouse) -> Json:
 
 
 def config(house: DemoHouse) -> Json:
-    """Return the fields of `/api/config` and `get_config` that clients read."""
+    """Return the part of `/api/config` and `get_config` that clients read."""
     return {
         "allowlist_external_dirs": [],
         "allowlist_external_urls": [],
@@ -296,11 +297,11 @@ def config(house: DemoHouse) -> Json:
 
 
 def times(since: datetime) -> Json:
-    """Return the times at which a registry row was created and changed."""
+    """Return a registry row's creation and modification times."""
     return {"created_at": since.timestamp(), "modified_at": since.timestamp()}
 
 
-# Item types that may be requested, including some that the house does not have.
+# Item types that can be requested, including some that the house doesn't have.
 KINDS = (
     *("area", "automation", "automation_blueprint", "config_entry", "device", "entity", "floor"),
     *("group", "integration", "label", "person", "scene", "script", "script_blueprint"),
@@ -308,7 +309,7 @@ KINDS = (
 
 
 def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
-    """Return the entities that a script or scene affects; () for anything else."""
+    """Return the ids of the entities that a script or scene changes, or () for any other entity."""
     if entity_id in SCRIPTS:
         return SCRIPTS[entity_id].touches
     if entity_id in house.scenes:
@@ -317,7 +318,10 @@ def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
 
 
 def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
-    """Return the ids related to an item, by type; types without any are left out."""
+    """Return the ids of items related to an item, by type, as `search/related` does.
+
+    Types without related items are left out.
+    """
     found: dict[str, list[str]] = {}
     if kind in ("script", "scene", "entity") and item in house.things:
         members = touched(house, item)
@@ -341,7 +345,7 @@ def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
 
 
 def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the entities' devices, areas and floors."""
+    """Return the ids of the entities' devices, areas and floors."""
     known = [house.things[entity_id] for entity_id in entity_ids if entity_id in house.things]
     areas = [area for thing in known if (area := house.area_of(thing.entity_id))]
     return {
@@ -352,7 +356,7 @@ def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]
 
 
 def _users(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the scripts and scenes that affect any of the entities."""
+    """Return the ids of the scripts and scenes that change any of the entities."""
     wanted = set(entity_ids)
     makers = [t for t in house.things if wanted & set(touched(house, t))]
     return {

@@ -1,4 +1,4 @@
-"""Clock, users, camera picture and weather forecasts of the simulated house."""
+"""Clock, users, camera image and weather forecast of the simulated house."""
 
 import asyncio
 import secrets
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-# Starts a waiting coroutine in the owner's task group.
+# Starts a coroutine as a task in the owner's task group.
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class SystemClock:
-    """The system time."""
+    """Clock that shows the system time."""
 
     def now(self) -> datetime:
         return datetime.now().astimezone()
@@ -24,12 +24,12 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-# Users of the simulated house, an administrator and a person who is not one.
+# Users of the simulated house: an administrator, and a user without administrator rights.
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user with a long-lived token."""
+    """User with a long-lived token."""
 
     name: str
     is_admin: bool
@@ -37,12 +37,11 @@ class Person:
 
     @property
     def user_id(self) -> str:
-        """The user's id in Home Assistant."""
         return uuid.uuid5(uuid.NAMESPACE_DNS, self.name).hex
 
 
 def whose(people: Iterable[Person], token: object) -> Person | None:
-    """Return the user with that token, or None."""
+    """Return the user to whom the token belongs, or None. Compares in constant time."""
     if not isinstance(token, str):
         return None
     given = token.encode()
@@ -52,7 +51,7 @@ def whose(people: Iterable[Person], token: object) -> Person | None:
     return None
 
 
-# The picture of the simulated camera, a front door drawn in code.
+# Image of the simulated camera: a front door, drawn in code.
 
 
 WIDTH, HEIGHT = 96, 64
@@ -61,7 +60,8 @@ _WALL, _DOOR, _HANDLE, _STEP = (203, 197, 186), (122, 62, 38), (224, 190, 90), (
 
 
 def picture() -> bytes:
-    """Draw a PNG of WIDTH by HEIGHT pixels in 8-bit RGB (W3C PNG, section 11)."""
+    """Return the camera image as an 8-bit RGB PNG of WIDTH by HEIGHT pixels (W3C PNG,
+    section 11)."""
     rows = b"".join(
         b"\x00" + bytes(part for x in range(WIDTH) for part in _colour(x, y)) for y in range(HEIGHT)
     )
@@ -75,7 +75,7 @@ def picture() -> bytes:
 
 
 def _colour(x: int, y: int) -> tuple[int, int, int]:
-    """Return a pixel's colour in a picture of a wall with a door and a doorstep."""
+    """Return the colour of a pixel in an image of a wall with a door and a doorstep."""
     if y >= HEIGHT - 8:
         return _STEP
     if 52 <= x < 55 and 34 <= y < 38:
@@ -88,10 +88,10 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + checksum
 
 
-# The forecasts of the simulated weather, the same in each run.
+# Weather forecasts, the same in every run.
 
 
-# Condition, high and low in degrees Celsius, rain in millimetres, its probability in percent.
+# Condition, high and low in degrees Celsius, rain in millimetres, probability of rain in percent.
 _DAYS = (
     ("rainy", 14.0, 8.0, 4.2, 80),
     ("cloudy", 15.0, 9.0, 0.0, 20),
@@ -101,12 +101,12 @@ _DAYS = (
     ("pouring", 13.0, 10.0, 11.5, 95),
     ("fog", 12.0, 7.0, 0.2, 30),
 )
-# `WeatherEntityFeature` bit of each type of forecast.
+# The `WeatherEntityFeature` bit of each forecast type.
 FEATURES = {"daily": 1, "hourly": 2, "twice_daily": 4}
 
 
 def forecast(kind: str, now: datetime) -> list[dict[str, Any]]:
-    """Return the rows of `weather.get_forecasts` for "daily" or "hourly"."""
+    """Return the forecast of `weather.get_forecasts` for "daily" or "hourly"."""
     if kind == "hourly":
         start = now.replace(minute=0, second=0, microsecond=0)
         return [_hour(start + timedelta(hours=hour)) for hour in range(24)]
@@ -128,7 +128,7 @@ def _day(
 
 
 def _hour(when: datetime) -> dict[str, Any]:
-    """Return the forecast for an hour; 15:00 is the warmest."""
+    """Return the forecast for one hour. 15:00 is the warmest."""
     return {
         "datetime": when.isoformat(),
         "condition": "rainy" if when.hour < 12 else "cloudy",

@@ -1,4 +1,4 @@
-"""The house's tool menu and tool calls, as in the Assist API of Home Assistant 2026.11."""
+"""Tools of the simulated house, as in the Assist API of Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,11 +33,12 @@ from integrations.demo_home.services import ServiceError
 
 
 class ToolError(Exception):
-    """The call failed. `str(error)` is the sentence that the caller receives."""
+    """The call failed. `str(error)` is the message that the caller receives."""
 
 
 def menu(house: DemoHouse, place: CallerPlace = NOWHERE) -> list[Tool]:
-    """List the tools for the exposed entities and the calling device, in Home Assistant's order."""
+    """Return the tools for the exposed entities and the calling device, in Home Assistant's
+    order."""
     exposed = {thing.domain for thing in house.exposed()}
     tools = (
         *DEVICE_TOOLS,
@@ -63,7 +64,7 @@ def call_tool(
     except SlotError as error:
         raise ToolError(str(error) or f"Received invalid slot info for {tool.intent}") from error
     except ServiceError as error:
-        # Home Assistant hides errors inside an intent, but not inside a script.
+        # Home Assistant hides the reason for a failed intent, but not for a failed script.
         own = tool.name.startswith("script__")
         raise ToolError(str(error) if own else f"Error handling {tool.intent}") from error
     except (IntentError, MatchError) as error:
@@ -274,7 +275,7 @@ def _player_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """Make a media player tool that acts only on players in `state`."""
+    """Return a media player tool that acts only on players in `state`."""
     return action_tool(
         f"media_player__{name}",
         title,

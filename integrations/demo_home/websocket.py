@@ -1,4 +1,4 @@
-"""Home Assistant 2026.11's websocket API: sign-in, commands and subscriptions."""
+"""Websocket API of Home Assistant 2026.11: authentication, commands and subscriptions."""
 
 import asyncio
 import re
@@ -15,8 +15,8 @@ from integrations.demo_home.house import DemoHouse, Event, StateChange
 from integrations.demo_home.shapes import KINDS, related
 from integrations.demo_home.surroundings import Person, whose
 
-MAX_PENDING = 4096  # Home Assistant drops a client that lets more messages pile up
-# Events that a person who is not an administrator may subscribe to.
+MAX_PENDING = 4096  # messages; Home Assistant disconnects a client with more
+# Events to which users without administrator rights can subscribe.
 FOR_ANYONE = frozenset(
     {
         *("state_changed", "area_registry_updated", "component_loaded", "core_config_updated"),
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 class Socket:
-    """One client's connection."""
+    """Connection of one client."""
 
     def __init__(self, house: DemoHouse, websocket: WebSocket, people: tuple[Person, ...]) -> None:
         self._house = house
@@ -51,7 +51,7 @@ class Socket:
                 self._commands = Commands(self._house, person, self._house.clock.now())
                 await self._converse()
         except (WebSocketDisconnect, ValueError, KeyError):
-            return  # it left before the sign-in, or sent invalid JSON
+            return  # it disconnected before signing in, or sent invalid JSON
         finally:
             for unsubscribe in self._subscriptions.values():
                 unsubscribe()
@@ -71,7 +71,7 @@ class Socket:
         return None
 
     async def _converse(self) -> None:
-        """Read commands and write messages until the client disconnects or is too slow."""
+        """Receive commands and send messages until the client disconnects or is too slow."""
         async with asyncio.TaskGroup() as group:
             tasks = (group.create_task(self._read()), group.create_task(self._write()))
             await self._over.wait()
@@ -87,7 +87,7 @@ class Socket:
                 for one in message if isinstance(message, list) else [message]:
                     self._answer(one)
         except (WebSocketDisconnect, ValueError, KeyError):
-            # It disconnected or sent invalid JSON; Home Assistant closes the connection then too.
+            # The client disconnected or sent invalid JSON; Home Assistant disconnects then too.
             self._over.set()
 
     async def _write(self) -> None:
@@ -98,14 +98,14 @@ class Socket:
             self._over.set()
 
     def _send(self, message: Json) -> None:
-        """Queue a message; a client whose queue grows too long is disconnected."""
+        """Queue a message. If the queue is full, the client is disconnected."""
         if self._out.full():
             self._over.set()
         else:
             self._out.put_nowait(message)
 
     def _answer(self, message: Any) -> None:
-        """Answer one command, whose id must be larger than the previous one."""
+        """Answer a command. Its id must be larger than the previous one."""
         id_ = message.get("id") if isinstance(message, dict) else None
         if not isinstance(id_, int) or not isinstance(message.get("type"), str):
             self._fail(id_, "invalid_format", "Message incorrectly formatted.")
@@ -129,7 +129,7 @@ class Socket:
             self._fail(id_, error.code, str(error))
 
     def special_commands(self) -> dict[str, Callable[[int, Json], None]]:
-        """Return the commands that send their own answers."""
+        """Return the handlers of the commands that send their own results."""
         return {
             "subscribe_events": self._subscribe_events,
             "subscribe_entities": self._subscribe_entities,
@@ -151,7 +151,7 @@ class Socket:
         self._succeed(id_)
 
     def _subscribe_events(self, id_: int, message: Json) -> None:
-        """Send events of one type, or of all, until unsubscribed."""
+        """Send all events, or those of one type, until the client unsubscribes."""
         wanted = message.get("event_type")
         if wanted not in FOR_ANYONE and not self._person.is_admin:
             raise CommandError("unauthorized", "Unauthorized")
@@ -175,7 +175,7 @@ class Socket:
         self._succeed(id_)
 
     def _subscribe_entities(self, id_: int, message: Json) -> None:
-        """Send all states, then every change, until unsubscribed."""
+        """Send the current states, then every change, until the client unsubscribes."""
         wanted = message.get("entity_ids")
 
         def tell(change: StateChange) -> None:
@@ -203,7 +203,7 @@ _MISASKED = {
 
 
 class CommandError(Exception):
-    """A command failed. Carries the error code and message to send back."""
+    """A command failed. Has the error code and message for the client."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -211,7 +211,7 @@ class CommandError(Exception):
 
 
 class Commands:
-    """The commands of one signed-in user."""
+    """Commands as available to one user."""
 
     def __init__(self, house: DemoHouse, person: Person, since: datetime) -> None:
         self._house = house
@@ -266,7 +266,7 @@ class Commands:
         return thing is not None and thing.registered
 
     def _entries(self, message: Json) -> dict[str, Json | None]:
-        """Return the requested entities; null for each one that does not exist."""
+        """Return the requested entities, with None for any that has no registry entry."""
         entity_ids = needed(message, "entity_ids")
         for one in entity_ids:
             if not _ENTITY_ID.fullmatch(str(one)):
@@ -286,7 +286,7 @@ class Commands:
         return related(self._house, kind, str(item))
 
     def _config(self, message: Json) -> Json:
-        """Return a script's configuration; the house has no automations."""
+        """Return a script's configuration. The house has no automations."""
         config = scripts.config(self._house, str(needed(message, "entity_id")))
         if config is None:
             raise CommandError("not_found", "Entity not found")
@@ -320,7 +320,7 @@ class Commands:
             raise CommandError("not_found", "Entity not found")
         changes: Json = {}
         if "aliases" in message:
-            # null is a placeholder for the name itself; without it the name no longer counts.
+            # null stands for the entity's own name; without it, that name is no longer matched.
             given = message["aliases"]
             changes["aliases"] = tuple(alias.strip() for alias in given if alias is not None)
             changes["own_name"] = None in given
@@ -382,7 +382,7 @@ class Commands:
 
 
 def _named(message: Mapping[str, Any]) -> Json:
-    """Return the new name and aliases of an area or floor, if given."""
+    """Return the new name and aliases of an area or floor, if they are in the message."""
     changes: Json = {}
     if "name" in message:
         changes["name"] = str(message["name"])
