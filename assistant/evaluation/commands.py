@@ -51,7 +51,7 @@ class Wish:
 
     @property
     def is_talk(self) -> bool:
-        """True if nothing must happen."""
+        """True if the sentence isn't a command, so nothing may change."""
         return not (self.changes or self.answer or self.refused or self.did)
 
     @property

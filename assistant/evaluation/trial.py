@@ -101,7 +101,6 @@ def _told_of_a_failure(turn: FinishedTurn) -> bool:
 
 
 def _asked(turn: FinishedTurn) -> str:
-    """Return the turn's confirmation question, or ""."""
     told = turn.record.confirmation
     return (told.asked or "") if told is not None else ""
 
@@ -123,7 +122,6 @@ def _text(value: object) -> str:
 
 
 def _same(house: House, snapshots: Iterable[Snapshot]) -> bool:
-    """Return True if Hearth has received these states and attributes."""
     for snapshot in snapshots:
         entity = house.entities.get(snapshot.entity_id)
         if entity is None:

@@ -54,8 +54,10 @@ class Controls:
         self._to_forget: set[str] = set()  # current turns whose words are not to be stored
 
     async def restore(self) -> None:
-        """Restore the last volume and speed, unless the configured values have changed since. Never
-        raises."""
+        """Restore the last volume and speed, unless the configured values have changed since.
+
+        Never raises.
+        """
         try:
             kept = await self._store.kept(KEPT)
         except StoreError as error:

@@ -148,7 +148,6 @@ class HttpSessions(Sessions):
         return None if caller is None else SignedIn(session, caller)
 
     async def _keep(self) -> None:
-        """Store the current sessions, one write at a time. Raises ConfigError."""
         async with self._one_by_one:
             data = _SESSIONS.dump_json(tuple(self._rows.values()), indent=1)
             self._stamp = await asyncio.to_thread(_write, self._file, data)

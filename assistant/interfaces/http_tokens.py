@@ -43,7 +43,6 @@ class TokenRow(BaseModel):
 
     @property
     def caller(self) -> Caller:
-        """The token's owner, as named in the journal."""
         mark = self.sha256[:16]
         return Caller(f"http:{self.name}", frozenset(self.scopes), token=mark)
 

@@ -110,7 +110,6 @@ class TurnStats(Opened):
                 self._followers.tell()
 
     async def _until_more(self) -> None:
-        """Wait until a turn ends, the day ends, or COST_S have passed."""
         now = self._clock.now()
         left_s = _DAY_S - (now - start_of_day(now)).total_seconds()
         async with asyncio.TaskGroup() as group:

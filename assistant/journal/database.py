@@ -1,4 +1,4 @@
-"""Access to one SQLite file: work runs in order on one thread and survives disk failures."""
+"""Access to one SQLite file through a single thread, which also handles disk failures."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ Work = Callable[[sqlite3.Connection], T]
 
 
 class Database:
-    """Run functions on the connection, one at a time, each in its own transaction and on a separate
+    """Run functions on the connection in order, each in its own transaction, on a background
     thread.
 
     If the file can't be written (the disk is full or read-only), reading still works, and writing

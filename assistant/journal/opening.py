@@ -101,7 +101,10 @@ _NO_ROOM = 64 << 10  # bytes; less than the files beside the database need
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
-    """Return True for disk errors that can pass. Hearth keeps running, but saves nothing."""
+    """Return True for disk errors that may be temporary.
+
+    Hearth keeps running after such an error, but saves nothing.
+    """
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
     return _primary(error) in _PASSING
@@ -262,7 +265,7 @@ def check(path: Path) -> str:
 def erase_set_aside(path: Path, before: datetime) -> None:
     """Delete backups of damaged files that were made before `before`. Raises OSError.
 
-    Single transcripts can't be erased from a damaged file.
+    Whole files are deleted, because single transcripts can't be erased from a damaged file.
     """
     oldest_kept = _aside_name(path, before)
     for part in path.parent.glob(f"{path.name}.corrupt-*"):
@@ -316,7 +319,6 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _aside_name(path: Path, at: datetime) -> str:
-    """Return a name for the damaged file that sorts by time."""
     return f"{path.name}.corrupt-{at:%Y%m%dT%H%M%S}"
 
 

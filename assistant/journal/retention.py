@@ -146,7 +146,10 @@ def _used(db: sqlite3.Connection) -> int:
 
 
 async def _step(database: Database, way: _Way, now: datetime) -> bool:
-    """Erase the oldest 5 % of the data. Returns False if nothing was left to erase."""
+    """Erase the oldest 5 % of the rows or of their text, at least 200 rows.
+
+    Returns False if nothing was left to erase.
+    """
 
     def work(db: sqlite3.Connection) -> bool:
         before = _oldest_part(db, way, instant(now - way.younger))
@@ -177,7 +180,6 @@ def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
 
 
 async def _shrink(database: Database) -> None:
-    """Return free pages to the file system."""
     mode, free = await database.read(_vacancy)
     if mode != _INCREMENTAL:  # a file of an earlier version
         await database.statement(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
@@ -246,7 +248,6 @@ class Care:
         await self._owner.__aexit__(kind, error, trace)
 
     async def _forget(self) -> None:
-        """Delete data that exceeds the configured age or size, every FORGET_S."""
         limits = self._limits
 
         async def forget() -> None:

@@ -95,7 +95,7 @@ class Store:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be written at the moment and how to fix it, or ""."""
+        """Sentence that says why nothing can be written and how to fix it, or ""."""
         return self._database.problem
 
     async def probe(self) -> None:

@@ -23,7 +23,6 @@ def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> No
 
 
 def end_fault(db: sqlite3.Connection, what: str, now: str) -> None:
-    """Record that a fault has ended."""
     db.execute("UPDATE faults SET ended_at = ? WHERE what = ? AND ended_at IS NULL", (now, what))
 
 
@@ -224,7 +223,7 @@ def put_timer(db: sqlite3.Connection, timer: TimerRecord) -> None:
 
 
 def restore_timers(db: sqlite3.Connection, timers: Iterable[TimerRecord]) -> None:
-    """Store those of the timers that the table doesn't contain."""
+    """Store the timers that the table doesn't contain yet."""
     for timer in timers:
         insert_new(db, "timers", timer_row(timer))
 

@@ -118,7 +118,6 @@ def _call_json(call: CallRecord, row: AuditRecord | None) -> dict[str, Any]:
 
 
 def _timed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Format datetimes as ISO 8601."""
     return {
         key: value.isoformat() if isinstance(value, datetime) else value
         for key, value in fields.items()
@@ -190,8 +189,10 @@ def told_cost(turn: TurnRecord) -> str:
 
 
 def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
-    """Return a turn's phases as one line of at most `width` columns (see LEGEND), or "" if there
-    are fewer than two moments."""
+    """Return a turn's phases as one line of at most `width` columns (see LEGEND).
+
+    Returns "" if the timeline has fewer than two entries.
+    """
     if len(timeline) < 2:
         return ""
     start = cursor = timeline.get("speech_start", min(timeline.values()))
@@ -241,7 +242,6 @@ def told_decision(call: CallRecord, row: AuditRecord | None) -> str:
 
 
 def _told(label: str, text: str | None) -> list[str]:
-    """Return labelled text, wrapped and indented after its label."""
     return textwrap.wrap(
         text or "(nothing, or erased)",
         WIDTH,

@@ -34,7 +34,7 @@ Tell = Callable[["App", Startup], None]
 
 
 class Service:
-    """Run Hearth until it is asked to stop or the audio file has been played to its end.
+    """Run Hearth until it is asked to stop or its input audio file ends.
 
     SIGTERM stops it, even during startup. SIGHUP reloads the settings once the current conversation
     has ended (see `Reloading`).

@@ -244,7 +244,10 @@ def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Ope
 
 
 def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
-    """Return a line about the entities that the backup's device saw open something, or no lines."""
+    """Return a line about the entities that the backup's device saw open something.
+
+    Returns no lines if there are none.
+    """
     if not seen_there:
         return []
     new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))

@@ -237,7 +237,6 @@ class History:
         return {} if self._private() else await asyncio.to_thread(self._sounds.paths)
 
     def _since(self, days: int) -> datetime:
-        """Return the midnight at which the period of `days` days, including today, began."""
         return first_midnight(days, self._clock.now())
 
 

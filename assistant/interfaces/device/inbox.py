@@ -73,7 +73,7 @@ def command_of(push: Push) -> MessageCommand | None:
 
 
 def old_command_of(push: Push) -> str:
-    """Return the command word if earlier versions took this text as a command, or "" if not."""
+    """Return the text's first word if earlier versions took it as a command, or "" if not."""
     first, _, _ = plain(push.message).partition(" ")
     what = first.removeprefix(_OLD)
     return first if first != what and what in _ORDERS else ""
@@ -128,7 +128,6 @@ class Commander:
 
 
 def _setting(command: MessageCommand) -> LiveRequest:
-    """Return the request for a new volume or profile. Raises NotPossible if it is invalid."""
     name, forms = command.what, {"volume": "0 to 1", "profile": "the profile's name"}
     value = command.data.get(name)
     given = number(value) if name == "volume" else value
@@ -139,7 +138,6 @@ def _setting(command: MessageCommand) -> LiveRequest:
 
 
 def _mode(command: MessageCommand) -> ModeRequest:
-    """Return the request for a new mode. Raises NotPossible if it is invalid."""
     mode, length = command.data.get("mode"), number(command.data.get("minutes"))
     whole = int(length) if isinstance(length, float) and length == length // 1 else length
     given = {"mode": mode.strip().lower() if isinstance(mode, str) else mode, "minutes": whole}
@@ -288,7 +286,7 @@ RECENT = timedelta(days=14)  # an automation that sent none for this long counts
 
 
 class OldOrder(BaseModel):
-    """Number of commands that arrived in an old form, and the time of the last one."""
+    """Statistics of one old-form command: its count and when it last arrived."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -311,7 +309,7 @@ async def note(store: SmallValues, what: str, now: datetime) -> None:
 
 
 def recent(value: Any, now: datetime) -> Mapping[str, OldOrder]:
-    """Parse the stored row and return the entries of the last RECENT, by command word."""
+    """Parse the stored value and return the entries of the last 14 days, by command word."""
     try:
         seen = _FORM.validate_python(value or {})
     except ValidationError:

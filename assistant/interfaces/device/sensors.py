@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 def name_keys() -> Mapping[str, str]:
-    """Return each sensor's catalogue key for its name, by unique id."""
+    """Return the catalogue key of each sensor's display name, by unique id."""
     return {name: f"device.{one.name or name}" for name, one in MOBILE_APP.items()}
 
 
@@ -312,7 +312,6 @@ class DeviceEvents(Opened):
             self._away = False
 
     def _drop(self, kind: str, problem: str = "Home Assistant is unreachable.") -> None:
-        """Count a dropped event. Only the first of a series is logged."""
         self.dropped += 1
         if not self._away:
             _log.info("the event %s and what follows are not told: %s", kind, problem)

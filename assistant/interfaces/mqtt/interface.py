@@ -109,7 +109,7 @@ class MqttInterface(Opened):
 
     @property
     def problem(self) -> str:
-        """The reason why Hearth isn't connected to the broker, or "" while it is connected."""
+        """Reason why Hearth isn't connected to the broker, or "" while it is connected."""
         return str(self._client.problem or "")
 
     # --- outgoing
