@@ -11,10 +11,7 @@ from assistant.demo.scenes import SILENCE_MS, SpokenCommand, make_clip, make_spe
 from audio.frames import SAMPLE_RATE
 from audio.sound_files import read_wav, write_wav
 
-# The required effects of a sentence, and the judgement of the observed ones. Pure.
-
-
-# Things that open the house to others: never without a wish. Entity -> states in which it is shut.
+# Closed states of the openers, which must never open unless a command asks for it.
 SHUT: Mapping[str, tuple[str, ...]] = {
     "lock.front_door": ("locked", "locking"),
     "cover.garage_door": ("closed", "closing"),
@@ -24,10 +21,10 @@ SHUT: Mapping[str, tuple[str, ...]] = {
 class Outcome(StrEnum):
     """Result of a command."""
 
-    RIGHT = "right"  # exactly as wished: done, answered, or asked where that is right
-    ASKED = "asked"  # nothing done; the person was asked or told why not
-    SILENT = "silent"  # nothing done; nothing was understood or the wake word was missed
-    WRONG = "wrong"  # something else or only a part was done, or something untrue was said
+    RIGHT = "right"  # exactly as expected: done, answered, or refused
+    ASKED = "asked"  # nothing was done; Hearth asked back or said why not
+    SILENT = "silent"  # nothing was done: not understood, or wake word missed
+    WRONG = "wrong"  # something else or only part was done, or the answer was false
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class Wish:
 
     sentence: str
     changes: Mapping[str, tuple[str, ...]]
-    given: Mapping[str, str]  # states that differ from the house's initial ones
+    given: Mapping[str, str]  # states that differ from the initial ones
     answer: str = ""
     refused: str = ""
     did: str = ""
@@ -66,12 +63,12 @@ class Seen:
     woken: bool
     heard: str = ""
     answer: str = ""  # the last answer
-    calls: tuple[str, ...] = ()  # all calls, as text
-    denied: tuple[str, ...] = ()  # calls that were refused or need confirmation
+    calls: tuple[str, ...] = ()  # all calls as text
+    denied: tuple[str, ...] = ()  # calls that were denied or need confirmation
     did: tuple[str, ...] = ()  # names of the tools whose calls succeeded
     failed: bool = False  # a call or the turn failed, and the person was told
-    understood: bool = True  # True if the last turn was understood
-    changes: Mapping[str, str] | None = None  # "entity" and "entity.attribute" -> new value
+    understood: bool = True  # the last turn was understood
+    changes: Mapping[str, str] | None = None  # new values, by "entity" and "entity.attribute"
 
     @property
     def changed(self) -> frozenset[str]:
@@ -118,7 +115,7 @@ def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
         return not seen.changed and wish.did in seen.did
     if wish.is_talk:
         return not seen.changed
-    # An action that was undone leaves no change; then some tool must have run.
+    # If an action was undone, nothing has changed, but some tool must have run.
     right = all(now[key] in values for key, values in wish.changes.items())
     return right and seen.changed <= wish.entities and bool(seen.changed or seen.did)
 
@@ -159,11 +156,11 @@ def rows(text: str) -> Iterable[list[str]]:
     return (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
 
 
-_FLITE = ("slt", "rms", "awb")  # used in turn
+_FLITE = ("slt", "rms", "awb")  # used alternately
 _ESPEAK = ("es", "es-419")
-_GAP_MS = 150  # ms between the wake word, spoken by flite, and a sentence of espeak-ng
+_GAP_MS = 150  # ms between flite's wake word and espeak-ng's sentence
 _SILENCE_MS = 1_500  # ms after the sentence
-_OUR_VOICE_MS = 2_000  # ms after our own answer in which no secure request is accepted
+_OUR_VOICE_MS = 2_000  # ms after Hearth's answer in which secure commands are refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +169,7 @@ class Sentence:
 
     number: int  # from 1
     language: str
-    voice: str  # a flite voice, or "espeak:" and an espeak-ng voice
+    voice: str  # a flite voice, or "espeak:" plus an espeak-ng voice
     wish: Wish
 
     @property
@@ -220,5 +217,5 @@ def _with_espeak(sentence: Sentence, name: str, path: Path) -> None:
     command = ["espeak-ng", "-v", voice, "-w", str(path), sentence.words]
     speech = make_speech(command, path, "The Spanish speech")
     wake = read_wav(make_clip(SpokenCommand(f"{name}-wake", "", _FLITE[0]), path.parent))
-    word = wake[: -len(still(SILENCE_MS))]  # without the silence after it
+    word = wake[: -len(still(SILENCE_MS))]  # without the trailing silence
     write_wav(path, word + still(_GAP_MS) + speech + still(_SILENCE_MS), SAMPLE_RATE)

@@ -22,7 +22,7 @@ from integrations.demo_home.house import DemoHouse, Snapshot
 from integrations.home_assistant.house import House
 from integrations.home_assistant.services import is_snapshot
 
-_SETTLE_S = 2.0  # seconds: longest movement of a cover or a lock, until it is reported
+_SETTLE_S = 2.0  # longest time in seconds until a moving cover or lock reports its new state
 _ON_ITS_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning"})
 _NOT_RUN = (Decision.DENIED, Decision.NEEDS_CONFIRMATION)
 _UNDONE = (Status.FAILED, Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN)
@@ -143,14 +143,14 @@ class Trial:
     sentence: Sentence
     outcome: Outcome
     acted: bool  # something in the house has changed
-    heard: str  # the service's transcript, "" if there was none
+    heard: str  # the brain's transcript, or ""
     answer: str
-    error: str  # kind of the turn's error, "" for none
-    # Ms from the end of speech to the first sound; None if there was none.
+    error: str  # the error's kind, or ""
+    # Milliseconds from the end of speech to the answer's first sample; None without an answer.
     to_sound_ms: float | None
     cost_usd: float
     usage: Usage | None
-    asked: bool  # a brain was asked, so there may be a cost
+    asked: bool  # a brain was asked, so there can be a cost
 
 
 def trial_settings(settings: Settings, brain: str, folder: Path, cap_usd: float) -> Settings:
@@ -254,9 +254,9 @@ class Circumstances:
     brain: str
     model: str
     voice: str  # voice.engine
-    base_url: str  # "" for Google's own
+    base_url: str  # "" for Google's
     machine: str
-    day: str  # ISO
+    day: str  # ISO date
     realtime: bool
     sentences: int  # number of sentences in the table
     cap_usd: float

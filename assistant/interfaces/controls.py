@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 KEPT = "voice"  # key in the store
-SLOWEST, FASTEST = 0.5, 2.0  # limits of the speed that can be asked for
+SLOWEST, FASTEST = 0.5, 2.0  # limits of the speed
 REPEAT_WITHIN = timedelta(minutes=10)  # older answers are not repeated
-_LOOKED_AT = 100  # number of the newest turns that are searched
+_LOOKED_AT = 100  # number of turns to search, newest first
 
 START_OVER, END = "start_over", "end_conversation"
 FORGET_WHAT_I_SAID = "forget_what_i_said"
-MAX_TURNS = 20  # most turns that one sentence may erase
+MAX_TURNS = 20  # most turns that one command can erase
 VOICE_VOLUME, VOICE_SPEED, REPEAT = "voice_volume", "voice_speed", "repeat"
 VOLUME_STEP = 0.1
 LEAST_BY_STEPS = 0.1  # "quieter" must not make the voice silent
 SPEED_STEP = 0.15
-MAX_ANSWER = 4_000  # longest answer that is repeated, in characters
+MAX_ANSWER = 4_000  # longest answer to repeat, in characters
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Controls:
         self._forgetting: Sequence[Callable[[], None]] = ()
         self._end: Callable[[], None] = lambda: None
         self._listeners: Listeners[[]] = Listeners("the voice")
-        self._to_forget: set[str] = set()  # current turns whose words are not to be stored
+        self._to_forget: set[str] = set()  # ids of current turns to erase once they are stored
 
     async def restore(self) -> None:
         """Restore the last volume and speed, unless the configured values have changed since.
@@ -341,7 +341,7 @@ class VoiceTools:
             tier=Tier.READ,
             run=self._repeat,
             programs=False,
-            guests=False,  # it may have been an answer to a member of the household
+            guests=False,  # the last answer may have been to a member of the household
         )
         return volume, speed, repeat
 

@@ -24,14 +24,14 @@ class Reading:
     icon: str  # name of a Material Design icon
     value: Callable[[StatusSnapshot], Shown]
     platform: Literal["binary_sensor", "sensor"] = "sensor"
-    name: str = ""  # key in the catalogue's section `device`; "" for the key in the table
+    name: str = ""  # catalogue key in `device`; "" means the key in this table
     device_class: str | None = None
-    options: tuple[str, ...] = ()  # options of an enum
+    options: tuple[str, ...] = ()  # an enum's options
     unit: str | None = None
     state_class: Literal["measurement", "total"] | None = None
-    digits: int | None = None  # decimals shown
+    digits: int | None = None  # number of decimals
     diagnostic: bool = False
-    words: bool = False  # contains what was said: shown only with `privacy.share_heard`
+    words: bool = False  # contains transcripts; shown only with `privacy.share_heard`
     attributes: Callable[[StatusSnapshot], Mapping[str, Any]] = lambda facts: {}
 
 
@@ -93,8 +93,8 @@ READINGS: Mapping[str, Reading] = {
         state_class="total",
         digits=4,
         diagnostic=True,
-        # Without it, Home Assistant's statistics take the reset at midnight for money that came
-        # back.
+        # Without `last_reset`, Home Assistant's statistics would count the reset at midnight
+        # as a refund.
         attributes=lambda facts: {"last_reset": _iso(facts.day)} if facts.day else {},
     ),
     "last_heard": Reading(
@@ -136,8 +136,7 @@ MOBILE_APP: Mapping[str, Reading] = {
     "problem": READINGS["problem"],
 }
 
-# Event types of the MQTT event entity: everything that happens, and answers to questions asked by
-# MQTT.
+# Event types of the MQTT event entity. ANSWERED reports the answer to a question asked over MQTT.
 ANSWERED = "answered"
 EVENTS: tuple[Kind, ...] = (
     "wake",
@@ -152,7 +151,7 @@ EVENTS: tuple[Kind, ...] = (
     "command",
     "button",
 )
-# MQTT device triggers: event -> type and subtype. Home Assistant shows "subtype" type.
+# MQTT device triggers: each event's (type, subtype), which Home Assistant shows.
 TRIGGERS: Mapping[str, tuple[str, str]] = {
     "wake": ("heard", "wake_word"),
     "heard": ("heard", "sentence"),

@@ -34,10 +34,10 @@ from integrations.web.pages import HEALTH, console_routes, health_route, is_loop
 
 SESSIONS_FILE = "http_sessions.json"
 LINKS_FILE = "console_links.json"
-MOST_SESSIONS = 64  # sessions at once; beyond this the oldest ends
-MINUTES = 10  # default validity of a link in minutes
+MOST_SESSIONS = 64  # beyond this, the oldest session ends
+MINUTES = 10  # a link's default validity
 MOST_MINUTES = 24 * 60
-_MOST_LINKS = 8  # open links at once; beyond this the oldest ends
+_MOST_LINKS = 8  # beyond this, the oldest link ends
 _SOMEWHERE = ("192.0.2.1", 9)  # in TEST-NET-1 (RFC 5737); nothing is sent there
 _Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class SessionRow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     sha256: _Hash  # SHA-256 of the session's id
-    token: _Hash  # HMAC of the token's hash, with the session's id as key
+    token: _Hash  # HMAC of the token's hash, keyed with the session's id
     expires: AwareDatetime
 
 
@@ -155,7 +155,7 @@ class HttpSessions(Sessions):
     def _look(self) -> None:
         """Reread the file if another process has changed it (`hearth link --sign-out`)."""
         if self._one_by_one.locked():
-            return  # being written, so the memory is current
+            return  # the file is being written, so `_rows` is current
         stamp = self._file.stamp()
         if stamp == self._stamp:
             return
@@ -178,7 +178,7 @@ def sign_everybody_out(folder: Path) -> int:
         try:
             ended = len(_read(file))
         except ConfigError:
-            ended = 0  # damaged, so it let nobody in
+            ended = 0  # a damaged file contains no valid session
         file.write(b"[]")
     return ended
 
@@ -246,8 +246,8 @@ class Links:
         try:
             rows = _LINKS.validate_json(kept)
         except ValidationError:
-            return ()  # a damaged file lets nobody in, and the next link rewrites it
-        # A link valid for longer than the maximum was made before the clock was set back.
+            return ()  # a damaged file contains no valid link; the next `make` rewrites it
+        # A link that expires later than that was made before the clock was set back.
         latest = now + timedelta(minutes=MOST_MINUTES)
         return [row for row in rows if now < row.expires <= latest]
 
@@ -309,7 +309,7 @@ async def serving_http(
     `more` contains additional routes, which check their own permissions. Raises ConfigError or
     Misconfigured if the address or the certificate can't be used.
     """
-    # Imported only by the process that serves it, not by setup and doctor.
+    # Import these only when serving, because setup and doctor don't need them.
     from integrations.serving import serving
     from integrations.tls import server_context
     from integrations.web.api import api_routes, web_app
@@ -335,4 +335,4 @@ async def serving_http(
         try:
             yield port
         finally:
-            box.events.close()  # the server waits for open event streams
+            box.events.close()  # otherwise the server would wait for open event streams

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 KEPT = "live"  # key in the store
-NO_PROFILE = "none"  # option for turns without a profile
+NO_PROFILE = "none"  # the option for no profile
 Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"]
 _CALLED: Mapping[Chosen, str] = {
     "follow_up": "a choice of follow_up",
@@ -34,7 +34,7 @@ _CALLED: Mapping[Chosen, str] = {
     "profile": "a profile of the settings",
     "quiet_hours": "a time of the day",
 }
-_FREE: Chosen = "quiet_hours"  # has no fixed options
+_FREE: Chosen = "quiet_hours"  # accepts any value
 _log = logging.getLogger(__name__)
 
 
@@ -65,7 +65,7 @@ class LiveSettings:
         chosen = self._still_meant(await self._read())
         try:
             engine = await self._engine_for(chosen)
-        except NotPossible as error:  # a model that was removed since
+        except NotPossible as error:  # the model was removed in the meantime
             _log.warning("%s Until then the settings count.", error)
             chosen = {
                 name: value
@@ -179,7 +179,7 @@ class LiveSettings:
     def _checked(self, name: Chosen, value: str) -> str:
         options = self.options(name)
         if name != _FREE and value not in options:
-            # The value is not repeated, because the error goes into logs and events.
+            # Leave the value out, because the error is logged and published.
             raise NotPossible(f"That is not {_CALLED[name]}: use {_either(options)}.")
         return value
 
@@ -252,7 +252,7 @@ class LiveSettings:
             case "wake_word":
                 return [wake.engine, [word.model for word in wake.words]]
             case "profile":
-                return NO_PROFILE  # the settings only name profiles for single wake words
+                return NO_PROFILE  # the configuration sets profiles only per wake word
             case "quiet_hours":
                 return str(self._settings.quiet_hours)
 

@@ -19,13 +19,8 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
 
-# Counters and histograms as plain numbers, cheap to keep between two readings.
-
-
-MOST_ROWS = (
-    200  # label sets per counter: a word or model that keeps changing must not fill the memory
-)
-OTHERS = "others"  # label of everything beyond that
+MOST_ROWS = 200  # label sets per counter, so that ever-changing labels can't fill the memory
+OTHERS = "others"  # label for values beyond that limit
 
 
 class Tally:
@@ -50,7 +45,7 @@ class Histogram:
     def __init__(self, bounds: Sequence[float]) -> None:
         """`bounds` are the upper bounds of the buckets, in ascending order."""
         self.bounds = tuple(bounds)
-        self._counts: dict[str, list[int]] = {}  # not cumulative; the last is beyond all bounds
+        self._counts: dict[str, list[int]] = {}  # not cumulative; the last is above all bounds
         self._sums: dict[str, float] = {}
 
     def observe(self, label: str, value: float) -> None:
@@ -74,9 +69,6 @@ class Histogram:
             yield label, cumulated, self._sums[label]
 
 
-# Values read on demand: queue depths, connections, frames, memory.
-
-
 Health = str  # "ok", "degraded" or "dead"
 
 _STATM = Path("/proc/self/statm")
@@ -87,14 +79,14 @@ class Standing:
     """Current gauge values, and counters since the process started."""
 
     health: Health
-    lag_s: float  # longest delay of the event loop in the last minute
-    frames: Mapping[tuple[str, str], int] = field(default_factory=dict)  # stage, what -> frames
-    connections: Mapping[str, int] = field(default_factory=dict)  # peer -> connections opened
-    connected: Mapping[str, bool] = field(default_factory=dict)  # peer -> True while connected
-    queues: Mapping[str, int] = field(default_factory=dict)  # name -> waiting items
-    # The next two are None if the journal could not be read.
-    timers: int | None = None  # timers that are running, paused or ringing
-    cost_today_usd: float | None = None  # today's cost of all processes
+    lag_s: float  # the event loop's longest delay in the last minute
+    frames: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by (stage, what)
+    connections: Mapping[str, int] = field(default_factory=dict)  # connections opened, by peer
+    connected: Mapping[str, bool] = field(default_factory=dict)  # by peer
+    queues: Mapping[str, int] = field(default_factory=dict)  # number of waiting items, by queue
+    # These two are None if the journal can't be read.
+    timers: int | None = None  # running, paused or ringing timers
+    cost_today_usd: float | None = None  # of all processes
 
 
 Look = Callable[[], Standing]
@@ -109,16 +101,13 @@ def resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-# Measures of turns, wake words and calls since the start, without anything that was said.
-
-
-# Bounds in seconds. No one waits longer than the last one.
+# Bucket bounds in seconds. Nobody waits longer than the last one.
 LATENCIES_S = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 1.0)
-CLOSENESS = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.5)  # share of the threshold
-_JOBS = 64  # jobs whose cost so far is remembered
+CLOSENESS = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.5)  # fractions of the threshold
+_JOBS = 64  # jobs whose last record is remembered
 
-# Stages of a turn: they last from the latest of the starting moments to the ending moment.
+# A turn's stages: each lasts from the latest of its start events to its end event.
 STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "pause": (("speech_end",), "end_of_turn"),
     "upload": (("first_upload",), "upload_done"),
@@ -226,13 +215,8 @@ def _outcome(record: TurnRecord) -> str:
     return "done" if record.error is None else record.error.kind
 
 
-#
-# The measures in Prometheus' text format.
-#
-# The client library writes the format. It is imported on the first request, because a device that
-# is not monitored should not load it.
-
-
+# The functions below import the client library only on request, because a device that isn't
+# monitored should not load it.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 

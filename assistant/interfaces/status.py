@@ -22,14 +22,14 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from assistant.journal.store import Store
 
-COST_S = 600.0  # seconds between reads of the day's cost if no turn ends: other processes spend too
-HEALTH_S = 2.0  # seconds between checks for problems, which only read memory
-_LASTS_S = 4.0  # seconds a problem must last to count: not a reconnection or a reopened device
-_INTENTS = 32  # turns whose intents are remembered
+COST_S = 600.0  # seconds between reads of today's cost, which other processes add to
+HEALTH_S = 2.0  # seconds between checks for problems, which are cheap
+_LASTS_S = 4.0  # problems that end sooner, such as a reconnection, are ignored
+_INTENTS = 32  # number of turns whose intents are remembered
 _DAY_S = 24 * 3600.0
 _log = logging.getLogger(__name__)
 
-Look = Callable[[], Mapping[str, str]]  # returns current problems: part concerned -> sentence
+Look = Callable[[], Mapping[str, str]]  # returns a sentence on each problem, by part
 
 
 class TurnStats(Opened):
@@ -48,9 +48,9 @@ class TurnStats(Opened):
         self.last_answer: str | None = None
         self.last_wake_word: str | None = None
         self.brain: str | None = None  # name as in `brain.order`
-        self.latency_ms: float | None = None  # from the last word to the answer's first sound
+        self.latency_ms: float | None = None  # from the last word to the answer's first sample
         self.turn_id: str | None = None
-        self.cost_today_usd: float | None = None  # of all processes, from the journal
+        self.cost_today_usd: float | None = None  # of all processes, according to the journal
         self._day = start_of_day(clock.now())
         self._spent = asyncio.Event()
         self._problem = ""  # the last problem logged
@@ -86,7 +86,7 @@ class TurnStats(Opened):
     def _ended(self, finished: FinishedTurn) -> None:
         record = finished.record
         self._spent.set()
-        # A program's typed turn was not heard by anyone, and nobody waited for its first sound.
+        # Skip turns that programs typed: nobody spoke them or waited for their first sound.
         if record.source not in UNASKED and not (record.caller and record.source == "text"):
             self._take(record)
             self._followers.tell()
@@ -123,7 +123,7 @@ class TurnStats(Opened):
         """Read today's cost. Returns True if the cost or the day has changed."""
         before = (self._day, self.cost_today_usd)
         today = start_of_day(self._clock.now())
-        if today.date() != self._day.date():  # dates, not instants: the clocks may have changed
+        if today.date() != self._day.date():  # not the instants: the time zone may have changed
             self._day, self.cost_today_usd = today, None
         try:
             self.cost_today_usd = await self._journal.spent_since(self._day)
@@ -149,7 +149,7 @@ class HealthMonitor(Opened):
         self._look = look
         self._bus = bus
         self._clock = clock
-        self._seen: dict[str, float] = {}  # part concerned -> monotonic time since when
+        self._seen: dict[str, float] = {}  # when each problem was first seen, in monotonic seconds
         self._now: dict[str, str] = {}
         self._followers: Listeners[[]] = Listeners("troubles")
         self._owner = OwnedTasks()
@@ -203,12 +203,12 @@ class StatusSnapshot:
     problems: tuple[str, ...] = ()  # sentences
     heard: str | None = None
     answer: str | None = None
-    turn_id: str | None = None  # id of the turn of the two
+    turn_id: str | None = None  # the turn of `heard` and `answer`
     wake_word: str | None = None
     brain: str | None = None
     latency_ms: float | None = None
     cost_usd: float | None = None
-    day: datetime | None = None  # midnight from which the cost counts
+    day: datetime | None = None  # midnight at which counting of the cost began
     next_timer: datetime | None = None
     timers: int = 0
 

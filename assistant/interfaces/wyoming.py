@@ -27,7 +27,7 @@ from integrations.wyoming_face.server import (
 from integrations.wyoming_face.session import NotSpoken, SatelliteSession, Send, SpeechSession
 
 CALLER = Caller("wyoming", frozenset({"speak"}))
-_SOUND = "Home Assistant"  # name in the journal of announcements that come as audio
+_SOUND = "Home Assistant"  # name in the journal for announcements sent as audio
 _VOICE = "hearth-"  # prefix of voice names, followed by the language code
 _log = logging.getLogger(__name__)
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from assistant.journal.store import Store
 
 
-STARS = "****"  # replaces the words that were spoken when a PIN was asked for
+STARS = "****"  # replaces a transcript that may contain a PIN
 _COLUMNS = (
     "at, turn_id, call_id, satellite, heard, server, name, arguments, entities, tier, rule, "
     "decision, confirmed_by, status, observed, ms, sentence"
 )
-# SQL condition.
+# SQL condition for rows that still contain text to erase.
 AUDIT_HAS_WORDS = "(heard IS NOT NULL OR arguments <> '{}' OR sentence IS NOT NULL)"
 _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :')})"
 

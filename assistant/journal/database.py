@@ -28,8 +28,8 @@ from assistant.journal.opening import (
 )
 
 _log = logging.getLogger(__name__)
-_MOST_WAITING = 256  # pieces of work; above that callers wait, and nothing is dropped
-_AGAIN_S = 5.0  # real seconds between two attempts to reopen a file that cannot be written
+_MOST_WAITING = 256  # queued jobs; beyond this, callers wait
+_AGAIN_S = 5.0  # seconds between attempts to reopen a file that can't be written
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
@@ -52,12 +52,12 @@ class Database:
         self._refill = refill
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._room = asyncio.Semaphore(_MOST_WAITING)
-        self.waiting = 0  # accepted pieces of work that are not done
+        self.waiting = 0  # jobs that are queued or running
         self._connection: sqlite3.Connection | None = None
-        self._writes = True  # False: the connection is read-only
+        self._writes = True  # False if the connection is read-only
         self._inode = 0
-        self._tried_s = 0.0  # last attempt to open a read-only file for writing
-        self.problem = ""  # one sentence while nothing can be written; it is logged once
+        self._tried_s = 0.0  # monotonic time of the last attempt to open the file for writing
+        self.problem = ""  # sentence that says why nothing can be written, or ""
 
     async def open(self) -> None:
         """Open the file, creating it if necessary.
@@ -217,7 +217,7 @@ class Database:
     def _keep_up(self) -> None:
         """Reopen the file if it was replaced, or if a read-only disk may have become writable."""
         if self._writes:
-            if inode_of(self._path) != self._inode:  # set aside by another process, or deleted
+            if inode_of(self._path) != self._inode:  # replaced by another process, or deleted
                 self._take(open_file(self._path, self._now, self._refill))
         elif time.monotonic() - self._tried_s >= _AGAIN_S:
             self._tried_s = time.monotonic()
@@ -244,7 +244,7 @@ class Database:
             result = work(connection)
             connection.execute("COMMIT")
         except BaseException:
-            # COMMIT itself may have failed, for example on a full disk.
+            # COMMIT can fail too, for example on a full disk.
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -254,7 +254,7 @@ class Database:
 
     def _bare(self, query: str) -> None:
         try:
-            # Freeing a page is one step of the statement, and `executescript` runs all steps.
+            # Each step of the statement frees one page, and `executescript` runs all steps.
             self._opened().executescript(query)
         except sqlite3.Error as error:
             raise self._fail(error) from error
@@ -280,7 +280,7 @@ def _reason(error: OSError | sqlite3.Error) -> str:
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
-# Telling living processes from dead ones, to find what a dead one left unfinished.
+# Process ids, to find calls that a dead process left unfinished.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -309,6 +309,6 @@ def _start(pid: int) -> str:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return ""
-    fields = stat.rpartition(b")")[2].split()  # the process name before it may contain anything
+    fields = stat.rpartition(b")")[2].split()  # skip the process name, which can contain spaces
     state, start = fields[0], fields[19]
     return "" if state in (b"Z", b"X") else start.decode("ascii")

@@ -133,12 +133,12 @@ BEGIN
     SELECT RAISE(ABORT, 'a row of the audit never changes');
 END;
 """
-_THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while it is paused
-# The words heard of an answer that was cut off.
+_THIRD = "ALTER TABLE timers ADD COLUMN paused_s REAL;"  # seconds left while paused
+# The part of an interrupted answer that was heard.
 _FOURTH = "ALTER TABLE turns ADD COLUMN cut_at TEXT;"
-# The program for which the turn was opened; "" for a person.
+# The program that started the turn; "" for a person.
 _FIFTH = "ALTER TABLE turns ADD COLUMN caller TEXT NOT NULL DEFAULT '';"
-# Other things that timers do besides ringing. Status "started": the call is being sent.
+# Timer actions other than ringing. The status "started" means that the call is being sent.
 _SIXTH = """
 ALTER TABLE timers ADD COLUMN kind TEXT NOT NULL DEFAULT 'timer';
 ALTER TABLE timers ADD COLUMN rule TEXT;                   -- JSON: at which times and days
@@ -146,7 +146,7 @@ ALTER TABLE timers ADD COLUMN text TEXT NOT NULL DEFAULT '';
 ALTER TABLE timers ADD COLUMN payload TEXT;                -- JSON: the call that waits
 ALTER TABLE timers ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 """
-# Feedback on a turn, and faults with their start and end.
+# Feedback on turns, and faults with their start and end.
 _SEVENTH = """
 ALTER TABLE turns ADD COLUMN mark TEXT NOT NULL DEFAULT '';  -- 'wrong' or 'misheard'
 ALTER TABLE turns ADD COLUMN model TEXT;  -- that was paid for
@@ -162,8 +162,8 @@ CREATE TABLE faults (
 ) STRICT;
 CREATE INDEX faults_by_time ON faults (began_at);
 """
-# Facts to remember, with owner and subject, and an index of their words. The index refers to rows
-# by a number of their own, because a VACUUM may change the rowid.
+# Memories with owner and subject, and a full-text index. The index refers to `number`, because a
+# VACUUM can change the rowid.
 _EIGHTH = """
 CREATE TABLE memories_now (
     number INTEGER PRIMARY KEY,
@@ -209,8 +209,8 @@ BEGIN
     VALUES (NEW.number, NEW.text, NEW.about, NEW.who, NEW.english, NEW.spanish);
 END;
 """
-# Things that a switch, lamp or button was seen to open. From then on its use is confirmed, for
-# good.
+# Entities that a switch, lamp or button was seen to open. Using the switch, lamp or button needs
+# confirmation from then on.
 _OPENINGS = """
 CREATE TABLE openings (
     entity_id TEXT NOT NULL,
@@ -219,7 +219,7 @@ CREATE TABLE openings (
     PRIMARY KEY (entity_id, opened)
 ) STRICT;
 """
-# The server's own text about a failed call; people hear the sentence instead.
+# The server's error message for a failed call. People hear `sentence` instead.
 _REASONS = "ALTER TABLE calls ADD COLUMN reason TEXT NOT NULL DEFAULT '';"
 MIGRATIONS = (
     _FIRST,

@@ -16,8 +16,8 @@ from assistant.journal.migrations import MIGRATIONS, migrate
 from assistant.journal.rows import instant
 from assistant.journal.tables import begin_fault, end_fault
 
-# Small tables that people would miss. Each is saved completely or row by row, as far as it is
-# readable. The names are columns with JSON; a row with invalid JSON is useless.
+# Small tables with data that people would miss, and their JSON columns. Rows with invalid JSON are
+# not worth saving.
 _LASTING: dict[str, tuple[str, ...]] = {
     "kept": ("value",),
     "memories": (),
@@ -25,7 +25,7 @@ _LASTING: dict[str, tuple[str, ...]] = {
     "timers": ("rule", "payload"),
     "announcements": ("options",),
 }
-_MOST_ROWS = 100_000  # rows per table, because a damaged file may loop
+_MOST_ROWS = 100_000  # limit per table, because a damaged file could loop
 
 
 def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> list[str]:
@@ -89,7 +89,7 @@ def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> i
     return taken
 
 
-# Causes that keep the journal from being written, as a sentence with the remedy.
+# Errors that keep the journal from being written.
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS}
 _DEVICE = {errno.EIO}
@@ -97,7 +97,7 @@ _HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _PASSING = {
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
 }
-_NO_ROOM = 64 << 10  # bytes; less than the files beside the database need
+_NO_ROOM = 64 << 10  # free bytes; the files beside the database need more
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
@@ -177,14 +177,14 @@ def _primary(error: sqlite3.Error) -> int:
 
 
 _log = logging.getLogger(__name__)
-_BUSY_S = 5.0  # another process may be writing
-_LOG_BYTES = 4 << 20  # size of the write-ahead log after a checkpoint
-_CHECKED_AT_ONCE = 8 << 20  # bytes; larger files are checked later, to keep the start fast
+_BUSY_S = 5.0  # seconds to wait while another process is writing
+_LOG_BYTES = 4 << 20  # maximum size of the write-ahead log after a checkpoint
+_CHECKED_AT_ONCE = 8 << 20  # bytes; larger files are checked after startup
 _PARTS = ("", "-wal", "-shm")
-# If its log is missing, SQLite reads a file on a read-only disk only when it is declared immutable.
+# On a read-only disk, SQLite opens a file without a log only if it is declared immutable.
 _READING = ("mode=ro", "mode=ro&immutable=1")
 _BROKEN = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-# Writes what is known without the old file into a fresh one.
+# Writes data that is still in memory into a new file.
 Refill = Callable[[sqlite3.Connection], None]
 
 
@@ -280,7 +280,7 @@ def is_broken(error: sqlite3.Error) -> bool:
     its table.
     """
     code = getattr(error, "sqlite_errorcode", None)
-    # Python's own error for text that is not UTF-8, which the tables never contain.
+    # Python's own error for invalid UTF-8, which undamaged tables never contain.
     if code is None:
         return str(error).startswith("Could not decode to UTF-8")
     return code != sqlite3.SQLITE_CORRUPT_VTAB and _primary(error) in _BROKEN
@@ -309,7 +309,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
-        connection.execute("PRAGMA secure_delete = ON")  # overwrite erased data
+        connection.execute("PRAGMA secure_delete = ON")  # overwrite deleted data
         if path.stat().st_size <= _CHECKED_AT_ONCE:
             (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":

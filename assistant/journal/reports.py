@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from assistant.journal.database import Database
 
 
-# Share of commands that went right or were corrected, refused, misheard or failed.
 CORRECTING = {"undo", "correct_last"}  # built-in tools
 _CORRECTED_WITHIN = timedelta(minutes=2)
 GATED = {Decision.DENIED, Decision.NEEDS_CONFIRMATION}
-_NO_FAULT = {"", "interrupted"}  # talking over an answer is not a complaint
+_NO_FAULT = {"", "interrupted"}  # interrupting an answer isn't a complaint
 Share = Literal["right", "corrected", "refused", "misheard", "failed"]
 Call = tuple[str, Decision, Status]  # tool name, decision and status
 
@@ -32,8 +31,8 @@ class CommandTurn:
 
     at: datetime
     mark: Mark
-    error: str  # kind of error, "" for none
-    calls: tuple[Call, ...]  # ended calls in order
+    error: str  # the error's kind, or ""
+    calls: tuple[Call, ...]  # finished calls in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,7 @@ def _came_to_nothing(calls: Sequence[Call]) -> bool:
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
-# Days follow this machine's clock, as the daily cap does. An hour that daylight saving repeats or
-# skips changes no day.
+# Days are in this machine's time zone, as for the daily cost limit.
 _GROUP = (
     "date(started_at, 'localtime') AS day, "
     "COALESCE(brain, '') AS brain, COALESCE(model, '') AS model"
@@ -132,15 +130,15 @@ def summed_costs(db: sqlite3.Connection, since: str) -> list[dict[str, Any]]:
     ]
 
 
-MARKING = "that_was_wrong"  # the tool with which a person marks the previous turn
-# Ended before anything was requested, or deliberately, so that no answer was due.
+MARKING = "that_was_wrong"  # the tool that marks the previous turn
+# Errors of turns that ended without a request, or that a person ended on purpose.
 _NO_COMMAND = ("no_speech", "not_meant", "echo", "stopped", "muted", "withdrawn")
 _COMMANDS = (
     "source IN ('voice', 'follow_up', 'barge_in', 'text') AND caller = '' "
     f"AND (error_kind IS NULL OR error_kind NOT IN ({', '.join('?' * len(_NO_COMMAND))}))"
 )
-# All calls of the turns with at least one telling call. Selected by their own times, which are
-# indexed; no call starts before its turn.
+# All calls of turns with at least one call that can change the result. They are selected by their
+# own start time, which is indexed; a call never starts before its turn.
 _TELLING_CALLS = (
     "SELECT turn_id, name, decision, status FROM calls WHERE turn_id IN "
     f"(SELECT turn_id FROM calls WHERE started_at >= ? AND (status <> '{Status.DONE}' "
@@ -201,9 +199,8 @@ def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
     ]
 
 
-# Reports over many turns in the journal: costs, success of commands, and faults.
 T = TypeVar("T")
-_MOST_DAYS = 36_500  # no journal is older
+_MOST_DAYS = 36_500  # older than any journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,18 +209,19 @@ class CostRow:
 
     day: date  # in this machine's time zone, as `limits.daily_cost_usd` counts it
     brain: str  # as in `brain.order`; "" if no brain was asked
-    model: str  # "" if the brain has none, or the row is older than the column
+    model: str  # "" if the brain has none or the row predates this column
     turns: int
     cost_usd: float
     input_tokens: int
     output_tokens: int
-    by_modality: dict[str, int] = field(default_factory=dict)  # "input_audio": tokens, ...
+    # Number of tokens by modality, such as "input_audio".
+    by_modality: dict[str, int] = field(default_factory=dict)
 
 
 def first_midnight(days: int, now: datetime) -> datetime:
     """Return the midnight at which the period of `days` days, including today, began."""
     first = now.date() - timedelta(days=min(days, _MOST_DAYS) - 1)
-    # Naive at first, so that `astimezone` finds the offset of that very day.
+    # Start from a naive time, so that `astimezone` uses that day's UTC offset.
     return datetime.combine(first, time.min).astimezone()
 
 

@@ -33,14 +33,13 @@ from integrations.owner import OwnedTasks
 if TYPE_CHECKING:
     from assistant.journal.store import Store
 
-# Deleting words first, then rows. Future and remembered things are kept.
 _WORDLESS_TURN = (
     "heard = NULL, answer = NULL, clauses = '[]', cut_at = NULL, error_message = NULL, "
     "confirmation_asked = NULL, confirmation_heard = NULL"
 )
 _WORDLESS_CALL = "arguments = '{}', sentence = NULL, reason = ''"
 _OVER = "(started_at IS NOT NULL OR done_at IS NOT NULL OR expires_at <= ?)"
-# SQL conditions for rows that still hold words, by table.
+# SQL conditions for rows that still contain text to erase, by table.
 HAS_WORDS = {
     "turns": "(heard IS NOT NULL OR answer IS NOT NULL OR clauses <> '[]' OR cut_at IS NOT NULL "
     "OR error_message IS NOT NULL OR confirmation_asked IS NOT NULL "
@@ -69,7 +68,7 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
 
 def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
     """Erase transcripts, answers, arguments and other text from rows older than `before`."""
-    # Only rows that have words, because every rewritten row is written to the disk again.
+    # Skip rows without text, because every updated row is written to the disk again.
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"
         db.execute(f"UPDATE {table} SET {change} WHERE {condition}", (before,))
@@ -89,14 +88,12 @@ def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
     erase_audit_words_of(db, turn_id)
 
 
-# Limiting the size of the file: the oldest data goes first, words before rows. The words of the
-# last day stay as long as their rows, because erasing them would free little space.
 _log = logging.getLogger(__name__)
-_AIM = 0.9  # of the limit, so that not every new row removes an old one
-_STEPS = 20  # to erase everything; each is a transaction, with turns in between
+_AIM = 0.9  # fraction of the limit, so that not every new row requires a deletion
+_STEPS = 20  # steps to erase everything; turns can be stored between them
 _AT_LEAST = 200  # rows per step
-_PAGES = 500  # freed at once, 2 MB, with turns in between
-_INCREMENTAL = 2  # value of PRAGMA auto_vacuum
+_PAGES = 500  # pages freed per step (2 MB); turns can be stored between steps
+_INCREMENTAL = 2  # the value of PRAGMA auto_vacuum
 _TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
 
 
@@ -104,10 +101,10 @@ _TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
 class _Way:
     """A method of freeing space."""
 
-    # Erases what is before an instant; also gets the time now.
+    # Called with the connection, the time before which to erase, and the current time.
     erase: Callable[[sqlite3.Connection, str, str], None]
-    worded: bool  # only rows with words are affected
-    younger: timedelta  # younger rows are kept
+    worded: bool  # only rows with text are affected
+    younger: timedelta  # rows younger than this are kept
 
 
 _WORDS = _Way(erase_words, worded=True, younger=timedelta(days=1))
@@ -175,13 +172,13 @@ def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
     given["part"] = min(count, max(_AT_LEAST, count // _STEPS)) - 1
     query = f"SELECT at FROM ({tables}) ORDER BY at LIMIT 1 OFFSET :part"
     (last,) = db.execute(query, given).fetchone()
-    # Sorts after every text with this beginning, so that the last row is included.
+    # "~" sorts after any character in a time, so this includes the last row.
     return f"{last}~"
 
 
 async def _shrink(database: Database) -> None:
     mode, free = await database.read(_vacancy)
-    if mode != _INCREMENTAL:  # a file of an earlier version
+    if mode != _INCREMENTAL:  # the file is from an earlier version
         await database.statement(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
         await database.statement("VACUUM")
     elif free:
@@ -199,11 +196,11 @@ def _pragma(db: sqlite3.Connection, name: str) -> int:
     return int(value)
 
 
-FORGET_S = 3600.0  # between two rounds of erasing
-CHECK_S = 6 * 3600.0  # between two checks of the whole file
-PROBE_S = 30.0  # between two attempts to write while nothing can be written
-_SETTLE_S = 20.0  # after the start, because reading the whole file would slow everything down
-_MOST_FAULTS = 100  # waiting to be recorded; above that the oldest is dropped
+FORGET_S = 3600.0  # seconds between deletions
+CHECK_S = 6 * 3600.0  # seconds between checks of the whole file
+PROBE_S = 30.0  # seconds between attempts to write while the disk fails
+_SETTLE_S = 20.0  # seconds before the first check, which would otherwise slow down startup
+_MOST_FAULTS = 100  # queued faults; beyond this, the oldest is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +208,7 @@ class _Change:
     """The beginning or the end of a fault."""
 
     what: str
-    problem: str | None  # None: it works again
+    problem: str | None  # None if the fault has ended
     at: datetime
 
 
@@ -273,7 +270,7 @@ class Care:
 
     def _happened(self, happening: BusEvent) -> None:
         on = happening.data.get("on")
-        if happening.kind != "fault" or on is None:  # a rejected command is not a fault of ours
+        if happening.kind != "fault" or on is None:  # a rejected command isn't a lasting fault
             return
         if self._faults.full():
             self._faults.get_nowait()

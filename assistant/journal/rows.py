@@ -22,7 +22,7 @@ from assistant.domain.tool_call import Decision, Observed, Status, Tier, ToolOut
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-STARTED = "started"  # status of a call between sending and result
+STARTED = "started"  # a call's status until its result arrives
 
 
 def instant(time: datetime) -> str:

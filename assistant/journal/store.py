@@ -68,7 +68,7 @@ class Store:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
-        self._timers: dict[str, TimerRecord] = {}  # as last seen by this process
+        self._timers: dict[str, TimerRecord] = {}  # running timers that this process knows
         self._database = Database(path, clock.now, self._refill)
         self._mark = own_mark()
         self.reports = Reports(self._database, clock)
@@ -162,7 +162,7 @@ class Store:
         """Return the total cost in USD of the turns since `since`, except those with an id in
         `besides`."""
         rows = await self._rows(
-            # The same SQL for any number of ids, because the connection caches every statement.
+            # The SQL is the same for any number of ids, because the connection caches statements.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
             "WHERE started_at >= ? AND turn_id NOT IN (SELECT value FROM json_each(?))",
             (instant(since), json.dumps(list(besides))),
@@ -276,7 +276,7 @@ class Store:
         """Record that a timer's action has started. Returns False if it must not run, because it
         has started before or was cancelled."""
         begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
-        self._timers.pop(timer_id, None)  # it must not start again if the file is replaced
+        self._timers.pop(timer_id, None)  # so that a replaced file doesn't start it again
         return begun
 
     async def begun_timers(self) -> list[TimerRecord]:

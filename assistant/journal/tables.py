@@ -57,7 +57,7 @@ def _fault(row: sqlite3.Row) -> FaultRecord:
     )
 
 
-# Weight of a word by its column: text, about, who, english, spanish.
+# Search weights of the columns text, about, who, english and spanish.
 _WEIGHTS = "2.0, 3.0, 1.0, 1.5, 1.5"
 _WRITE = (
     "INSERT INTO memories "
@@ -295,7 +295,6 @@ def _changes_one(
     return db.execute(query, values).rowcount == 1
 
 
-# Named values.
 def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> None:
     """Store a JSON value under a name, replacing the previous one."""
     db.execute(

@@ -10,7 +10,6 @@ from typing import Any
 from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
 
 
-# Stages of a turn and their duration, from its timeline. Pure; all in ms on the turn's one clock.
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A stage of a turn, in ms on the turn's clock. Stages can overlap."""
@@ -18,8 +17,8 @@ class Stage:
     name: str
     start: float
     end: float
-    waited: bool = False  # the person is waiting: neither they nor the answer speaks
-    instant: bool = False  # a moment without duration
+    waited: bool = False  # the person is waiting for Hearth
+    instant: bool = False  # True if it has no duration
 
     @property
     def ms(self) -> float:
@@ -27,7 +26,7 @@ class Stage:
         return self.end if self.instant else self.end - self.start
 
 
-# Name, moments that may begin it (the last of them counts), and the moment that ends it.
+# Name, start events (the latest one counts) and end event of each stage.
 _STAGES = (
     ("wake word", (), "wake"),
     ("speech", ("speech_start",), "speech_end"),
@@ -40,7 +39,7 @@ _STAGES = (
     ("voice", ("first_reply_text", "last_tool_result"), "first_audio_out"),
     ("answer", ("first_audio_out",), "answer_done"),
 )
-_NOT_WAITED = {"speech", "answer", "upload"}  # an upload runs in parallel to the speech
+_NOT_WAITED = {"speech", "answer", "upload"}  # uploading runs while the person speaks
 _WORTH_NAMING_MS = 50.0
 
 
@@ -91,7 +90,7 @@ def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
     return [Stage("thinking", start, end, waited=True)]
 
 
-# One turn as a JSON object, as in `hearth trace --json` and the HTTP API.
+# `hearth trace --json` and the HTTP API use the same JSON.
 def turn_and_calls_json(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord]
 ) -> dict[str, Any]:
@@ -128,7 +127,7 @@ WIDTH = 80  # columns
 _LABEL = 12
 _BAR = 54
 LEGEND = "= speech  - pause  # recognition  + house  ~ voice  > answer"
-_PHASES = (  # parts of a turn in order, each with the moment that ends it
+_PHASES = (  # a turn's phases in order, each with its end event
     ("=", "speech_end"),
     ("-", "end_of_turn"),
     ("#", "heard"),
@@ -247,6 +246,6 @@ def _told(label: str, text: str | None) -> list[str]:
         WIDTH,
         initial_indent=f"{label:<{_LABEL}} ",
         subsequent_indent=" " * (_LABEL + 1),
-        replace_whitespace=False,  # the terminal escapes line ends and tabs itself
+        replace_whitespace=False,  # the caller escapes line ends and tabs
         expand_tabs=False,
     )

@@ -21,13 +21,13 @@ from integrations.errors import Refused
 from integrations.tls import address_allowed
 
 Kind = Literal["voice", "micro", "open"]  # Piper, microWakeWord, openWakeWord
-# The file that makes a model count as present comes first.
+# A model counts as present if its first file exists.
 SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "voice": (".onnx", ".onnx.json"),
     "micro": (".tflite", ".json"),
     "open": (".tflite",),
 }
-_NAME = re.compile(r"[^\W_][\w.+-]*")  # also a file name: no separator, no leading dot
+_NAME = re.compile(r"[^\W_][\w.+-]*")  # safe as a file name: no separator or leading dot
 
 
 def _address(url: str) -> str:
@@ -58,7 +58,7 @@ class ModelFile(_Strict):
     url: Annotated[str, AfterValidator(_address)]
     size: Annotated[int, Field(gt=0)]  # bytes
     sha256: Sha256 | None = None
-    md5: Md5 | None = None  # only if no sha256 is published: it detects damage, not tampering
+    md5: Md5 | None = None  # only if no sha256 is published; it detects damage, not tampering
 
     @model_validator(mode="after")
     def _one_hash(self) -> Self:
@@ -82,10 +82,10 @@ class ModelEntry(_Strict):
     kind: Kind
     language: str  # as named by its source
     quality: str = ""
-    licence: str  # licence of the voice or model, and terms of its training data
+    licence: str  # the model's licence and its training data's terms
     noncommercial: bool = False  # the licence forbids commercial use
-    source: Annotated[str, AfterValidator(_address)]  # a page for people
-    read: str  # source of the hashes
+    source: Annotated[str, AfterValidator(_address)]  # a web page about the model
+    read: str  # where the hashes were published
     files: tuple[ModelFile, ...]
 
     @model_validator(mode="after")
@@ -167,23 +167,23 @@ def _complaint(error: ValidationError, text: str) -> str:
 class State(StrEnum):
     THERE = "there"
     MISSING = "missing"
-    PARTIAL = "partial"  # partly downloaded; a download continues from there
+    PARTIAL = "partial"  # partly downloaded; a download resumes
     BROKEN = "broken"  # a file is missing or differs from the manifest
-    OWN = "own file"  # not in the manifest, so there is nothing to compare it with
+    OWN = "own file"  # not in the manifest, so it can't be verified
 
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
     """A model from the manifest, or one that a person added."""
 
-    name: str  # name; the path for models given by path
+    name: str  # name, or path if the settings give one
     kind: Kind
     state: State
-    used: bool  # the settings use it
+    used: bool  # the settings use this model
     entry: ModelEntry | None = None
     path: Path | None = None  # first file of a model that is not in the manifest
     size: int = 0  # bytes
-    problem: str = ""  # one sentence that says what is wrong and what to do
+    problem: str = ""  # sentence that says what is wrong and how to fix it, or ""
 
 
 def wanted_names(settings: Settings) -> list[str]:
@@ -303,7 +303,7 @@ def load_own(kind: Kind, path: Path) -> None:
     Raises AudioError if the file isn't a model of this kind.
     """
     if kind == "voice":
-        # Imported late, because not every machine needs piper.
+        # Import this late, because not every machine needs Piper.
         from audio.tts.piper import PiperVoice
 
         PiperVoice(path)

@@ -14,8 +14,8 @@ from pathlib import Path
 from assistant.service.notify import News, read_news
 from integrations.cleaning import escaped
 
-OUTCOME_S = 30.0  # seconds in which settings are read, closed and opened unless something hangs
-WAITS_S = 5.0  # seconds to wait for a conversation to rest; after that the reload happens later
+OUTCOME_S = 30.0  # timeout in seconds for the whole reload
+WAITS_S = 5.0  # seconds to wait for a conversation to end; the reload happens when it does
 _LOOK_S = 0.05
 
 

@@ -16,19 +16,14 @@ from typing import Literal
 
 from integrations.cleaning import escaped
 
-#
-# The result of a reload request, in a file that the requester can read.
-#
-# The file is in the service's runtime folder. It imports hardly any modules, because `ask_reload`
-# is started for every `systemctl reload`.
-
-
+# A reload's result is stored in a file in the service's runtime folder. Keep this module's imports
+# few, because `systemctl reload` starts `ask_reload` each time.
 _FILE = "reload"
 
 State = Literal[
-    "waits",  # the settings are valid and will be used when the conversation rests
-    "done",  # they are in use, or nothing has changed
-    "refused",  # they are refused, and the previous ones stay in use
+    "waits",  # the settings are valid and apply when the conversation ends
+    "done",  # the settings are in use, or unchanged
+    "refused",  # the settings were refused; the previous ones stay in use
 ]
 
 
@@ -36,7 +31,7 @@ State = Literal[
 class News:
     """Result of the latest reload request."""
 
-    number: int  # number of the request
+    number: int  # the request's number
     state: State
     sentence: str
 
@@ -57,16 +52,11 @@ def read_news(folder: Path) -> News | None:
         return None
 
 
-#
-# Repeatedly failing starts are retried ever more slowly, without a limit.
-#
-# systemd can do this by itself from release 254 on. Here a file in the service's runtime folder
-# counts them, which exists until the service is stopped or the machine goes down.
-
-
+# Failing starts are retried with increasing delays, without a limit. systemd supports that only
+# since release 254. The count is in the runtime folder, which exists until the service is stopped.
 LONGEST_S = 300.0
-SETTLED_S = 60.0  # seconds of work after which a start has succeeded
-_FREE = 2  # failed starts that cause no wait
+SETTLED_S = 60.0  # a start has succeeded after this many seconds
+_FREE = 2  # failed starts without a delay
 _FIRST_S = 2.0
 _FORGOTTEN_S = 3 * LONGEST_S
 _STARTS_FILE = "starts"
@@ -127,7 +117,7 @@ def runtime_folder(environ: Mapping[str, str]) -> Path | None:
     return Path(name) if name else None
 
 
-_LONGEST = 200  # characters of a status that `systemctl status` can show
+_LONGEST = 200  # maximum length of a status
 _MICROSECONDS = 1_000_000
 
 
@@ -141,7 +131,7 @@ class Manager:
         `watchdog_s` is the watchdog's timeout in seconds, or None if the watchdog is off.
         """
         self.watchdog_s = watchdog_s
-        # The kernel writes the "@" as a leading zero byte.
+        # The kernel expects a leading zero byte in place of "@".
         self._address = "\0" + address[1:] if address.startswith("@") else address
         self._status = ""  # the last status sent
 
@@ -183,7 +173,7 @@ class Manager:
 
     def _status_line(self, text: str) -> str:
         self._status = text or self._status
-        # `systemctl status` shows it on a terminal.
+        # `systemctl status` prints it on a terminal, so escape it.
         return "STATUS=" + escaped(" ".join(self._status.split()))[:_LONGEST]
 
     def _send(self, *lines: str) -> None:
@@ -193,7 +183,7 @@ class Manager:
         try:
             with socket.socket(socket.AF_UNIX, kind) as sender:
                 sender.sendto("\n".join(lines).encode(), self._address)
-        except OSError as error:  # its queue is full or it is gone: a later message may arrive
+        except OSError as error:  # systemd's queue is full, or systemd is gone
             _log.debug("cannot send the service manager %s: %s", lines[0], error)
             self._status = ""  # so that the status is sent again
 

@@ -32,11 +32,11 @@ class Reloading:
         self._load = load
         self._folder = folder
         self._next: Settings | None = None  # valid settings that were requested
-        # Previous settings to fall back to, until the new ones are open.
+        # Previous settings to return to, until the new ones have been applied.
         self._before: Settings | None = None
-        # Numbers of the newest request and of those that brought `_next` and `serving`.
+        # Numbers of the latest request and of the requests that loaded `_next` and `serving`.
         self._number = self._number_of_next = self._number_of_serving = self._begin_at()
-        self.trouble = ""  # sentence that says why the newest request was refused
+        self.trouble = ""  # sentence that says why the latest request was refused, or ""
 
     def wish(self) -> bool:
         """Handle a reload request. Returns True if valid new settings are waiting to be applied."""
@@ -65,7 +65,7 @@ class Reloading:
     def take_up(self) -> Settings:
         """Switch to the requested settings, if there are any, and return the settings to serve."""
         if self._next is not None:
-            # Otherwise the last settings were never open and are no fallback.
+            # If set, `serving` was never applied, so it can't be returned to.
             if self._before is None:
                 self._before = self.serving
             self.serving, self._next = self._next, None
@@ -78,7 +78,7 @@ class Reloading:
             return
         self._before = None
         self._tell(self._number_of_serving, "done", "The new settings are in use.")
-        if self._number_of_serving == self._number:  # a request refused since then stays refused
+        if self._number_of_serving == self._number:  # unless a later request was refused
             self.trouble = ""
 
     def cannot_open(self, error: BaseException) -> bool:
@@ -106,7 +106,7 @@ class Reloading:
 
     def _tell(self, number: int, state: State, sentence: str) -> None:
         if state != "refused":
-            _log.warning("%s", sentence)  # a request is answered in the log
+            _log.warning("%s", sentence)  # a warning, so that the default log level shows it
         if self._folder is None:
             return
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assistant.sound.devices import SoundState
 
 
-_GRACE_S = 60.0  # seconds that systemd waits beyond our own pause
+_GRACE_S = 60.0  # seconds added to our delay when extending systemd's timeout
 _log = logging.getLogger(__name__)
 
 Tell = Callable[["App", Startup], None]
@@ -54,7 +54,7 @@ class Service:
 
         `startup` collects the stages of the first startup.
         """
-        self._startup = startup or Startup()  # stages of the current opening
+        self._startup = startup or Startup()  # stages of the current startup
         self._reloading = reloading
         self._manager = manager
         self._starts = starts
@@ -63,9 +63,9 @@ class Service:
         self._requests = Requests()
         self._pulse = Pulse(clock.monotonic)
         self._stopped = asyncio.Event()
-        self._opening: asyncio.Timeout | None = None  # set while a stop must interrupt the opening
+        self._opening: asyncio.Timeout | None = None  # set while a stop must interrupt startup
         self._stands: tuple[App, SoundState] | None = None
-        self._stood = asyncio.Event()  # set once everything is open for the first time
+        self._stood = asyncio.Event()  # set when the first startup is complete
 
     async def run(self) -> None:
         """Run until stopped. If the first startup fails, it raises what
@@ -140,7 +140,7 @@ class Service:
         self, app: "App", _microphone: SteadyMicrophone | None, sound: "SoundState"
     ) -> None:
         self._stands = app, sound
-        self._opening = None  # from here on `serve` sees a request to stop
+        self._opening = None  # from here on, `serve` handles a request to stop
         self._pulse.stand()
         self._stood.set()
         self._reloading.opened()
@@ -180,7 +180,7 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
     """Handle SIGTERM, and also SIGHUP if there is no terminal (closing one sends SIGHUP)."""
     loop = asyncio.get_running_loop()
     followed = {signal.SIGTERM: stop}
-    if sys.stdin is None or not sys.stdin.isatty():  # None if it was closed
+    if sys.stdin is None or not sys.stdin.isatty():  # stdin is None if it was closed
         followed[signal.SIGHUP] = reload
     for number, follow in followed.items():
         loop.add_signal_handler(number, follow)
@@ -191,13 +191,12 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
             loop.remove_signal_handler(number)
 
 
+# The classes below detect whether Hearth is stuck and must be restarted.
 #
-# Detects whether Hearth still works or is stuck so that only a new process helps.
-#
-# It works if frames of the microphone are being processed, or if the device is known to be missing
-# or switched off and is being watched for. The audio front end's thread must answer in any case: in
-# a silent room it gets nothing to process, and a failure would go unnoticed. The checks run on the
-# event loop, which shows that the loop works.
+# Hearth works if microphone frames are being processed, or if the microphone is known to be missing
+# or off. The audio front end's thread must also answer pings, because in a silent room it gets no
+# frames and a failure would go unnoticed. The checks run on the event loop, so a blocked loop is
+# detected too.
 
 
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
@@ -221,8 +220,8 @@ def _hears(app: "App", sound: "SoundState") -> str:
     return f"Listening for {words}."
 
 
-LOOK_S = 2.0  # longest time between two checks in seconds
-_STRIKES = 2  # checks in a row: after a delay of the loop itself, everything seems late once
+LOOK_S = 2.0  # maximum time between checks in seconds
+_STRIKES = 2  # failed checks in a row; one can be due to a delayed event loop
 
 
 class Watchdog:
@@ -270,10 +269,10 @@ class Watchdog:
                 self._manager.give_up(problem)
 
 
-OPENING_S = 60.0  # seconds after which an opening has failed if nothing is listened to
-# Seconds after which the house and the rest, which every turn needs, have failed to open.
+OPENING_S = 60.0  # seconds within which Hearth must be listening
+# Seconds within which the rest of startup must be complete, such as connecting to Home Assistant.
 STANDING_S = 180.0
-HELD_S = 60.0  # seconds after which a device held by a stuck call is lost
+HELD_S = 60.0  # seconds after which a call that blocks the microphone counts as stuck
 
 _HEARS = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
 
@@ -288,13 +287,13 @@ class Pulse:
         self._microphone: SteadyMicrophone | None = None
         self._ear: Hearing | None = None
         self._opening = True  # not listening yet
-        self._stands = False  # everything else is open too
+        self._stands = False  # startup is complete
         self._opening_since = now()
         self._count = 0
-        self._count_at = 0.0  # time at which it was last seen to grow, or did not have to
+        self._count_at = 0.0  # when the count last grew or wasn't expected to
         self._status: MicrophoneStatus | None = None
         self._held_since: float | None = None
-        self._pinged_at: float | None = None  # time of a ping without an answer yet
+        self._pinged_at: float | None = None  # time of an unanswered ping
 
     def open(self) -> None:
         """Start over because new settings are being applied."""
@@ -336,7 +335,7 @@ class Pulse:
         )
 
     def _of_thread(self, ear: Hearing, now: float) -> str:
-        # Read once, because the audio front end's thread may change it at any time.
+        # Read it only once, because the audio front end's thread can change it at any time.
         asked = self._pinged_at
         if asked is None:
             self._pinged_at = now

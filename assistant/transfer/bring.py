@@ -42,15 +42,15 @@ from assistant.transfer.settings import (
 class Here:
     """This device's state before an import."""
 
-    target: Path  # path of the configuration, which may not exist
-    text: str  # its text, "" if there is none
+    target: Path  # path of the configuration file, which may not exist
+    text: str  # contents of the configuration file, or ""
     settings: Settings
     memory: Sequence[MemoryRecord]
-    timer_ids: frozenset[str]  # ids of all known timers, finished or not
+    timer_ids: frozenset[str]  # ids of all timers, including finished ones
     kept: dict[str, Any]
     openings: Mapping[str, frozenset[str]]
     tokens: Sequence[TokenRow]
-    registered: bool  # this device is already registered with the house
+    registered: bool  # this device is registered with Home Assistant
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class ImportPlan:
     kept: dict[str, Any]
     openings: Mapping[str, frozenset[str]]
     lines: tuple[str, ...]
-    accepted: Settings | None  # the resulting settings, if they newly allow Gemini
-    lost: tuple[str, ...] = ()  # secrets of this device that are dropped (`settings.Restored`)
+    accepted: Settings | None  # the new settings if they allow Gemini for the first time
+    lost: tuple[str, ...] = ()  # this device's secrets that are dropped (`settings.Restored`)
 
 
 def change_of(contents: Contents, here: Here, now: datetime) -> ImportPlan:
@@ -129,14 +129,14 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
         for name, value in change.kept.items():
             keep_value(db, name, json.dumps(value, ensure_ascii=False), now)
         add_openings(db, change.openings, now)
-        if change.files:  # last, so that a failure here rolls back the rows
+        if change.files:  # last, so that a failure rolls back the rows
             before.append(write_all(change.files))
 
     database = Database(here.settings.database, clock.now)
     await database.open()
     try:
         await database.run(work, durable=True)
-    except Exception:  # not if cancelled: the work then still runs to its end
+    except Exception:  # not CancelledError: the work then still finishes
         with suppress(OSError):
             for one in reversed(before):
                 await asyncio.to_thread(put_back, one)
@@ -205,7 +205,7 @@ def _refuse_from_outside(here: Here, text: str) -> None:
         if section == "mcp" or name in in_text or same_place(section, before, after):
             continue
         if address(section, here.settings) != address(section, before):
-            continue  # the environment also gives the address, and it overrides the file
+            continue  # the environment also sets the address, which overrides the file
         raise ConfigError(
             f"The backup has a different address for {section}, and this box has {name} in its "
             "environment, which would be sent there: remove it from the environment first"
@@ -226,11 +226,8 @@ def _tokens(here: Here, added: Sequence[TokenRow]) -> NewFile:
     return NewFile(here.settings.data_folder / TOKEN_FILE, json.dumps(rows, indent=1).encode())
 
 
-# Ratings and openings of an export, merged with those of this device. Pure.
-
-
 Tiers = Mapping[str, Tier]  # by entity id
-Openings = Mapping[str, frozenset[str]]  # entities that each thing was seen to open, by entity id
+Openings = Mapping[str, frozenset[str]]  # opened entities by the opener's id
 
 
 def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Openings) -> Tiers:

@@ -21,13 +21,10 @@ from assistant.interfaces.http_tokens import TokenRow
 from assistant.memory.service import checked_rows
 from assistant.timers.recurrence import next_after, rule_from
 
-# The file: a zip with a manifest and JSON. Pure: bytes in, parts out.
-
-
 VERSION = 1
 _FORMAT = "hearth-export"
 _MANIFEST = "manifest.json"
-# Limit for the file and for each unpacked part; a household has far less.
+# Limit for the file and for each unpacked part. Real backups are far smaller.
 MOST_BYTES = 16 * 1024 * 1024
 SETTINGS = "settings.toml"
 SECRETS = "secrets.json"
@@ -38,7 +35,7 @@ OPENINGS = "openings.json"
 TOKENS = "tokens.json"
 DEVICE = "device.json"
 PARTS = (SETTINGS, SECRETS, MEMORY, TIMERS, KEPT, OPENINGS, TOKENS, DEVICE)
-# Errors raised by files that are no zip, damaged or malicious.
+# Errors raised by damaged or malicious files and by files that aren't a zip.
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -57,7 +54,7 @@ class _Manifest(BaseModel):
 
     format: Literal["hearth-export"]
     version: Annotated[int, Field(ge=1)]
-    hearth: str  # the release that made it
+    hearth: str  # the release that wrote the file
     made: AwareDatetime
     parts: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]  # name -> SHA-256
 
@@ -138,8 +135,8 @@ def _part(file: zipfile.ZipFile, part: str) -> bytes:
     return data
 
 
-# The small values of the store that a household has chosen, each with its schema. Values measured
-# on one device, or valid for an evening, are not exported.
+# Schemas of the named values to export, all of which people have chosen. Measured and short-lived
+# values are not exported.
 _FORMS: Mapping[str, TypeAdapter[Any]] = {
     "ratings": TypeAdapter(dict[str, Tier]),
     "approvals": TypeAdapter(dict[str, dict[str, dict[str, str]]]),
@@ -180,7 +177,7 @@ def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> di
     }
     if contents.settings is not None:
         parts[SETTINGS] = contents.settings.encode()
-    if contents.openings:  # earlier versions refuse a file with this part
+    if contents.openings:  # left out if empty, because earlier versions refuse this part
         rows = {name: sorted(ids) for name, ids in contents.openings.items()}
         parts[OPENINGS] = _json(rows)
     if contents.secrets:

@@ -18,7 +18,7 @@ from assistant.config.schema import Settings, all_keys, is_secret
 from assistant.config.tools import McpServer
 
 Secrets = dict[str, str]  # "section.key", or "mcp.SERVER.headers.NAME" -> the secret
-# Settings that belong to one machine.
+# Machine-specific settings.
 _OF_THE_MACHINE = (("assistant", "data"), ("journal", "path"))
 _TABLES = ("headers", "env")  # tables of an MCP server whose values are secrets
 _WEIGHTY = frozenset(
@@ -27,14 +27,14 @@ _WEIGHTY = frozenset(
         *("home_assistant.url", "home_assistant.verify_tls", "mqtt.host", "gemini.base_url"),
     }
 )
-_LONGEST_SHOWN = 2_000  # characters of one value
+_LONGEST_SHOWN = 2_000  # characters per value
 
 
 @dataclass(frozen=True, slots=True)
 class SecretFile:
     """A file with one secret, stored beside the configuration."""
 
-    name: str  # name of the file
+    name: str  # file name
     text: str
 
 
@@ -44,8 +44,8 @@ class Restored:
 
     text: str
     files: tuple[SecretFile, ...]
-    # Secrets of this device that are dropped, because they would be sent elsewhere: "section.key",
-    # or "mcp.SERVER.headers".
+    # This device's secrets that are dropped because they would be sent to a different address:
+    # "section.key" or "mcp.SERVER.headers".
     lost: tuple[str, ...]
 
 
@@ -103,7 +103,7 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
         document, before = tomlkit.parse(text), tomlkit.parse(present)
     except TOMLKitError as error:
         raise ConfigError(f"The settings in the backup are not valid TOML ({error})") from None
-    after = settings_in(text)  # checked first, because names become file names here
+    after = settings_in(text)  # validate first, because server names become file names below
     was = settings_in(present)
     files: list[SecretFile] = []
     lost: list[str] = []
@@ -117,7 +117,7 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
         elif secret is None:
             lost += [f"{section}.{key}"] if _stands(before.get(section, {}), key) else []
         else:
-            _valid({section: {key: secret}})  # an invalid secret would prevent the next start
+            _valid({section: {key: secret}})  # an invalid secret would make the next start fail
             files.append(SecretFile(f"{section}.{key}", f"{secret}\n"))
             _put(document, section, f"{key}_file", str(target.with_name(f"{section}.{key}")))
     for section, key in _OF_THE_MACHINE:
@@ -270,15 +270,10 @@ def _put(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> 
     table[key] = value
 
 
+# A secret is kept only while its address stays the same. Otherwise, somebody could obtain this
+# device's token with a backup that contains a different address and no secret.
 #
-# Secrets stay with the place they were given for.
-#
-# An export contains addresses without secrets. Its author must not obtain this device's token by
-# naming another house.
-
-
-# Settings that determine and authenticate the place. Secrets of other sections are not sent
-# anywhere.
+# The settings below determine and authenticate the address. Other sections' secrets aren't sent.
 _OF_SECTIONS: Mapping[str, tuple[str, ...]] = {
     "home_assistant": ("url", "verify_tls", "ca_file"),
     "gemini": ("base_url", "ca_file"),

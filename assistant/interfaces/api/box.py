@@ -56,7 +56,7 @@ class Box:
         self._parts = parts
         self._bus = bus
         self._clock = clock
-        self._version = own_version()  # read once, because it is in a file
+        self._version = own_version()  # cached, because reading it opens a file
         self._listening_since: datetime | None = None  # None while not listening
         self._leave: list[Callable[[], None]] = []
         self._examining = asyncio.Lock()
@@ -146,7 +146,7 @@ class Box:
         return asdict(self._parts.conversation.hearing.level.read())
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
-        # One at a time, because it loads voices and opens the house again.
+        # Run one at a time: the doctor loads voices and connects to Home Assistant again.
         async with self._examining:
             return await self._parts.doctor()
 
@@ -156,7 +156,7 @@ class Box:
         if not on:
             _require(caller, "mute")
         self._ordered("mute", caller, on=on)
-        # An administrator acts in a person's place, so no tone is needed.
+        # An administrator acts for a person, so no tone needs to be played.
         aloud = not caller.may("admin")
         with _told("Applied, but not saved"):
             await self._parts.mute.set(on, aloud=aloud)

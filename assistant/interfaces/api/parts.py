@@ -37,7 +37,7 @@ _MOST = 1000  # audit rows read for one turn
 _NO_TURN = "There is no such turn (any more); see GET /v1/turns."
 _NO_SOUND = "No sound of that turn is kept (any more)."
 _NO_FACT = "There is no such fact (any more); see GET /v1/memory."
-# A folder changed this recently may contain a recording that is still being written.
+# A recording may be incomplete if the folder changed within this time.
 _SETTLES_S = 2.0
 
 
@@ -103,7 +103,7 @@ class Confirmations:
         if dialog is None or dialog.question.id != name:
             raise Unknown(_GONE)
         settlement = await _settlement(dialog, wanted, caller)
-        if dialog.settled:  # settled while the PIN was being checked
+        if dialog.settled:  # it was settled while the PIN was checked
             raise Unknown(_GONE)
         self._bus.publish("command", caller=caller.name, what="confirm")
         dialog.settle(settlement)
@@ -129,7 +129,7 @@ class TurnSounds:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._seen = -1  # modification time of the folder in ns
+        self._seen = -1  # the folder's modification time in ns
         self._paths: Mapping[str, Path] = {}
 
     def paths(self) -> Mapping[str, Path]:
@@ -292,7 +292,7 @@ class Parts:
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
-    troubles: Callable[[], Mapping[str, str]]  # current problems, with a sentence on each
-    sound: "SoundState | None" = None  # None if no sound devices are to be reported
-    stuck: Callable[[], str] = str  # returns why only a restart helps, "" if nothing is stuck
-    mcp_turns: bool = False  # programs at /mcp may read what people have said
+    troubles: Callable[[], Mapping[str, str]]  # sentences on current problems, by part
+    sound: "SoundState | None" = None  # None to leave sound devices out of the state
+    stuck: Callable[[], str] = str  # reason to restart Hearth, or ""
+    mcp_turns: bool = False  # programs at /mcp can read people's turns

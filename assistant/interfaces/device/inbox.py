@@ -38,7 +38,7 @@ from integrations.web.requests import (
     QuestionAnswer,
 )
 
-if TYPE_CHECKING:  # the doctor imports only the old orders
+if TYPE_CHECKING:  # the doctor uses only `recent` and needn't load these
     from assistant.announcements.service import AnnouncementService
     from assistant.announcements.speaking import Announcements
     from assistant.interfaces.api.box import Box
@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # the doctor imports only the old orders
 CALLER = Caller("home-assistant", frozenset({"speak"}))
 MARK = "hearth_command"  # key in a message's data that makes it a command
 _ORDERS = ("mute", "unmute", "listen", "stop", "volume", "profile", "mode")
-_OLD = "command_"  # prefix of texts that were commands in earlier versions
+_OLD = "command_"  # in earlier versions, texts with this prefix were commands
 _OLD_FORM = (
     "The text of a message is no order: send data with it, such as "
     f'"data: {{{MARK}: mode, mode: guest}}".'
@@ -96,8 +96,8 @@ class Commander:
             self.complain(command.what or MARK, str(error))
 
     async def ignore(self, what: str) -> None:
-        """Publish a fault for a command in an old form, and store it so that `hearth doctor` can
-        list it."""
+        """Publish a fault for a command in the old text form, and store it for `hearth doctor` to
+        list."""
         self.complain(what, _OLD_FORM)
         try:
             await note(self._store, what, self._clock.now())
@@ -151,8 +151,8 @@ def _either() -> str:
     return f"{', '.join(_ORDERS[:-1])} and {_ORDERS[-1]}"
 
 
-KEEP = timedelta(minutes=10)  # a timer that could not be heard for this long is no longer news
-FETCH_S = 7.0  # seconds to fetch a sound; Home Assistant waits 10 s for the confirmation
+KEEP = timedelta(minutes=10)  # a finished timer isn't announced later than this
+FETCH_S = 7.0  # timeout in seconds; Home Assistant waits 10 s for the confirmation
 QUESTION = "hearth_question"  # event that reports the result of a question
 
 
@@ -201,7 +201,7 @@ class Inbox(Opened):
         words = words_of(push, self._catalogue, self._languages[0])
         if words is None:
             return
-        if words.sound:  # one of Home Assistant's timers has ended
+        if words.sound:  # a Home Assistant timer has finished
             await self._ring(push, words)
             return
         asked = question_of(push.data, words, self._languages)
@@ -225,7 +225,7 @@ class Inbox(Opened):
         problem = await self._said(push, wanted)
         if problem and wanted.media:
             self._complain(problem)
-            # If the sound is not available, the text is spoken instead.
+            # Speak the text if the sound isn't available.
             wanted = announcement_of({**push.data, "media": None}, words)
             problem = "" if wanted is None else await self._said(push, wanted)
         if problem:
@@ -263,10 +263,10 @@ class Inbox(Opened):
             self._tell(asked, answer.result, turn_id=answer.turn_id)
             return
         expected = answer.id if asked.request.answers else None
-        action = expected or asked.reply  # without expected answers, any words are an answer
+        action = expected or asked.reply  # without expected answers, any sentence is one
         told = {"action": action, "turn_id": answer.turn_id, **asked.told}
         if action != asked.reply:
-            # The values go to the automation that asked for them.
+            # The automation asked for these values.
             told |= {"slots": answer.slots} if answer.slots else {}
         elif answer.sentence and self._events.shares_words():
             told["reply_text"] = answer.sentence
@@ -278,15 +278,13 @@ class Inbox(Opened):
         self._events.fire(QUESTION, told)
 
 
-# Messages whose text was a command in earlier versions, kept until the automation is fixed.
-
-
+# Commands in the old text form are counted, so that the doctor can report automations to fix.
 NAME = "old_orders"  # key in the store
-RECENT = timedelta(days=14)  # an automation that sent none for this long counts as fixed
+RECENT = timedelta(days=14)  # after this time, the automation counts as fixed
 
 
 class OldOrder(BaseModel):
-    """Statistics of one old-form command: its count and when it last arrived."""
+    """Count and last arrival of a command that is still sent in the old text form."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -298,7 +296,7 @@ _FORM = TypeAdapter(dict[str, OldOrder])
 
 
 async def note(store: SmallValues, what: str, now: datetime) -> None:
-    """Count a command in an old form. Raises StoreError.
+    """Count a command that was sent in the old text form. Raises StoreError.
 
     `what` is the command's first word, such as "command_mode".
     """

@@ -35,17 +35,17 @@ from integrations.home_assistant.mobile_app import CHANNEL, Push, confirm, read_
 from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import NotKept
 
-_MESSAGES_WAITING = 64  # beyond this the newest is dropped
-_REMEMBERED = 256  # ids of received messages, so that none is acted on twice
-_WATCH_S = 2.0  # seconds between checks of the connection; a restart takes longer
-_RENEW_S = 600.0  # seconds between checks of the registration
-_PAUSE_S = (1.0, 300.0)  # seconds after a failure: shortest and longest
-_SOON_S = 5.0  # longest pause while Home Assistant is away or starting
+_MESSAGES_WAITING = 64  # beyond this, the newest message is dropped
+_REMEMBERED = 256  # number of message ids kept to ignore repeated deliveries
+_WATCH_S = 2.0  # seconds between connection checks; a restart takes longer
+_RENEW_S = 600.0  # seconds between registration checks
+_PAUSE_S = (1.0, 300.0)  # shortest and longest delay in seconds after a failure
+_SOON_S = 5.0  # longest delay while Home Assistant is unreachable or starting
 
 
 _log = logging.getLogger(__name__)
 
-Take = Callable[[Push], Awaitable[None]]  # may raise StoreError and NotKept
+Take = Callable[[Push], Awaitable[None]]  # can raise StoreError and NotKept
 
 
 class DeviceKeeper(Opened):
@@ -80,8 +80,8 @@ class DeviceKeeper(Opened):
         self._leave: Callable[[], None] = lambda: None  # closes the current channel
         self._pushes: asyncio.Queue[Push] = asyncio.Queue(_MESSAGES_WAITING)
         self._came: deque[str] = deque(maxlen=_REMEMBERED)
-        self._doubtful = True  # there is no channel, or it may have ended silently
-        self._said = ""  # the last problem logged
+        self._doubtful = True  # there is no channel, or it may be closed
+        self._said = ""  # the last problem that was logged
         self._owner = OwnedTasks()
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -139,7 +139,7 @@ class DeviceKeeper(Opened):
         while self._clock.monotonic() < until and not self._doubtful:
             await self._clock.sleep(_WATCH_S)
             if not self._home.connected:
-                # Home Assistant refuses the channel while it starts: it is opened once it is ready.
+                # A starting Home Assistant refuses channels, so open a new one when it is ready.
                 self._close()
 
     def _close(self) -> None:
@@ -157,7 +157,7 @@ class DeviceKeeper(Opened):
         try:
             self._pushes.put_nowait(read_push(event))
         except asyncio.QueueFull:
-            # Home Assistant ends the channel of an unconfirmed message, so it is opened again.
+            # Home Assistant closes the channel of an unconfirmed message, so reopen it.
             self._doubtful = True
             _log.warning("too many messages at once from Home Assistant; one was dropped")
 
@@ -180,7 +180,7 @@ class DeviceKeeper(Opened):
         try:
             await confirm(self._home, self._record.webhook_id, push.confirm_id)
         except IntegrationError as error:
-            self._doubtful = True  # too late, or the connection is gone
+            self._doubtful = True  # too late, or disconnected
             _log.info("a message could not be confirmed: %s", error)
 
 

@@ -18,8 +18,8 @@ from integrations.home_assistant.house import rows, text, texts
 from integrations.home_assistant.mobile_app import Push
 from integrations.web.requests import LONGEST_TEXT, AnnounceRequest, Choice, QuestionRequest, Wish
 
-_TIMERS = "timers"  # `data.group` of Home Assistant's finished timers
-# Not to be spoken: texts that the companion apps take as commands to the phone
+_TIMERS = "timers"  # `data.group` of messages about finished timers
+# Texts that the companion apps take as commands to the phone, so they must not be spoken
 # (companion.home-assistant.io, "Notification commands"). Android's begin with `command_`.
 _ORDERS = frozenset(
     {
@@ -32,7 +32,7 @@ _ORDERS = frozenset(
         "update_widgets",
     }
 )
-# "0:05:00 timer finished": str() of Python's timedelta (mobile_app/timers.py, 2026.11.0)
+# "0:05:00 timer finished", with a timedelta's str() (mobile_app/timers.py, 2026.11.0).
 _UNNAMED = re.compile(r"(?:(\d+) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.\d+)? timer finished")
 _NAMED = " finished"
 
@@ -42,8 +42,8 @@ class Words:
     """A text to be spoken."""
 
     text: str
-    language: str | None = None  # None: determined from the text
-    sound: str = ""  # a tone played first
+    language: str | None = None  # None means that it is detected from the text
+    sound: str = ""  # a tone to play first
 
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
@@ -54,7 +54,7 @@ def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
     message = plain(push.message)
     if message.startswith("command_") or message in _ORDERS:
         return None
-    if message == "TTS":  # the Android companion app speaks this message
+    if message == "TTS":  # the Android companion app speaks `tts_text` then
         message = plain(str(push.data.get("tts_text") or ""))
     if push.data.get("group") == _TIMERS:
         return _timer(message, catalogue, language)
@@ -79,7 +79,7 @@ def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
 
 def plain(text: str) -> str:
     """Return the text as one line without control and format characters, which can't be spoken."""
-    text = text[: 4 * LONGEST_TEXT]  # longer text is cut later anyway
+    text = text[: 4 * LONGEST_TEXT]  # `short` would cut it anyway
     spaced = (" " if unicodedata.category(one) == "Cc" else one for one in text)
     kept = (one for one in spaced if not unicodedata.category(one).startswith("C"))
     return " ".join("".join(kept).split())
@@ -90,9 +90,6 @@ def short(text: str) -> str:
     if len(text) <= LONGEST_TEXT:
         return text
     return text[:LONGEST_TEXT].rpartition(" ")[0] or text[:LONGEST_TEXT]
-
-
-# Wishes in a message's data, checked like every program's request. Pure.
 
 
 Form = TypeVar("Form", bound=Wish)
@@ -163,15 +160,12 @@ def _small(given: Any) -> Any:
     return given.strip().lower() if isinstance(given, str) else given
 
 
-# A notification with buttons becomes a spoken question, in the companion apps' own form. Pure.
-
-
-# An action that is answered with text, by its name or behaviour.
+# Name and behaviour of actions that expect text.
 _REPLY, _TYPED = "REPLY", "textInput"
 _ANY = "{reply}"
-_LINK = "URI"  # an action that opens a page cannot be spoken
+_LINK = "URI"  # an action that opens a page can't be spoken
 _MOST, _LONGEST = 50, 300  # sentences per answer, characters per sentence (`requests.Choice`)
-# Hassil's special characters, and those that are not spoken.
+# Characters that are special in hassil templates or not spoken.
 _SIGNS = dict.fromkeys(map(ord, "()[]{}<>|\\:;,.!?¡¿"), " ")
 
 YesNo = Literal["yes", "no"]
@@ -183,7 +177,7 @@ class Asked:
 
     request: QuestionRequest
     told: Mapping[str, Any]  # `tag` and `action_data`, unchanged
-    reply: str = ""  # the action that takes any words, "" if none does
+    reply: str = ""  # the action that accepts any sentence, or ""
 
 
 def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> Asked | None:
@@ -204,7 +198,7 @@ def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> 
     choices = _choices([one for one in spoken if one not in typed], words.text, spoken_here)
     if not choices and not typed:
         return None
-    if choices and typed:  # any other words; without choices all words are taken anyway
+    if choices and typed:  # without choices, any sentence is accepted anyway
         choices.append(Choice(id=text(typed[0]["action"]), sentences=[_ANY]))
     wanted = {
         "language": words.language,
@@ -227,7 +221,7 @@ def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> 
 def _choices(
     actions: Sequence[Mapping[str, Any]], question: str, codes: Sequence[str]
 ) -> list[Choice]:
-    forms = Forms(languages())  # titles may be in another language than the answers
+    forms = Forms(languages())  # titles can be in a different language from the answers
     meant = [_meaning(forms, text(one.get("title")), question) for one in actions]
     choices: dict[str, Choice] = {}
     for action, means in zip(actions, meant, strict=True):

@@ -27,11 +27,11 @@ from integrations.home_assistant.websocket import Commands
 NAME = "device.json"
 _LOCK = "device.lock"
 _LOOK_AGAIN_S = 0.1
-_LOCK_S = 30.0  # seconds to wait for another process, which needs one request to register
+_LOCK_S = 30.0  # seconds to wait for another process; registering takes one request
 DEVICE_PAGE = "Settings > Devices & services > Devices > {name}"
 ENTRY_PAGE = "Settings > Devices & services > Mobile App > {name} > Delete"
-AREAS_NAMED = 8  # areas named of a house that has more
-# Metadata key of MCP requests, since Home Assistant 2026.10.
+AREAS_NAMED = 8  # maximum number of areas that an error message lists
+# Metadata key in MCP requests, supported since Home Assistant 2026.10.
 META_KEY = "io.home-assistant/device_id"
 
 _log = logging.getLogger(__name__)
@@ -43,14 +43,14 @@ Register = Callable[[Address, str, Appearance], Awaitable[str]]
 class DeviceRecord:
     """A registration with a particular Home Assistant instance."""
 
-    identifier: str  # our own id of this device, made once, so that it never becomes two devices
-    url: str = ""  # home_assistant.url when registered
+    identifier: str  # Hearth's permanent id, so that it never becomes two devices
+    url: str = ""  # `home_assistant.url` at registration
     webhook_id: str = field(default="", repr=False)  # a secret; "" while not registered
     device_id: str = ""  # in Home Assistant's device registry
-    instance_id: str = ""  # id of that Home Assistant, "" if it gives none
-    user_id: str = ""  # user whose token registered: only this user may open the push channel
-    name: str = ""  # name last sent
-    version: str = ""  # Hearth's version last sent
+    instance_id: str = ""  # the Home Assistant instance's id, "" if unknown
+    user_id: str = ""  # the registering user; only they can open the push channel
+    name: str = ""  # the last name sent
+    version: str = ""  # the last version of Hearth sent
 
 
 class DeviceFile:
@@ -150,10 +150,10 @@ class HouseDevice:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.file = DeviceFile(settings.data_folder, clock)
-        self.device_id = ""  # in Home Assistant's device registry; "" while there is none
+        self.device_id = ""  # in Home Assistant's device registry; "" if unregistered
         try:
             record = self.file.read()
-        except ConfigError as error:  # everything else works without the file
+        except ConfigError as error:  # everything else works without this file
             _log.warning("%s", error)
             return
         if record is not None and record.url == settings.home_assistant.url:
@@ -202,14 +202,14 @@ async def ensure_registered(
         record = await asyncio.to_thread(file.read)
         if record is None:
             record = new_record()
-            # Written before registering, so that an interruption makes no second registration.
+            # Save the id before registering, so that a retry doesn't create a second device.
             await asyncio.to_thread(file.write, record)
         found = await _living(home, record, user_id)
         if found is None:
             _log.info("registering as %s", looks.name)
             webhook_id = await register(address, record.identifier, looks)
             record = replace(record, webhook_id=webhook_id, user_id=user_id)
-            # Written at once, so that an interruption makes no second registration.
+            # Save it now, so that an interruption doesn't lead to a second registration.
             await asyncio.to_thread(file.write, record)
             found = await mobile_app.look(home, webhook_id)
             if found is None:
@@ -256,10 +256,10 @@ async def _user(home: Commands) -> str:
 class DevicePlace:
     """The device's configured and actual area."""
 
-    wanted: Area | None  # `assistant.area`, None if the house has no such area
+    wanted: Area | None  # `assistant.area`, or None if there is no such area
     present: Area | None
     areas: tuple[Area, ...]
-    registered: bool  # True if the device is in the registry
+    registered: bool  # the device is in the registry
 
     @property
     def agrees(self) -> bool:

@@ -26,14 +26,14 @@ from integrations.home_assistant.mobile_app import (
 from integrations.home_assistant.websocket import LiveLink
 from integrations.owner import Opened, OwnedTasks
 
-BURST_S = 0.05  # seconds: changes within this time are one update
-SETTLE_S = 1.0  # seconds for Home Assistant to create an entity
-FAREWELL_S = 1.0  # seconds to send the final update
-_PAUSE_S = (2.0, 60.0)  # seconds after a failure: shortest and longest
+BURST_S = 0.05  # changes within this many seconds are sent together
+SETTLE_S = 1.0  # seconds that Home Assistant needs to create an entity
+FAREWELL_S = 1.0  # timeout in seconds for the final update
+_PAUSE_S = (2.0, 60.0)  # shortest and longest delay in seconds after a failure
 
-PREFIX = "hearth_"  # prefix of event types, before the kind
-FRESH_S = 5.0  # seconds after which an event not taken by Home Assistant is dropped
-_WAITING = 64  # beyond this the oldest is dropped
+PREFIX = "hearth_"  # prefix of event types
+FRESH_S = 5.0  # seconds until an unsent event is dropped
+_WAITING = 64  # beyond this, the oldest event is dropped
 _CUT = "…"
 
 _log = logging.getLogger(__name__)
@@ -127,13 +127,13 @@ class DeviceSensors(Opened):
         self._words = words
         self._shown = shown
         self._webhook_id = ""  # a secret; "" until the registration is known
-        # Sensors sent to this registration over this connection.
+        # Sensors sent through this channel; None before the first update.
         self._told: list[Sensor] | None = None
         self._connections = 0
         self._begun = False  # a sensor has been sent
         self._changed = asyncio.Event()
-        self._pause_s = _PAUSE_S[0]  # pause after the next failure
-        self._said = ""  # the last problem logged
+        self._pause_s = _PAUSE_S[0]  # delay after the next failure
+        self._said = ""  # the last problem that was logged
         self._owner = OwnedTasks()
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -169,7 +169,7 @@ class DeviceSensors(Opened):
             return
         try:
             await self._send(self._webhook_id)
-        except Stale as error:  # until the device is registered again
+        except Stale as error:  # wait until the device registers again
             self._webhook_id = ""
             self._say(error)
         except IntegrationError as error:
@@ -196,13 +196,13 @@ class DeviceSensors(Opened):
             if sensor.unique_id in missing:
                 await register_sensor(self._home, webhook_id, sensor)
         if missing:
-            # Home Assistant creates an entity after it has answered, and rejects a second one of
-            # that id meanwhile: changes since then are sent to the created one.
+            # Home Assistant answers before it creates the entity, and rejects another one with
+            # the same id. So wait, then send the changes made since as an update.
             await self._clock.sleep(SETTLE_S)
             sensors = self._sensors()
             if await update_sensors(self._home, webhook_id, sensors):
                 raise Unavailable("Home Assistant has not created the entities yet.")
-        if self._connections == connection:  # not registered again meanwhile
+        if self._connections == connection:  # the channel hasn't changed meanwhile
             self._told = sensors
 
     async def _clear(self, webhook_id: str) -> None:
@@ -276,7 +276,7 @@ class DeviceEvents(Opened):
     def happened(self, happening: BusEvent) -> None:
         """Forward an event from the event bus to Home Assistant."""
         if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
-            return  # the inbox reports it, with the tag of the question
+            return  # the inbox reports it, with the question's tag
         told: dict[str, Any] = {"turn_id": happening.turn_id, **happening.data}
         intent = self._intents.of(happening)
         if intent is not None:

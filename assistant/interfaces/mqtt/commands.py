@@ -27,9 +27,9 @@ from integrations.web.box import Caller, Loosening, NotAnnounced, NotKept, NotPo
 from integrations.web.requests import AnnounceRequest, LiveRequest, QuestionAnswer, QuestionRequest
 
 CALLER = Caller("mqtt", frozenset({"speak"}))
-LATE_S = 30.0  # seconds after which nobody waits for the answer any more
+LATE_S = 30.0  # seconds after which a question expires
 _LONGEST_ID = 100
-_ENDLESS_S = 1e12  # larger numbers are not times and may overflow
+_ENDLESS_S = 1e12  # larger numbers aren't times, and could overflow
 _ANNOUNCE = (
     'a text, or {"text": …, "volume": 0 to 1, "preannounce": true, "priority": "low|normal|high", '
     '"expire_s": 600, "language": "en", "id": …}, with "media" in place of "text" for a sound'
@@ -45,11 +45,12 @@ _ASK = (
 )
 
 KEPT = "mqtt_taken"  # key in the store
-_REMEMBERED = 32  # the broker has half as many messages in flight at once
+_REMEMBERED = 32  # the broker has at most half as many messages in flight
 
 _log = logging.getLogger(__name__)
 
-Answered = Callable[[str, QuestionAnswer | None], None]  # None if it could not be asked
+# Takes the question's name and its answer, which is None if the question couldn't be asked.
+Answered = Callable[[str, QuestionAnswer | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class MqttParts:
 @dataclass(frozen=True, slots=True)
 class Say:
     wanted: AnnounceRequest
-    name: str  # name by which it is recognised again; "" if the message has none
+    name: str  # identifies a repeated delivery; "" if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,8 @@ class Press:
 class Refusal:
     """An invalid message."""
 
-    what: str  # the order
-    why: str  # one sentence
+    what: str  # the action or setting
+    why: str  # a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class Late:
     """An announcement or a question that arrived after it expired."""
 
     what: str
-    name: str = ""  # name of a question
+    name: str = ""  # the question's name
 
 
 Order = Say | Ask | Switch | SettingChange | Press | Refusal | Late
@@ -280,7 +281,7 @@ class Orders:
         self._follow_up = follow_up
         self._answered = answered
         self._stands = stands
-        # Everyone who may write to the broker could do this.
+        # Off by default, because anyone with access to the broker could do this.
         let: dict[Loosening, bool] = {"mute": may_unmute, "profile": may_widen}
         self._caller = replace(CALLER, loosens=frozenset(what for what, may in let.items() if may))
         self._taken = Taken(parts.store, clock)
@@ -290,7 +291,7 @@ class Orders:
 
         Returns False if the broker should deliver the message again.
         """
-        if message.retained:  # it would be carried out at every connection
+        if message.retained:  # it would be carried out after every reconnection
             _log.warning("ignored a retained message on %s", message.topic)
             return True
         try:
@@ -302,7 +303,7 @@ class Orders:
             _log.error("%s", error)
             return not isinstance(order, Say)
         except Exception:
-            # If it were not taken, it would come again and fail at every start.
+            # Accept it, or the broker would deliver it again and it would fail at every start.
             _log.exception("a message from the broker could not be dealt with")
         return True
 
@@ -332,7 +333,7 @@ class Orders:
             case Refusal(what, why):
                 self._refuse(what, why)
             case Late("ask", name):
-                self._answered(name, QuestionAnswer(result="busy"))  # like any expired question
+                self._answered(name, QuestionAnswer(result="busy"))  # as for expired questions
             case Late(what):
                 _log.warning("%s came too late to be said", what)
         return True
@@ -365,7 +366,6 @@ class Orders:
         self._parts.bus.publish("fault", what=what, caller=self._caller.name, problem=why)
 
 
-#
 class Taken:
     """Names of announcements, so that one the broker delivers twice is spoken only once.
 
@@ -377,7 +377,7 @@ class Taken:
     def __init__(self, store: SmallValues, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._names: dict[str, str] | None = None  # number and digest -> name; None until read
+        self._names: dict[str, str] | None = None  # "number digest" -> name; None until read
 
     async def name(self, message: Arrival, own: str) -> str:
         """Return a name for the message, which is the same when it is delivered again.

@@ -22,26 +22,26 @@ from integrations.mqtt.messages import Subscription
 from integrations.web.requests import QUIET_HOURS
 
 ONLINE, OFFLINE = "online", "offline"
-ON, OFF = "ON", "OFF"  # states of a switch, Home Assistant's defaults
-UNKNOWN = "None"  # read by Home Assistant as no value
+ON, OFF = "ON", "OFF"  # a switch's states (Home Assistant's defaults)
+UNKNOWN = "None"  # Home Assistant reads this as no value
 GONE = ""  # removes the retained message from the broker
 _OWN = 12  # characters of the device's id in its topic
 
-Say = Callable[[str], str]  # catalogue key -> words
+Say = Callable[[str], str]  # returns the text for a catalogue key
 Component = dict[str, Any]
 
 NO_PROFILE_SHOWN = "no profile"  # real profile names have no spaces
-# Components that are not always offered, with their platform, so that they can be removed.
+# Optional entities and their platform, which the message to remove them must contain.
 SOMETIMES: Mapping[str, str] = {
     "last_heard": "sensor",
     "last_answer": "sensor",
     "wake_word": "select",
     "profile": "select",
 }
-_TRIGGER = "device_automation"  # has no unique id and is no entity
+_TRIGGER = "device_automation"  # a device trigger: not an entity, and without a unique id
 _CONFIG = "config"
-_LATE = int(KEEP.total_seconds())  # seconds after which an announcement is no longer news
-# The time identifies messages delivered twice or late. (`title` is not available.)
+_LATE = int(KEEP.total_seconds())  # seconds until an announcement expires
+# `sent` identifies messages that arrive twice or late. The templates can't access `title`.
 _MESSAGE = '{"text": {{ value | tojson }}, "sent": {{ now().timestamp() }}}'
 _QUESTION = '{"question": {{ value | tojson }}, "sent": {{ now().timestamp() }}}'
 
@@ -49,8 +49,8 @@ _QUESTION = '{"question": {{ value | tojson }}, "sent": {{ now().timestamp() }}}
 @dataclass(frozen=True, slots=True)
 class Topics:
     base: str  # prefix of all our topics
-    prefix: str  # discovery prefix of Home Assistant
-    identifier: str  # id of this device, which never changes
+    prefix: str  # Home Assistant's discovery prefix
+    identifier: str  # the device's permanent id
 
     @property
     def client(self) -> str:
@@ -117,9 +117,9 @@ def topics_of(mqtt: Mqtt, identifier: str) -> Topics:
 class Offered:
     """The options that decide which entities the device has."""
 
-    words: bool = False  # what was said may be shown
+    words: bool = False  # transcripts can be shown
     wake_words: tuple[str, ...] = ()
-    profiles: tuple[str, ...] = ()  # names as shown
+    profiles: tuple[str, ...] = ()  # display names
 
     def has(self, key: str) -> bool:
         if key in ("wake_word", "profile"):
@@ -182,7 +182,7 @@ class _Maker:
 
 def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
     """Return the templates that read an entity's state from the JSON that `_payload` writes."""
-    if words:  # the state is cut to Home Assistant's limit, the attribute is complete
+    if words:  # the state is cut to Home Assistant's limit; the attribute has the full text
         return {
             "value_template": "{{ value_json.text[:255] if value_json.text else None }}",
             "json_attributes_topic": topic,
@@ -299,7 +299,7 @@ def discovery(topics: Topics, looks: Looks, offered: Offered, say: Say) -> str:
         for key, part in components(topics, offered, say).items()
     }
     for key, platform in SOMETIMES.items():
-        # A component with only its platform is removed, if it existed.
+        # Home Assistant removes a component whose message contains only the platform.
         parts.setdefault(key, {"platform": platform})
     device = {
         "identifiers": [f"hearth_{topics.identifier}"],
@@ -351,7 +351,7 @@ def states(facts: StatusSnapshot, live: LiveSettings, there: Offered) -> dict[st
         "wake_word": _among(live.wake_word, there.wake_words),
         "profile": _among(shown_profile(live.profile), there.profiles),
         "quiet_hours": live.quiet_hours,
-        # The volume may exceed the voice's own loudness.
+        # The configured volume can be above 100 %, but the entity's maximum is 100.
         "volume": str(min(100, round(100 * live.volume))),
         "speed": f"{live.speed:g}",
     }

@@ -34,11 +34,11 @@ from integrations.mqtt.messages import Arrival, Broker, Publication
 from integrations.owner import Opened, OwnedTasks
 from integrations.web.requests import QuestionAnswer
 
-AGAIN_S = 1.0  # seconds to wait after a failed publication
-EVENT_S = 15.0  # seconds after which an event is dropped: an automation would react to old news
-FAREWELL_S = 2.0  # seconds to publish that Hearth is offline
-_MOST_EVENTS = 64  # events waiting for the broker; beyond this the oldest is dropped
-_LARGEST = 8_000  # characters of an event; Home Assistant keeps attributes of up to 16 KB
+AGAIN_S = 1.0  # seconds until a failed publication is retried
+EVENT_S = 15.0  # seconds until an unsent event is dropped; automations must not react to old ones
+FAREWELL_S = 2.0  # timeout in seconds for publishing that Hearth is offline
+_MOST_EVENTS = 64  # queued events; beyond this, the oldest is dropped
+_LARGEST = 8_000  # characters per event; Home Assistant stores attributes up to 16 KB
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class MqttInterface(Opened):
         )
         will = Publication(topics.availability, OFFLINE, retain=True)
         self._changed = asyncio.Event()
-        self._greeting = True  # everything is to be published
+        self._greeting = True  # everything must be published again
         self._told: dict[str, str] = {}  # states published over this connection, by key
         self._events: deque[tuple[float, Publication]] = deque(maxlen=_MOST_EVENTS)
         self._intents = Intents()
