@@ -154,7 +154,8 @@ def _turn_services(
     *,
     ahead: bool,
 ) -> TurnServices:
-    """Assemble what a turn needs. With `ahead`, voices synthesise common phrases in advance."""
+    """Create the services that turns use. With `ahead`, voices synthesise common phrases in
+    advance."""
     settings, controls = conversation.settings, conversation.controls
     voices = partial(voices_of, speed=controls.pace, ahead=ahead)
     return TurnServices(
@@ -168,7 +169,7 @@ def _turn_services(
 
 
 async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
-    """Load the voices. (The recogniser's models are loaded while the first user speaks.)"""
+    """Load the voices. The recogniser loads its models when a user speaks for the first time."""
     try:
         await mouth.warm(languages)
     except AudioError as error:
@@ -196,9 +197,9 @@ def asking_services(
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
-    """Return which languages the recogniser understands, and in which it may hear secrets.
+    """Return the recogniser's languages, and those in which users may speak a secret such as a PIN.
 
-    A recogniser on another machine never hears secrets.
+    Audio with a secret is never sent to a recogniser on another machine.
     """
     recognizer = settings.offline.recognizer
     if not recognizer:

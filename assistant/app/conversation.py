@@ -157,9 +157,9 @@ def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowl
 
 
 def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsStop | None:
-    """Return a function that recognises stop words, or None with a configured recogniser.
+    """Return a function that recognises stop words, or None if a recogniser is configured.
 
-    Only Hearth's default recogniser is sure to understand English.
+    The stop words are English, and only the built-in recogniser is sure to understand English.
     """
 
     async def transcribe(pcm: bytes) -> str:

@@ -82,9 +82,9 @@ class Requests:
         return self._wanted
 
     async def wait(self, rests: Callable[[], bool]) -> Ended:
-        """Wait for a stop request, or for a reload request and `rests`.
+        """Wait until `serve` should stop or reload, and return which.
 
-        `rests` returns True while a reload would interrupt nothing.
+        A reload waits until `rests` returns True, which means that it would interrupt nothing.
         """
         while True:
             reloads = self._wanted is Ended.RELOAD
@@ -131,8 +131,8 @@ async def serve(settings: Settings, hooks: Hooks) -> Ended:
     """Run until the input file ends or a stop or reload is requested.
 
     If these settings can't be opened, raises ConfigError, AudioError, StoreError or
-    IntegrationError, alone or in an ExceptionGroup, and leaves nothing open. Cancelling it ends it
-    immediately, like `Requests.stop`.
+    IntegrationError, alone or in an ExceptionGroup, and leaves nothing open. Cancelling the task
+    ends it immediately, like `Requests.stop`.
     """
     echo = await plan_echo(settings)
     if echo.complaint:

@@ -111,7 +111,7 @@ async def open_governance(
     *,
     resident: bool,
 ) -> AsyncIterator[Governed]:
-    """Open the guards. On exit, everything that could still be undone is discarded.
+    """Set up the guards of tool calls. On exit, everything that could still be undone is discarded.
 
     `resident` is True in the daemon.
     """

@@ -49,7 +49,7 @@ Page = Callable[[], Awaitable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """The MQTT connection, as the metrics read it."""
+    """State of the MQTT connection, for the metrics."""
 
     openings: Callable[[], int]
     connected: Callable[[], bool]
@@ -57,7 +57,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Everything that the metrics are read from."""
+    """The objects from which the metrics are collected."""
 
     app: App
     stay: DaemonServices
@@ -154,7 +154,7 @@ def _report(watched: Watched) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Interfaces:
-    """Handles to the open interfaces."""
+    """The running interfaces, their HTTP port and the current problems."""
 
     box: Box
     port: int  # port of the HTTP interface
@@ -169,13 +169,12 @@ async def open_interfaces(
     more_troubles: Mapping[str, Callable[[], str]] | None = None,
     stuck: Callable[[], str] = str,
 ) -> AsyncIterator[Interfaces]:
-    """Open all configured interfaces, and close them on exit. Only the daemon's `app` has them.
+    """Open all configured interfaces, and close them on exit.
 
-    `sound` is the state of the sound devices; with None they are not reported. `more_troubles` maps
-    the name of a part to a function that describes its problem, or returns "" if there is none.
-    `stuck` explains why Hearth has to be restarted, or returns "" if it doesn't.
-
-    Raises ConfigError and Misconfigured.
+    `app` must be the daemon's. `sound` is the state of the sound devices; with None they are not
+    reported. `more_troubles` maps the name of a part to a function that describes its problem, or
+    returns "" if there is none. `stuck` explains why Hearth has to be restarted, or returns "" if
+    it doesn't. Raises ConfigError and Misconfigured.
     """
     stay, clock = app.daemon, clock or SystemClock()
     assert stay is not None

@@ -1,4 +1,4 @@
-"""Log one line per turn: figures and names as key=value, but nothing that was said.
+"""Log one line per turn: numbers and names as key=value, but nothing that anybody said.
 
 docs/journal.md lists the keys. Values that contain a space, a quotation mark or an equals sign are
 JSON strings, so that programs can parse the line.

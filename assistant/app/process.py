@@ -117,7 +117,7 @@ def long_lived(follow: Follow) -> Iterator[None]:
     """Freeze all existing objects, so that the garbage collector skips them until exit.
 
     Enter the context when everything is open. The objects of the first turn are frozen as well,
-    because its brain and recogniser are only then imported and loaded. Objects created later are
+    because Hearth imports the brain and loads the recogniser only then. Objects created later are
     collected as usual.
     """
     following = ExitStack()
@@ -140,7 +140,8 @@ _KEPT = 120  # measurements of the last minute
 
 
 class LoopLag:
-    """Measures how late the event loop runs, by sleeping repeatedly. Enter it on that loop.
+    """Measures how late the event loop runs, by sleeping repeatedly. Enter the context on that
+    loop.
 
     `beat_age_s` can be read from any thread; it grows while the loop is blocked.
     """

@@ -117,7 +117,7 @@ def _language_of(settings: Settings, text: str) -> str:
 def _tell_of_missing_voices(
     mouth: SpeechOutput, home: HomeContext, announcements: Announcements
 ) -> None:
-    """Announce, once per language, that the language's voice is missing or broken."""
+    """Announce a missing or broken voice, once per language."""
 
     def tell(language: str) -> None:
         line = home.catalogue.line("voice.fallback", language)

@@ -78,10 +78,9 @@ class CloudThinking:
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Ask `gemini.once_model`.
+        """Ask `gemini.once_model` a question.
 
-        Without such a brain, or if today's budget is spent, return a Thought that contains only a
-        fault.
+        If that brain is unavailable or today's budget is spent, the Thought contains only a fault.
         """
         if self._brains is None or self._brains.thinker is None:
             return _no_thought("There is nobody to think about it.")
@@ -99,9 +98,10 @@ class CloudThinking:
         )
 
     async def guide(self, recalls: bool) -> Guidance:
-        """Return the system instruction and thinking level for background work, as for a turn.
+        """Return the instruction and the thinking level for background work.
 
-        `recalls` is True if the work belongs to the users' conversation, False for a program's.
+        `recalls` is True if the work continues the users' conversation, and False if a program
+        asked for it.
         """
         assert self._brains is not None
         profile = self._conversation.runner.profile if self._conversation is not None else ""
@@ -110,7 +110,7 @@ class CloudThinking:
         return Guidance(briefing.instruction, briefing.thinking or _THINKING)
 
     async def spent(self, work_id: str, spent: Spent) -> None:
-        """Count a cost towards today's budget, and store the total cost of the work so far."""
+        """Count a cost towards today's budget, and store the job's total cost so far."""
         if self._brains is not None:
             self._brains.budget.spend(work_id, spent.cost_usd)
         record = self._costs.pop(work_id, None) or TurnRecord(
@@ -145,7 +145,7 @@ class Timekeeping:
         catalogue: Catalogue,
         clock: Clock,
     ) -> None:
-        """`rings` returns True if a daemon is running that will ring."""
+        """`rings` returns True if a daemon is running, which rings the timers."""
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
@@ -168,7 +168,7 @@ class Timekeeping:
     ) -> TimerService:
         """Return the service that rings timers and runs scheduled commands when they are due.
 
-        `say` speaks a text in a language.
+        `say` takes a text and its language, and speaks it.
         """
 
         async def ask(text: str, language: str, caller: str) -> str:
@@ -204,7 +204,7 @@ class Timekeeping:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundWork:
-    """Everything that handles work which outlasts its turn."""
+    """The services for work that outlasts a turn."""
 
     thinking: CloudThinking
     timers: Timekeeping

@@ -80,7 +80,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 def moment(text: str, now: datetime, option: str) -> datetime:
     """Parse a time such as "2h", "yesterday" or an ISO date, in the machine's time zone.
 
-    Raises Failed, naming `option`, if the text is none of these.
+    For any other text, raises Failed with the name of the `option`.
     """
     said = text.strip().lower()
     # A naive date, so that `astimezone` uses that day's UTC offset.

@@ -1,4 +1,4 @@
-"""The list of commands, and the replies that need no command to be loaded."""
+"""The list of commands, and the replies to `--help`, `--version` and unknown commands."""
 
 import argparse
 import sys

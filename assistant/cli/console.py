@@ -29,8 +29,7 @@ class Terminal(Console):
     """A rich console that escapes control characters in everything it prints (see `escaped`)."""
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
-        """`options` are passed to rich's Console, which never uses markup, emoji or highlighting
-        here."""
+        """`options` are passed to rich's Console. Markup, emoji and highlighting are always off."""
         remote = remote_terminal.get()
         if remote is not None:
             options["file"] = output(error=stderr)
@@ -64,7 +63,7 @@ class Terminal(Console):
         return super().render(renderable, options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Escape the text before columns are measured; `render` would do so too late."""
+        """Escape the text before rich measures column widths, which it does before `render`."""
         return super().render_str(escaped(text), **options)
 
 
@@ -113,7 +112,7 @@ def _escaped(text: Text) -> Text:
 
 
 def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
-    """Replace each character with the corresponding piece, and move the styles along.
+    """Replace each character with the piece at the same index, and adjust the style spans.
 
     Also return the offset at which each piece starts.
     """
@@ -198,7 +197,7 @@ async def read_line() -> str:
 
 @contextmanager
 def silent(on: bool) -> Iterator[None]:
-    """If `on`, turn off the terminal's echo until exit."""
+    """If `on`, turn off the terminal's echo while the context is open."""
     if not on:
         yield
         return

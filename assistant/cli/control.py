@@ -1,4 +1,4 @@
-"""The daemon's side of commands that run in the daemon, over a socket only its owner can use.
+"""Run commands from terminals in the daemon, over a socket that only Hearth's user can open.
 
 `remote` is the terminal's side and describes the protocol. A command has the same rights as in its
 own process, but it uses the daemon's conversation, journal and connection to the house.
@@ -109,8 +109,7 @@ class Control:
             client.close()
 
     def _fits(self, request: Mapping[str, Any]) -> bool:
-        """Return True if the terminal uses the same version, configuration and overrides as the
-        daemon."""
+        """Return True if the terminal uses the daemon's version, configuration and variables."""
         source = None if self._app is None else self._app.settings.source
         config = request["config"]
         same_file = self._app is None or _same_file(config, source)
@@ -215,7 +214,7 @@ def _send(writer: asyncio.StreamWriter, message: Mapping[str, Any]) -> None:
 async def _until_one_ends(
     doing: asyncio.Task[int], gone: asyncio.Task[None], writer: asyncio.StreamWriter
 ) -> None:
-    """Wait until the command ends or the client disconnects, sending keep-alive messages."""
+    """Send keep-alive messages until the command ends or the client disconnects."""
     while not doing.done() and not gone.done():
         first = asyncio.FIRST_COMPLETED
         done, _ = await asyncio.wait({doing, gone}, timeout=ALIVE_S, return_when=first)

@@ -233,7 +233,7 @@ def _changed_states(before: dict[str, str], after: dict[str, str]) -> dict[str, 
 def _trouble(
     scene: SpokenCommand | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
 ) -> str | None:
-    """Describe how the result differs from the scene's expectation, or return None."""
+    """Describe how the result differs from what the scene expects. Return None if it doesn't."""
     if turn is None:
         return "it was not heard"
     if {key: now for key, (_, now) in changes.items()} != scene.expects:

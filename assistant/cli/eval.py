@@ -165,10 +165,10 @@ async def _measure(
     one_usd: float,
     console: Terminal,
 ) -> list[Trial]:
-    """Run all sentences and print each result. `one_usd` is the highest cost expected of one
-    sentence.
+    """Run all sentences and print each result.
 
-    The cost is stored in the user's journal even if the run is interrupted.
+    `one_usd` is the most that one sentence is expected to cost. The cost is stored in the user's
+    journal even if the run is interrupted.
     """
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:

@@ -81,8 +81,8 @@ async def fetch_entries(
 ) -> None:
     """Download models one after the other into `folder`. Raises IntegrationError.
 
-    `fetched` is filled in as they arrive: True for each model that was downloaded, False if it was
-    already complete.
+    `fetched` is updated after each model: True if it was downloaded, False if it was already
+    complete.
     """
     with downloading_into(folder):
         async with web_client() as client:
@@ -113,8 +113,8 @@ def _told(
 ) -> list[dict[str, object]]:
     """Return the JSON rows.
 
-    `problem` is reported with the first model that wasn't fetched. From that model on, "fetched" is
-    null.
+    `problem` belongs to the first model that is not in `fetched`. For that model and all later
+    ones, "fetched" is null.
     """
     told: list[dict[str, object]] = []
     for entry in entries:

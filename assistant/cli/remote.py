@@ -1,7 +1,7 @@
 """The terminal's side of commands that run in the daemon; `control` is the daemon's side.
 
-Importing almost nothing makes the answer much faster than in a new process. The protocol has one
-JSON object per line in both directions:
+This module imports almost nothing, so a command finishes much faster than in its own process. The
+protocol has one JSON object per line in both directions:
 
     {"version", "words", "config", "variables", "columns", "terminals", "environ"}   to the daemon
     {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}
@@ -93,7 +93,10 @@ def config_file(words: Sequence[str], environ: Mapping[str, str]) -> Path | None
 
 
 def data_folder(config: Path | None, environ: Mapping[str, str]) -> Path:
-    """Return the data folder of the daemon with these settings. Raises OSError and ValueError."""
+    """Return the data folder that the environment or the configuration sets, or the default.
+
+    Raises OSError and ValueError.
+    """
     named: Any = environ.get("HEARTH_ASSISTANT__DATA", "")
     base = Path.cwd()
     if not named and config is not None:
@@ -111,7 +114,7 @@ def data_folder(config: Path | None, environ: Mapping[str, str]) -> Path:
 
 @contextlib.contextmanager
 def short_path(path: Path) -> Iterator[str]:
-    """Yield a path for a Unix socket that is no longer than 107 bytes, the limit of its address."""
+    """Yield an equivalent path that is short enough for a Unix socket (107 bytes)."""
     if len(os.fsencode(path)) < 107:
         yield str(path)
         return
@@ -169,10 +172,7 @@ def _request(
 
 
 def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> int | None:
-    """Send the command and carry out the daemon's messages. Return the exit code.
-
-    Return None if the command has to run in this process.
-    """
+    """Send the command and return its exit code, or None if it has to run in this process."""
     try:
         _send(stream, request)
         first = json.loads(stream.readline() or "{}")
@@ -194,8 +194,10 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
 
 
 def _follow(stream: Any) -> int:
-    """Carry out the daemon's messages until it sends the exit code. Return 1 if it stops
-    responding."""
+    """Print output and answer questions as the daemon requests, and return the exit code.
+
+    Return 1 if the daemon stops responding.
+    """
     while (message := _received(stream)) is not None:
         if "exit" in message:
             return int(message["exit"])
@@ -231,7 +233,7 @@ def _send(stream: Any, message: Mapping[str, Any]) -> None:
 
 
 def _read_line(hidden: bool, wait_s: float) -> str:
-    """Read a line from the terminal, or return "" after `wait_s` seconds.
+    """Read a line from the terminal, or return "" if none arrives within `wait_s` seconds.
 
     Discards everything typed earlier.
     """

@@ -32,7 +32,7 @@ def secret_in(file: Path, what: str) -> str:
 
 
 def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
-    """Add `--admin-token-file`. `what_for` completes "to ..." in its help."""
+    """Add `--admin-token-file`. `what_for` is its purpose, such as "set the device's room"."""
     parser.add_argument(
         "--admin-token-file",
         type=Path,

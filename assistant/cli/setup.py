@@ -234,7 +234,7 @@ async def _talk(
 def _before(target: Path, exists: bool) -> tuple[str, Settings]:
     """Return the file's text and the current settings. Blocking. Raises ConfigError.
 
-    If there is no file to change, this is the text of a new file and its settings.
+    If there is no file to change, return the text and settings of a new one.
     """
     if exists:
         settings = load_settings(

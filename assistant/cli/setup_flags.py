@@ -1,6 +1,6 @@
-"""Options of `hearth setup` that have become commands.
+"""Options of `hearth setup` that separate commands have replaced.
 
-They still work, but print which command replaces them.
+The options still work, but print which command to use instead.
 """
 
 import argparse

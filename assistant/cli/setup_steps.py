@@ -125,8 +125,7 @@ class TerminalPerson:
         self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Print the prompt and read a line. The default isn't used with `hidden`, as it would be
-        visible."""
+        """Print the prompt and read a line. With `hidden`, the default isn't shown."""
         shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
         with silent(hidden):  # first, because users type as soon as they see the prompt
             self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)

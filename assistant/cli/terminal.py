@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemoteTerminal:
-    """Another process's terminal, on which a command prints that runs in this process."""
+    """Another process's terminal, which shows the output of a command running in this process."""
 
     out: TextIO
     error: TextIO
@@ -218,7 +218,7 @@ class StarredFormatter(logging.Formatter):
         self._hidden: tuple[str, ...] = ()
 
     def hide(self, settings: Settings) -> None:
-        """Add the secrets in these settings to those that are masked."""
+        """Also mask the secrets in these settings."""
         plain = {secret for secret in secrets_in(settings) if len(secret) >= _SHORTEST}
         forms = {
             form

@@ -1,4 +1,4 @@
-"""`hearth token`: manage the tokens with which programs use the HTTP interface."""
+"""`hearth token`: manage access tokens for programs that use the HTTP interface."""
 
 import argparse
 import asyncio

@@ -191,7 +191,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """Return the decision about a call as a JSON object, and the ruling, which isn't in it."""
+    """Return the decision about a call as a JSON object, and the ruling behind it."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; list them with hearth tools")

@@ -1,7 +1,7 @@
 """`hearth tools approve` and `hearth tools rate`: the owner's decisions about tools and entities.
 
-Tools of an untrusted server that have changed need approval in their new form. Entities need a
-rating if their effects are unknown or they could open the house.
+If an untrusted server changes a tool, the owner has to approve the new version. The owner can rate
+entities whose effects are unknown or that could open the house.
 """
 
 import argparse
@@ -43,8 +43,8 @@ _WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
     """Approve the tools named in `chosen`. Without any, list the tools that wait for approval.
 
-    A name has the form SERVER/NAME or SERVER/*. With @FINGERPRINT appended, only exactly the
-    version that was shown is approved.
+    A name has the form SERVER/NAME or SERVER/*. With @FINGERPRINT appended, a tool is approved only
+    if it is still the version that was shown.
     """
     approvals = Approvals(home.store)
     tools, servers = await home.hub.tools(), home.hub.servers
@@ -226,8 +226,8 @@ def _things(house: House, ratings: Ratings) -> list[Entity]:
 def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
     """Return the id of the entity with this name or id.
 
-    It can be an entity that `rate` lists, one that must not be switched off judging by its name
-    (`must_run`), or one whose tier this rating would raise. Raises Failed if none or several match.
+    It can be an entity that `rate` lists, one that must stay on (`must_run`), or one whose tier
+    this rating would raise. Raises Failed if none or several match.
     """
     listed = _things(house, ratings)
     running = [one for one in house.exposed() if must_run(one, house) and one not in listed]

@@ -147,7 +147,7 @@ def _in_brackets(names: Mapping[str, object]) -> str:
 
 
 def _table_at(place: Place) -> tuple[type[Section], str]:
-    """Return the schema of the table at a place, and the table's heading in the file."""
+    """Return the schema of the table at this place in the file, and the table's heading."""
     if place[0] in NAMED:
         return NAMED[str(place[0])], f"[{place[0]}.{place[1]}]"
     section = SECTIONS[str(place[0])]

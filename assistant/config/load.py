@@ -77,7 +77,7 @@ def _syntax(file: Path, message: str) -> str:
 
 
 def _make_absolute(raw: Mapping[str, Any], base: Path) -> None:
-    """Make the paths in `raw` absolute. Relative paths start at `base`, ~ at the home folder."""
+    """Make the paths in `raw` absolute: expand ~ and resolve relative paths against `base`."""
     for section, table in raw.items():
         if not isinstance(table, dict):
             continue

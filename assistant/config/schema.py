@@ -49,7 +49,7 @@ def candidate_files() -> tuple[Path, ...]:
 
 
 def candidate_folders() -> tuple[Path, ...]:
-    """Return the default configuration folders, which belong to Hearth alone."""
+    """Return the default configuration folders, which contain only Hearth's files."""
     return tuple(file.parent for file in candidate_files())
 
 
@@ -158,7 +158,7 @@ def all_keys() -> Iterator[tuple[str, str, FieldInfo]]:
 
 
 def core(annotation: object) -> object:
-    """Return the type inside `Annotated`."""
+    """Return the type without `Annotated`."""
     return core(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
 
 

@@ -70,7 +70,7 @@ class Assistant(Section):
 
 
 class Privacy(Section):
-    """What may leave the house."""
+    """Which data may leave your home."""
 
     accept_cloud: Flag = Field(
         default=False,

@@ -85,7 +85,7 @@ def _word_as_table(word: Any) -> Any:
 
 
 class Wake(Section):
-    """Wake words."""
+    """Wake words and how they are detected."""
 
     engine: Literal["micro", "open"] = Field(
         default="micro", description="microWakeWord or openWakeWord."
@@ -194,7 +194,7 @@ class QuietHours(Section):
 
 
 class SoundChoice(Section):
-    """Short sounds."""
+    """Tones that signal what Hearth is doing."""
 
     wake: Flag = Field(
         default=True,

@@ -54,8 +54,8 @@ class Daemon:
 async def visit(settings: Settings, *, held: bool, links: bool = False) -> Daemon | None:
     """Return the state of the running Hearth, or None if there is none.
 
-    `held` is True if another process holds the data folder's lock. With `links`, it may create a
-    one-time link to sign in.
+    `held` is True if another process holds the data folder's lock. With `links`, a one-time link
+    may be created to sign in.
     """
     url = url_of(settings)
     try:

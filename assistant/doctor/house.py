@@ -61,8 +61,8 @@ class HouseScene:
 async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Finding]:
     """Connect to the house and return the findings.
 
-    If Home Assistant is unreachable or rejects the token, only the other tool servers are checked
-    as well.
+    If Home Assistant is unreachable or rejects the token, the only further check is whether the
+    other tool servers can be used.
     """
     async with AsyncExitStack() as stack:
         try:

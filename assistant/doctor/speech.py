@@ -86,7 +86,7 @@ class Tried:
 
     @property
     def told(self) -> str:
-        """The result as a part of the check's line."""
+        """This word's part of the check's result."""
         if self.heard:
             return f"{self.word} heard, {self.best:.2f}"
         if self.known:

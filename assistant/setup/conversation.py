@@ -51,7 +51,7 @@ class SetupDialog:
         again: bool,
         sound: bool = True,
     ) -> None:
-        """`present` are the current settings, and `again` is True if they come from a file.
+        """`present` contains the current settings; `again` is True if they come from a file.
 
         `known` is the manifest of voices. With `sound` False, the sound check is skipped.
         """

@@ -166,8 +166,8 @@ def secrets_of(answers: Answers) -> dict[tuple[str, str], str]:
 def applied(text: str, answers: Answers, target: Path, present: Settings) -> str:
     """Return `text` with the answers filled in.
 
-    `target` is the configuration's path and `present` are the current settings. Raises ConfigError
-    if the result is invalid.
+    `target` is the configuration's path; `present` contains the current settings. Raises
+    ConfigError if the result is invalid.
     """
     document = _parsed(text)
     for (section, key), value in _changes(answers, present).items():
@@ -197,7 +197,10 @@ def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
 
 
 def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> None:
-    """Set a value and keep the comment on its line. Defaults of TLS keys are removed instead."""
+    """Set a value and keep the comment on its line.
+
+    For `ca_file` and `verify_tls`, remove the key if the value is the default.
+    """
     if section not in document:
         document[section] = tomlkit.table()
     table: Any = document[section]
