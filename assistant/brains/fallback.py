@@ -295,7 +295,7 @@ class FallbackTurn:
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """Return what to say if the brain acted but said nothing about it, or "" otherwise."""
+        """Return a sentence about actions that the brain left unreported, or "" otherwise."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         actions = await self._actions()

@@ -261,7 +261,7 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What Hearth has already told people about failures."""
+    """The last failure that Hearth has told people about."""
 
     alone: bool = False  # Gemini is away
     instead: FaultKind | None = None  # reason why one Gemini model replaces another

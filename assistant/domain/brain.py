@@ -10,7 +10,7 @@ from assistant.domain.turn_audio import TurnAudio
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What the person said, as the brain understood it."""
+    """Words that the person said, as the brain understood them."""
 
     text: str
     language: str | None = None  # code such as "en"; None if the brain can't tell

@@ -11,7 +11,7 @@ from integrations.home_assistant.house import Entity
 
 @dataclass(frozen=True, slots=True)
 class SentenceMatch:
-    """How Home Assistant's conversation engine understands a sentence, before executing it.
+    """A sentence as Home Assistant's conversation engine understands it, before executing it.
 
     Obtained from `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
     """
@@ -79,7 +79,7 @@ class Status(StrEnum):
 
 
 class Tier(StrEnum):
-    """How much a call could cost or endanger, depending on the entities that it affects."""
+    """Degree of cost or danger of a call, depending on the entities that it affects."""
 
     READ = "read"
     COMFORT = "comfort"

@@ -31,7 +31,7 @@ _LED = re.compile(
     r"|(?:yo )?soy|me llamo|mi nombre es|es de|es|ll[áa]mame"
     r")\s+(?P<name>.+)$"
 )
-# Words, folded, that aren't a name if they stand first after "I am" or "it is", or alone.
+# Words, folded, that aren't a name if they come first after "I am" or "it is", or alone.
 _NO_NAMES = frozenset(
     """a an the so very not just too still no nope yes yeah ok okay sure fine good great nice right
     wrong true false cold hot warm dark late early tired hungry busy sorry sick happy ready done

@@ -305,7 +305,7 @@ _MAX_KEPT = 2 * _MAX_SIDE  # characters of the same before spaces and line break
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What the person and Hearth said in a finished turn."""
+    """A finished turn: the person's words and Hearth's answer."""
 
     heard: str  # the person's words, "" if not known
     answer: str  # our answer; if `cut`, the words that were heard

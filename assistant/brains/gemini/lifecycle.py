@@ -62,7 +62,7 @@ async def _ring(clock: Clock, seconds: float, limit: asyncio.Timeout) -> None:
 
 
 class Step(Enum):
-    """What to do with the session now."""
+    """Actions that keep the session in the right state."""
 
     NOTHING = auto()
     CONNECT = auto()  # connect in advance, because the last attempt failed

@@ -58,7 +58,7 @@ _KIND = {phone: number for number, kind in enumerate(_KINDS) for phone in kind.s
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How well a command matches the audio. Lower values are better."""
+    """The match between a command and the audio. Lower values are better."""
 
     distance: float  # 0 to 1: distance of the command's phones from those of free decoding
     misfit: float  # natural log: deficit of the worst word against the usual fit
