@@ -24,8 +24,8 @@ from integrations.web.requests import AnnounceRequest
 
 _log = logging.getLogger(__name__)
 FOLDER = "announcements"  # in the data folder
-MOST_S = 300.0  # of sound in memory; 29 MB
-MOST_KEPT_S = 1_200.0  # of sound in the folder; 115 MB
+MOST_S = 300.0  # seconds of audio in memory; 29 MB
+MOST_KEPT_S = 1_200.0  # seconds of audio in the folder; 115 MB
 
 
 class TooMuchSound(Exception):
@@ -42,7 +42,7 @@ class WaitingSounds:
         """`folder` is created when needed and must contain nothing else."""
         self._folder = folder
         self._held: dict[str, Clip] = {}
-        self._kept: set[str] = set()  # ids that this process has kept
+        self._kept: set[str] = set()  # ids of the clips that this process has written
 
     def hold(self, name: str, clip: Clip) -> None:
         """Hold a clip in memory. Raises TooMuchSound."""
@@ -122,7 +122,7 @@ def _delete_others(folder: Path, needed: Collection[Path]) -> None:
                 _delete(file)
 
 
-MEDIA_FOLDER = "media"  # in the data folder; it may be a link to another one
+MEDIA_FOLDER = "media"  # in the data folder; can be a link to another folder
 _FROM_HOME = ("http:", "https:", f"{SCHEME}:", "/local/", "/media/", "/api/")
 _WHERE = (
     "Put the file into /config/www of Home Assistant and name it /local/NAME, or into the folder "
@@ -177,7 +177,7 @@ def _read_media(folder: Path, media: str) -> SoundFile:
             raise NotPossible(f"That sound does not exist. {_WHERE}")
         with file.open("rb") as opened:
             data = opened.read(MAX_SOUND_BYTES + 1)
-    # Also for a null byte, or links in a circle.
+    # A null byte or circular links raise these errors too.
     except (OSError, ValueError, RuntimeError) as error:
         raise NotPossible(f"The sound cannot be read. {_WHERE}") from error
     if len(data) > MAX_SOUND_BYTES:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-TRIES = 3  # for one announcement, while the loudspeaker comes and goes
-AGAIN_S = 30.0  # pause before a failed store is read again
-KEEP = timedelta(minutes=10)  # an announcement that waited longer is no longer news
-PREANNOUNCE = "announce"  # tone before announcements from outside
+TRIES = 3  # attempts per announcement if the loudspeaker disappears
+AGAIN_S = 30.0  # seconds before a failed store is read again
+KEEP = timedelta(minutes=10)  # default time until an announcement expires
+PREANNOUNCE = "announce"  # tone before a program's announcement
 _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
@@ -77,10 +77,10 @@ class Announcements(Opened):
         self._owner = OwnedTasks()
         self._over = False
         self._saying = ""  # the text being spoken
-        self._played = True  # all of it was played, as far as known
-        self._speaking = False  # one was taken from the queue and is not over
+        self._played = True  # False if some of it could not be played
+        self._speaking = False  # an announcement is being spoken
         self._inaudible = False  # waiting for a loudspeaker
-        # Of waiting and spoken announcements, by id.
+        # Set when the announcement with this id has been spoken or dropped.
         self._ends: dict[str, asyncio.Future[bool]] = {}
 
     @property
@@ -201,7 +201,7 @@ class Announcements(Opened):
                 await self._store.finish_announcement(record.id)
                 if record.options.get("media") and self._sounds is not None:
                     await self._sounds.drop(record.id)
-        except StoreError as error:  # the next process may repeat it, unless it had started
+        except StoreError as error:  # the next process repeats announcements that had not started
             _log.error("the end of an announcement cannot be saved: %s", error)
 
     def _tell(self, record: AnnouncementRecord, what: Literal["waits", "said", "left_out"]) -> None:
@@ -220,8 +220,8 @@ class Announcements(Opened):
                 await self._wait()
                 await self._leave_out_old()
                 if self._speaker.ending:
-                    return  # kept announcements are left to the next process
-                # Taken as late as possible, because others may have arrived.
+                    return  # the next process speaks those in the store
+                # Taken as late as possible, because more urgent ones may have arrived.
                 taken = self._queue.take()
                 if taken is not None:
                     await self._speak(*taken)
@@ -273,7 +273,7 @@ class Announcements(Opened):
                 self._end(record, said=False)  # another process has spoken it
                 return
         except StoreError as error:
-            self._loaded = False  # it has not started, and will be loaded again
+            self._loaded = False  # not started, so it will be loaded again
             _log.error("an announcement cannot be saved: %s", error)
             return
         said = await self._until_heard(record)
@@ -318,7 +318,7 @@ class Announcements(Opened):
         language = str(record.options.get("language") or self._language_of(record.text))
         self._speaker.announce(record.text, language, _manner_of(record.options, clip))
         await self._speaker.rest()
-        # A voice that fails makes no sound either, but a loudspeaker would not change that.
+        # If the voice failed, it would not help to repeat the announcement.
         return self._played or self._drops == before
 
     def _ended(self, text: str, played: bool) -> None:

@@ -34,12 +34,12 @@ from integrations.owner import Opened, OwnedTasks
 if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
-# Devices that can speak besides this one: satellites, and players if the home has a voice. Pure.
+# Other devices that can speak: satellites, and players if the house has a TTS voice. Pure.
 
 
-_ANNOUNCE = 1  # of AssistSatelliteEntityFeature
-_PLAY_MEDIA, _MEDIA_ANNOUNCE = 512, 1 << 20  # of MediaPlayerEntityFeature
-_SCREENS = ("tv", "receiver", "projector")  # device classes that would have to be switched on
+_ANNOUNCE = 1  # from AssistSatelliteEntityFeature
+_PLAY_MEDIA, _MEDIA_ANNOUNCE = 512, 1 << 20  # from MediaPlayerEntityFeature
+_SCREENS = ("tv", "receiver", "projector")  # device classes that are not turned on for a message
 _GONE = "unavailable"
 
 
@@ -48,9 +48,9 @@ class Mouthpiece:
     """A room in which messages can be spoken, or a satellite that has no room."""
 
     name: str
-    area_id: str  # "" for none
+    area_id: str  # "" if there is none
     satellites: tuple[str, ...] = ()  # entity ids
-    player: str = ""  # entity id, if there is no satellite
+    player: str = ""  # entity id, used if there is no satellite
 
 
 def mouthpieces(
@@ -151,9 +151,9 @@ def _unfitness(player: Entity) -> tuple[bool, bool, bool]:
 
 
 ANNOUNCE = "announce"
-MAX_MESSAGE = 500  # characters; half a minute
-HERE = frozenset({"here", "this room", "aqui", "esta habitacion"})  # folded
-WAIT_S = 3.0  # time for a refusal; satellites answer only after speaking
+MAX_MESSAGE = 500  # characters; about half a minute of speech
+HERE = frozenset({"here", "this room", "aqui", "esta habitacion"})  # in the form of `folded`
+WAIT_S = 3.0  # seconds to wait for a refusal; satellites respond only after speaking
 
 _log = logging.getLogger(__name__)
 
@@ -303,7 +303,7 @@ class Announcer(Opened):
                     entities=[speech(self._home.house)],
                 )
         except Unanswered as error:
-            return error.timed_out  # a long message is still being spoken
+            return error.timed_out  # on a timeout, a long message is still being spoken
         except IntegrationError as error:
             _log.warning("the announcement was not said in %s: %s", target.name, error)
             return False

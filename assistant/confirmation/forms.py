@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# Plain words of a text, and the forms of one language as written in `forms/*.toml`.
+# The words of a text, and each language's forms from `forms/*.toml`.
 
 
 FOLDER = Path(__file__).parent / "forms"
-GAP = "_"  # in an action: the place of the thing
+GAP = "_"  # placeholder for an action's object
 
 Words = tuple[str, ...]
 
@@ -49,21 +49,21 @@ def words_of(text: str, marks_tell: bool = False) -> Words | None:
 class SpokenAction:
     """Words that name an action, with a gap for its object: "turn ... on"."""
 
-    before: Words  # in front of the thing
-    after: Words = ()  # after the thing; if not empty, there must be a thing in between
+    before: Words  # in front of the object
+    after: Words = ()  # after the object, which must then be present
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
     """One language's words and phrases for answers, from `forms/*.toml`."""
 
-    marks_tell: bool  # accents tell words apart
+    marks_tell: bool  # accents distinguish words
     yes: frozenset[Words]
     no: frozenset[Words]
     always: frozenset[Words]
     polite: frozenset[Words]
     fillers: frozenset[Words]
-    against: frozenset[Words]  # an answer with one of these is never a yes
+    against: frozenset[Words]  # an answer that contains one of these is never a yes
     links: frozenset[str]  # articles and similar words within a name
     pronouns: frozenset[Words]
     acts: Mapping[
@@ -123,8 +123,8 @@ def _action(text: str, marks_tell: bool) -> SpokenAction:
 
 
 MAX_WORDS = 24  # a longer text is not an answer to a short question
-FALLBACK = "en"  # language of Hearth's questions if the configured ones have no sentences
-# Actions that may be echoed if the question is unknown: gated things are opened or started.
+FALLBACK = "en"  # used if none of the configured languages has forms
+# Actions that an answer may repeat if the question is unknown: gated calls open or start something.
 _USUAL_ACTS = ("open", "start")
 _KEEPING = "keep"  # "leave it locked": only after a no
 
@@ -133,8 +133,8 @@ class AnswerKind(Enum):
     YES = "yes"
     ALWAYS = "always"  # "yes, always"
     NO = "no"
-    OTHER = "other"  # words that are neither
-    NOTHING = "nothing"  # no words, or only "uh"
+    OTHER = "other"  # anything else
+    NOTHING = "nothing"  # empty, or only "uh"
 
 
 class _Said(IntFlag):
@@ -144,7 +144,7 @@ class _Said(IntFlag):
     YES = 1
     NO = 2
     ALWAYS = 4
-    ECHO = 8  # the action or the thing; only after a yes or no, and once
+    ECHO = 8  # repeats the action or its object, once, after a yes or no
 
 
 class Forms:

@@ -15,7 +15,7 @@ from assistant.confirmation.forms import Words, words_of
 from assistant.domain.clock import Clock
 from assistant.domain.records import SmallValues, StoreError
 
-# Numbers up to 99 in words, for PINs. Accents are removed before reading.
+# Number words up to 99, for PINs. Accents are ignored.
 
 
 Pair = tuple[str, str]  # words, digits
@@ -192,7 +192,7 @@ TABLES: dict[str, Numerals] = {
 }
 
 
-# A spoken or typed PIN, as digits.
+# Spoken and typed PINs.
 
 
 MAX_WORDS = 40
@@ -340,7 +340,7 @@ class PinGuard:
         kept = await self._store.kept(_NAME)
         attempts = _attempts_from(kept, self._now())
         if kept is not None and kept != _written(attempts):
-            await self._set(attempts)  # an unknown value locks from now on, but not forever
+            await self._set(attempts)  # an unknown value locks the PIN now, but not forever
         return attempts
 
     def _is_right(self, digits: str) -> bool:

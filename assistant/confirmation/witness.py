@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from integrations.home_assistant.phones import Phones
     from integrations.home_assistant.services import Services
 
-# The verdict on a question, from the person's own words alone.
+# The verdict on an answer, from the person's own words only.
 
 
 _ASSENT = frozenset({AnswerKind.YES, AnswerKind.ALWAYS})
@@ -70,7 +70,7 @@ def weigh(
 
 
 _log = logging.getLogger(__name__)
-RECOGNISE_S = 6.0  # a yes is short; a slower machine cannot recognise answers itself
+RECOGNISE_S = 6.0  # seconds; devices that need longer for a "yes" can't recognise answers
 
 
 class LocalEar(Protocol):
@@ -197,12 +197,12 @@ def _is_among(language: str, codes: Sequence[str]) -> bool:
     return language.partition("-")[0] in {code.partition("-")[0] for code in codes}
 
 
-# Silence in the room during a question, so that a film can't say yes.
+# Media players are paused during a question, so that a film can't say yes.
 
-HUSH_S = 1.5  # time for all players to stop
-RESUME_S = 2.0  # time for Home Assistant to answer
-WATCH_S = 180.0  # longer than Hearth waits for any answer
-# Playback that was requested just before the question may start only now, while it is being spoken.
+HUSH_S = 1.5  # seconds for all players to stop
+RESUME_S = 2.0  # seconds for Home Assistant to respond
+WATCH_S = 180.0  # seconds; longer than Hearth waits for any answer
+# Playback that was requested just before the question may start this many seconds later.
 GRACE_S = 2.0
 _DOMAIN = "media_player"
 _PLAYING = ("playing", "buffering")
@@ -345,10 +345,10 @@ def _silent(house: House, names: Sequence[str]) -> bool:
     return not any(entity is not None and entity.state in _PLAYING for entity in found)
 
 
-# A yes or no from the owner's phone, for actions that the settings confirm by `phone`.
+# Answers from the owner's phone, for actions whose confirmation is set to `phone`.
 
 
-ANSWER_S = 60.0  # time to find the phone, unlock it and read
+ANSWER_S = 60.0  # seconds to find the phone, unlock it and read the question
 
 
 class OwnersPhone:

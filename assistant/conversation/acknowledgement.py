@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 Habit = Literal["auto", "sound", "words"]  # as `voice.acknowledge`
-# A longer answer says more than that the command is done. In characters per call.
+# Characters per call. A longer answer says more than that the command is done.
 LONGEST = 45
 SHORT = 12  # characters; a sentence this short is no more than "Done." or "Okay!"
 _QUESTION_MARKS = "?？؟"
 _SENTENCE = re.compile(r"(?<=[.!…。！])\s*(?=\S)(?<!\d[.,])")
-# These states don't prove that the command is done: the thing is still moving or unreachable. For a
-# scene, script or button it is only known that it was started.
+# These states don't prove that the command is done: the device is still moving or is unreachable.
+# Of a scene, script or button, Hearth only knows that it was started.
 _UNSETTLED = UNDER_WAY | {"unavailable", "unknown", "started", "pressed"}
 
 
@@ -93,20 +93,20 @@ def _is_settled(seen: Observed) -> bool:
     return seen.after is not None and seen.after.partition(" ")[0] not in _UNSETTLED
 
 
-# The tone itself. Words are held back while a tone may still replace them.
+# The tone itself. Text is held back while a tone may still replace it.
 
 
-# Seconds of real time after the last call has returned. A brain that answers within this time (one
-# on the device always does) is heard first, so that no tone precedes a question. A model in the
-# cloud takes a second or more, too long to wait for a tone.
+# Seconds of real time after the last call has returned. If the brain answers within this time, its
+# text is checked first, so that no tone precedes a question. A brain on the device always does; a
+# model in the cloud takes a second or more, which is too long to wait for a tone.
 TONE_AFTER_S = 0.3
-HELD_MS = 10_000.0  # milliseconds of the brain's own voice; longer audio says more than "done"
+HELD_MS = 10_000.0  # ms of the brain's own audio; longer audio says more than "done"
 
 
 class _Stage(Enum):
-    OPEN = auto()  # no call yet: words are spoken as they come
-    HOLDING = auto()  # a call is running or has just finished: words are held back
-    TOLD = auto()  # the tone has played; words are held back until the answer is complete
+    OPEN = auto()  # no call yet: text is spoken as it arrives
+    HOLDING = auto()  # a call is running or has just finished: text is held back
+    TOLD = auto()  # the tone has played; text is held back until the answer is complete
     OVER = auto()  # decided
 
 
@@ -116,7 +116,7 @@ class Toning:
     def __init__(self, rule: Acknowledging, turn: "Turn") -> None:
         self._rule = rule
         self._turn = turn
-        self._calls = 0  # calls begun so far
+        self._calls = 0  # calls started so far
         self._stage = _Stage.OVER if rule.habit == "words" else _Stage.OPEN
         self._due: asyncio.TimerHandle | None = None
 
@@ -163,7 +163,7 @@ class Toning:
             return
         if self._stage is _Stage.HOLDING:
             self._sound()
-        self._stage = _Stage.OVER  # the words held back are never spoken
+        self._stage = _Stage.OVER  # the text held back is never spoken
 
     def give_way(self) -> None:
         """Choose the spoken reply: speak the text held back so far and everything that follows."""

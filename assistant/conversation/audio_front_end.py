@@ -30,24 +30,24 @@ from audio.vad import VoiceDetector, Voicing
 from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
 from audio.wake.wrappers import GatedWake
 
-# Sounds other than the person. A wake word needs a higher score while we speak or media plays.
+# Other sources of sound. A wake word needs a higher score while Hearth speaks or media plays.
 Distraction = Literal["speaking", "media", "ringing"]
 _OURS: frozenset[Distraction] = frozenset({"speaking", "ringing"})
 _STRICT: frozenset[Distraction] = frozenset({"speaking", "media"})
 EarEvent = WakeRising | WakeHeard | SpeechStarted | SpeechHeld | SpeechPassed | SpeechEnded
 
 # Measured with the micro engine on recordings of people: a wake word passes 0.3 of its threshold
-# 100 to 140 ms before it fires; in 96 s of other close speech that happened once (at 0.2 three
-# times, at 0.1 five times). The open engine's score jumps within one of its 80 ms steps, so there
-# is little to gain.
+# 100 to 140 ms before it fires. In 96 s of other speech close to the microphone, that happened once
+# (at 0.2 three times, at 0.1 five times). The open engine's score jumps within one of its 80 ms
+# steps, so there is little to gain.
 RISING = 0.3  # share of the engine's threshold
 _FALLEN = RISING / 2  # below this, the next rise counts again
 
-# A wake word lasts about a second at most, so it begins no earlier than this before its mark.
+# A wake word lasts about a second at most, so this is the earliest start before its mark.
 _WORD = 900 * SAMPLES_PER_MS
-# Two engines fire at the same word within this time of each other.
+# Two engines that hear the same wake word fire within this time of each other.
 _JUST_NOW = 300 * SAMPLES_PER_MS
-# Echo after our own voice: the device's delay and the reverberation of the room.
+# How long Hearth's own voice echoes: the device's delay and the room's reverberation.
 _ECHO = 300 * SAMPLES_PER_MS
 # For this long after a wake word, people who were talking before it are assumed to be still there
 # and equally loud.
@@ -72,20 +72,20 @@ class AudioFrontEnd:
         self._endings = endings or Endings(endpointer.hang_over_ms)
         self._lasting = SpeechDuration(voice.chunk_samples)
         self._watching = False
-        self._risen = False  # the wake word's score has risen and not fallen again
+        self._risen = False  # the wake-word score has risen and has not fallen again
         self._forgetting = False  # `forget` was called; the worker has not acted on it yet
-        # The newest call of `watch` (its arguments) or `unwatch` (None), applied with the next
+        # Arguments of the latest call of `watch`, or None for `unwatch`; applied with the next
         # frame.
         self._wish: deque[tuple[float, float] | None] = deque(maxlen=1)
         self._distractions: frozenset[Distraction] = frozenset()
         self._strict = False  # the wake engine's current strictness
-        # The engine that takes over with the next frame.
+        # The wake engine that takes over with the next frame, if any.
         self._successor: deque[WakeEngine] = deque(maxlen=1)
-        self._mark = -1  # sample of the newest wake word's mark
-        self._told = -REFRACTORY  # sample at which it fired
-        self._deaf_until = 0  # until this sample, a new engine may fire at the same word again
-        self._ours_until = 0  # until this sample our own voice may be heard
-        self._others_until = 0  # until this sample, what was learnt about other speakers is valid
+        self._mark = -1  # sample at the mark of the latest wake word
+        self._told = -REFRACTORY  # sample at which the wake engine fired
+        self._deaf_until = 0  # a new engine may fire at the same wake word again until this sample
+        self._ours_until = 0  # Hearth's own voice may be audible until this sample
+        self._others_until = 0  # the measured level of other people is valid until this sample
         self.ring = Ring()
 
     def pass_by(self, frame: Frame) -> bool:
@@ -138,7 +138,7 @@ class AudioFrontEnd:
         Call the engine's `restart` first, so that it has already heard silence.
         """
         with suppress(IndexError):
-            self._successor.popleft().close()  # it never heard a frame
+            self._successor.popleft().close()  # this engine never heard a frame
         self._successor.append(wake)
 
     def distract(self, by: Distraction, on: bool) -> None:
@@ -157,7 +157,7 @@ class AudioFrontEnd:
     def last_voiced_ms(self) -> float | None:
         """Time of the last voiced sample of the current speech; None if nobody is speaking."""
         if self._wish and self._wish[0] is not None:
-            return None  # the endpointer still reports the speech before
+            return None  # the endpointer still reports the previous speech
         last = self._endpointer.last_voiced
         return None if last is None else last / SAMPLES_PER_MS
 
@@ -196,7 +196,7 @@ class AudioFrontEnd:
         start += -(start - ring.start) % FRAME_SAMPLES
         before, found = self._wake.exchange(wake, _past(ring, start, ring.end))
         before.close()
-        self._strict = self._risen = False  # the state of a new engine
+        self._strict = self._risen = False  # as in a new engine
         self._deaf_until = self._told + REFRACTORY
         if found is None or found.at < ring.end - _JUST_NOW:
             return []
@@ -261,7 +261,7 @@ class AudioFrontEnd:
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
         for pcm, end in _past(ring, first, mark):
             for voicing in self._voice.hear(pcm, end):
-                self._endpointer.hear(voicing)  # before `after`, so no speech begins or ends here
+                self._endpointer.hear(voicing)  # before `after`, so it reports no speech
         self._voice.reset()
 
     def _look_for_speech(self, pcm: bytes, end: int) -> list[EarEvent]:
@@ -276,7 +276,7 @@ class AudioFrontEnd:
                     self._lasting.begin(at, voicing.end)
                 case VoiceEnded(at, decided_at):
                     self._lasting.reset()
-                    # If the person goes on, this pause is judged afresh.
+                    # If the person continues, later pauses are judged as those of a new sentence.
                     self._endings.begin(decided_at)
                     events.append(SpeechEnded(at / SAMPLES_PER_MS, decided_at / SAMPLES_PER_MS))
                 case None if (told := self._lasting.hear(voicing)) is not None:
@@ -294,12 +294,12 @@ def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
         yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
 
 
-# Speech lasts once it has been voiced for this long in total, without a pause longer than GAP_MS.
+# Speech can interrupt Hearth once it was voiced for BAR_MS in total, without pauses above GAP_MS.
 
 
-BAR_MS = 300.0  # as `Rules.barge_in_ms`
-# Gaps between the sounds of a word are shorter than this. A longer pause means that it was a cough
-# or a single word.
+BAR_MS = 300.0  # the same as `Rules.barge_in_ms`
+# Gaps within a word are shorter than this. After a longer pause, the sound was a cough or a single
+# word.
 GAP_MS = 200.0
 
 

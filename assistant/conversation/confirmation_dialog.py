@@ -16,8 +16,8 @@ from assistant.domain.turn_audio import TurnAudio
 if TYPE_CHECKING:
     from assistant.confirmation.witness import OwnersPhone
 
-UNDERSTAND_S = 8.0  # seconds that a brain may take to show whether it heard a command
-STARS = "****"  # replaces a PIN wherever words are stored
+UNDERSTAND_S = 8.0  # seconds for a brain to show whether it heard a command
+STARS = "****"  # replaces a PIN in stored text
 
 _NOBODY = Settlement("silence")
 
@@ -29,7 +29,7 @@ class AskingServices:
     witness: Witness
     prompter: Prompter | None = None
     phone: "OwnersPhone | None" = None
-    learn: Callable[[str], None] = lambda text: None  # adds a note for the model to its next turn
+    learn: Callable[[str], None] = lambda text: None  # adds a note to the model's next turn
 
 
 class ConfirmationDialog:

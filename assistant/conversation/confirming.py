@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _FOR_MODELS = LIMITS | {"too_fast"}  # limits that a model runs into if it keeps calling
 _NO_ONE = Settlement("silence")
-# An answer comes right after our own voice, so beyond its yes nothing secure may follow from it.
+# An answer follows Hearth's own voice, so apart from its yes it must not trigger a secure call.
 _ANSWERING = CallContext(can_ask=False, spoken=True, near_own_speech=True)
 
 
-# Apart from readings, our own sentence reports the results of their calls.
+# Hearth's own sentences report the results of their calls, except for readings.
 _SWITCHES = (HOME_ASSISTANT, HEARTH)
 
 
@@ -88,7 +88,7 @@ class Confirming:
         question."""
         self.exchange = exchange
         self._before = before
-        self.promoted: FollowOnTurn | None = None  # the answer as a possible turn of its own
+        self.promoted: FollowOnTurn | None = None  # set if the answer may be a new command
         self._turn = turn
         self._number = turn.opening.turn  # turn number in the turn machine
         self._services = services
@@ -99,7 +99,7 @@ class Confirming:
         self._group = group
         self._spawn = spawn
         self._outcome: ToolOutcome | None = None
-        # Waits for an answer by keyboard, phone or voice.
+        # Task that waits for an answer by keyboard, phone or voice.
         self._listening: asyncio.Task[None] | None = None
         self._settled = False  # the toolbox has been told
 
@@ -137,7 +137,7 @@ class Confirming:
                 if self._turn.audio is not None:
                     self._turn.audio.finish()
                 if self.exchange.private:
-                    hearing.forget()  # no PIN may stay in the ring buffer
+                    hearing.forget()  # a PIN must not stay in the ring buffer
             case NoAnswer(_, waited):
                 if self._listening is not None:
                     self._listening.cancel()
@@ -177,7 +177,7 @@ class Confirming:
             if await self._ask():
                 self._dispatch(PlaybackEnded(self._number))
             else:
-                exchange.no_answer(waited=False)  # the question was not heard to its end
+                exchange.no_answer(waited=False)  # the question was not played to the end
             settlement = await exchange.settlement
             self._turn.leave_brain()
             # Not a task of this turn: a confirmed call runs to its end even if the turn is cut off.

@@ -61,7 +61,7 @@ from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
 
-_STOP_LEAD_MS = 200.0  # before the first voiced sample, because a word may begin unvoiced
+_STOP_LEAD_MS = 200.0  # ms before the first voiced sample; a word may begin unvoiced
 
 OnTurn = Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]]
 
@@ -89,7 +89,7 @@ class TurnMaker:
         self._clock = clock
         self.languages = languages
         self._profiles = profiles or {}
-        self.profile = ""  # used if the wake word names no profile
+        self.profile = ""  # used if the wake word selects no profile
 
     def make(
         self,
@@ -148,7 +148,7 @@ class TurnMaker:
 
     def _profile_of(self, opening: OpenTurn, before: Turn | None) -> str:
         if opening.source in ("follow_up", "barge_in"):
-            # Keeps the profile of the conversation.
+            # The conversation keeps its profile.
             return before.profile if before is not None else ""
         return self._profiles.get(opening.wake.word if opening.wake else "", self.profile)
 
@@ -176,11 +176,11 @@ class EffectRunner:
         """`on_turn` is as in ConversationLoop. `dispatch` sends an event to the turn machine.
         `written` is called after a finished turn has been stored."""
         self.turn: Turn | None = None  # the newest turn, open or just closed
-        self.task: asyncio.Task[None] | None = None  # the newest turn's
+        self.task: asyncio.Task[None] | None = None  # task of the newest turn
         self.unfinished = 0  # turns that are open or being stored
-        self.opened = self.closed = 0  # turns requested by a person or a program
+        self.opened = self.closed = 0  # counts of turns, without announcements
         self.group = asyncio.TaskGroup()
-        # Notified when a person speaks to us or wants silence, so that a ringing timer can stop.
+        # Notified when a person speaks to Hearth or asks for silence, to stop ringing timers.
         self.heard: Listeners[[]] = Listeners("speech to us")
         self.announced: Listeners[[str, bool]] = Listeners("announcements")
         self.followers = TurnListeners()
@@ -194,7 +194,7 @@ class EffectRunner:
         self._written = written
         self._hears_stop = hears_stop
         self._clock = clock
-        self._waiting: asyncio.Task[None] | None = None  # the timer of the thinking tone
+        self._waiting: asyncio.Task[None] | None = None  # timer for the thinking tone
 
     def perform(self, effect: Effect) -> None:
         """Carry out an effect, or start a task that carries it out."""
@@ -287,9 +287,9 @@ class EffectRunner:
             self.task.cancel()
         if self.turn is None:
             return
-        self._tell_cut(self.turn)  # must be reported before the next turn begins
+        self._tell_cut(self.turn)  # report this before the next turn begins
         self.turn.cut_short(reason)
-        # Deferred, so that calls requested in this step have begun: only those can be left.
+        # Deferred until calls requested in this step have begun, because only those can be left.
         if (services := self._services.value) is not None:
             leave = services.tools.leave
             asyncio.get_running_loop().call_soon(leave, self.turn.turn_id)
@@ -303,7 +303,7 @@ class EffectRunner:
         try:
             await turn.run()
         except Exception:
-            # Last resort of a turn: whatever failed in it, the next turn must work.
+            # Last resort: whatever failed in this turn, the next one must work.
             _log.exception("turn %s broke", turn.turn_id)
             turn.break_off()
             if self.turn is turn:
@@ -317,7 +317,7 @@ class EffectRunner:
             return
         speech_end = ending.speech_end_ms
         if speech_end is None:
-            # Ended by the end of a file or by the time limit.
+            # The end of a file or the time limit ended the sentence.
             speech_end = self._hearing.last_voiced_ms
         if speech_end is not None:
             speech_end = self._conversation.at(speech_end)
@@ -347,9 +347,9 @@ class EffectRunner:
     def _end_announcement(self, turn: Turn) -> None:
         opening = turn.opening
         if turn.asking is not None:
-            return  # the program that asks decides whether to ask again
+            return  # the program decides whether to ask again
         if turn.cut == "barge_in" and turn.sounded.only_toned:
-            # The person only heard the opening tone, so the announcement is queued again.
+            # Only the opening tone was audible, so queue the announcement again.
             manner = opening.manner or PLAIN
             self._dispatch(Announced(opening.text or "", turn.language, manner, opening.then))
         else:

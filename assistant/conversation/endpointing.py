@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class PauseVerdict(Enum):
     """Verdict on the text before a pause."""
 
-    COMPLETE = "complete"  # the words before it are a command of this house
-    UNFINISHED = "unfinished"  # the words before it need a continuation
+    COMPLETE = "complete"  # the text is a command of this house
+    UNFINISHED = "unfinished"  # the text needs a continuation
     UNKNOWN = "unknown"
 
 
@@ -37,16 +37,16 @@ PAUSE_MS = {
     PauseVerdict.UNKNOWN: 860,
 }
 
-# A person who has said little usually goes on. Measured on open questions: 2 % are cut off and the
-# others wait 0.95 s.
+# A person who has said little usually continues. Measured on open questions, this limit cuts off
+# 2 % of the answers and makes the others wait 0.95 s.
 _SHORT_MS = 1500
 _SHORT_HANG_OVER_MS = 1050
 
-# A command that the grammar recognised must have this many words, because other speech is easily
-# mistaken for a shorter one.
+# A recognised command must have at least this many words, because the grammar easily mistakes other
+# speech for a shorter one.
 LEAST_WORDS = 3
 
-# Words after a complete command that announce more.
+# Words that show that the person will continue after a complete command.
 GOES_ON = ("and", "and then", "um", "uh")
 LAST_WORDS = frozenset(words.split()[-1] for words in GOES_ON)
 
@@ -122,7 +122,7 @@ def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
     return PauseVerdict.COMPLETE if len(words) >= LEAST_WORDS else PauseVerdict.UNKNOWN
 
 
-MOST = 2_000  # calls that are kept for replay, 20 s of them; a longer sentence is not replayed
+MOST = 2_000  # calls kept for replay, about 20 s; longer sentences are not replayed
 
 _Missed = Callable[[Endings], object]
 
@@ -142,7 +142,7 @@ class LateEndings(Endings):
         self._now: Endings = PlainEndings()
         self._next: Endings | None = None  # set by any thread
         self._missed: list[_Missed] = []  # calls of the current sentence
-        self._goes = False  # a sentence is being heard
+        self._goes = False  # a sentence is in progress
 
     def become(self, endings: Endings) -> None:
         """Switch to these endings. Can be called from any thread."""
@@ -191,7 +191,7 @@ class LateEndings(Endings):
         self._now = coming
 
 
-LOOK_S = 5.0  # seconds between polls: no event says that a name has changed
+LOOK_S = 5.0  # seconds between polls, because no event reports a changed name
 
 _log = logging.getLogger(__name__)
 
@@ -215,7 +215,7 @@ async def open_endings(
         yield Endings(HANG_OVER_MS)
         return
     usual = languages[0]
-    if usual.partition("-")[0] != "en":  # the only language of the recogniser
+    if usual.partition("-")[0] != "en":  # the recogniser knows only English
         yield PlainEndings()
         return
     worker = ThreadPoolExecutor(1, "ending")

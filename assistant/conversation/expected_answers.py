@@ -27,7 +27,7 @@ from integrations.web.requests import Choice
 
 _log = logging.getLogger(__name__)
 
-MOST_CHOICES = 12  # optional or alternative parts per sentence, because their combinations multiply
+MOST_CHOICES = 12  # optional or alternative parts per sentence; combinations multiply
 MOST_SLOTS = 4  # slots per sentence
 MOST_TURNED = 4  # parts of a permutation
 _APOSTROPHES = str.maketrans("’ʼ‘´`", "'''''")
@@ -39,7 +39,7 @@ class Fit:
     """The expected answer that matched."""
 
     id: str
-    slots: Mapping[str, Any] = field(default_factory=dict)  # values of the slots
+    slots: Mapping[str, Any] = field(default_factory=dict)  # values by slot name
 
 
 class BadTemplate(Exception):
@@ -55,8 +55,8 @@ class _Match:
 
     id: str
     slots: Mapping[str, Any]
-    letters: int  # number of literal characters matched, without slots
-    open: bool  # it has slots
+    letters: int  # literal characters matched, without slots
+    open: bool  # the template has slots
 
 
 class Templates:
@@ -179,7 +179,7 @@ class Templates:
         for sentence, place in zip(plain, choice.places, strict=True):
             try:
                 parsed = parse_sentence(sentence)
-            except Exception as error:  # hassil raises various errors for an invalid template
+            except Exception as error:  # hassil raises various errors for invalid templates
                 raise BadTemplate(
                     f'{place} is no template: look at its brackets, as in "(close|shut) [them]".'
                 ) from error
@@ -223,7 +223,7 @@ def _consists(words: Words, forms: frozenset[Words], aside: frozenset[Words], as
 
     The words may end by repeating the end of the question (`asked`).
     """
-    # True in a set: reached with at least one form.
+    # True in a set means that the position was reached with at least one form.
     reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]
     reached[0].add(False)
     for at in range(len(words)):

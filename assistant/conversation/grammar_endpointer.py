@@ -24,18 +24,18 @@ from integrations.home_assistant.house import House
 
 _log = logging.getLogger(__name__)
 
-_PIECE_MS = 100  # of audio decoded at a time
-_BEFORE_MS = 300  # of audio before the first voiced chunk that the decoder is given
-_LEVEL_MS = 1300  # of audio that it needs before it starts; a pause also starts it
-_LOOK_BACK_MS = 3000  # of audio from which the noise of the room is estimated
-_LOOK_MS = (120, 210, 300, 500)  # of silence after which the words are looked at
-# The last word begins at least this long before the last voiced sample. A word that begins later
-# was recognised in the noise of the pause: "on", "off" and "eight" are, and would complete half a
+_PIECE_MS = 100  # audio decoded at a time
+_BEFORE_MS = 300  # audio before the first voiced chunk that the decoder receives
+_LEVEL_MS = 1300  # audio that the decoder needs to start; a pause also starts it
+_LOOK_BACK_MS = 3000  # audio from which the room's noise is estimated
+_LOOK_MS = (120, 210, 300, 500)  # silence after which the recognised words are examined
+# The last word begins at least this long before the last voiced sample. Words that begin later were
+# recognised in the noise of the pause, often "on", "off" or "eight", and would complete half a
 # command.
 _WORD_MS = 60
 # A spoken "and" is longer: it usually begins 200 to 500 ms before the last voiced sample.
 _MORE_MS = 200
-_BEHIND_MS = 2000  # of audio not decoded yet: this machine is too slow, so this turn does without
+_BEHIND_MS = 2000  # backlog at which the decoder is too slow to be used for this turn
 
 
 @dataclass(slots=True)
@@ -45,14 +45,14 @@ class _Sentence:
     Each field is written by only one of the threads.
     """
 
-    # Audio thread: the pause (its last voiced sample) and the looks at it.
+    # Audio thread: the pause (its last voiced sample) and how often it was examined.
     looked: tuple[int, int] = (-1, -1)
-    sent: int = 0  # audio thread: samples given to the decoder
+    sent: int = 0  # audio thread: samples passed to the decoder
     started: bool = False  # audio thread: the decoder has been started
-    lost: bool = False  # audio thread: the turn goes on without the decoder
-    first: int = 0  # decoder thread: sample at which its audio begins
+    lost: bool = False  # audio thread: the decoder is no longer used for this turn
+    first: int = 0  # decoder thread: first sample of its audio
     decoded: int = 0  # decoder thread: samples decoded
-    # Decoder thread: the pause and its verdict.
+    # Decoder thread: the latest pause and its verdict.
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
@@ -109,7 +109,7 @@ class GrammarEndpointer(Endings):
         self._worker = worker
         self._language = language
         self._area = area
-        self._known: object = None  # names of the house that were prepared last
+        self._known: object = None  # the house's names that were prepared last
         self._parser = Parser(Names((), (), ()))
         self._sentence: _Sentence | None = None
         self._noise: SteadyNoise | None = None  # used on the decoder's thread
@@ -237,10 +237,10 @@ class GrammarEndpointer(Endings):
     def _look(self, sentence: _Sentence, last_voiced: int) -> None:
         if sentence.lost:
             return
-        # Look even if the pause was judged complete: with more silence "light blue" becomes "light
-        # to".
+        # Examine the pause even if it was judged complete: with more silence, "light blue" becomes
+        # "light to".
         words = self._said(last_voiced - sentence.first)
-        if is_talk(" ".join(words)):  # "why did you": other speech is often recognised as talk
+        if is_talk(" ".join(words)):  # such as "why did you", which the recogniser often hears
             words = []
         sentence.judge(last_voiced, judge_path(words, self._is_command))
 

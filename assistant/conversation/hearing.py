@@ -51,12 +51,12 @@ class Hearing:
 
     def __init__(self, ear: AudioFrontEnd | None) -> None:
         self._ear = ear
-        self.in_a_room = True  # False for a file, which is read at full speed with nobody waiting
+        self.in_a_room = True  # False for a file, which is read at full speed
         self._worker = ThreadPoolExecutor(1, "ear", name_thread, ("ear",))
         self._missed: Listeners[[NearMiss]] = Listeners("near misses")
         self.near_misses = 0  # since the start
         self.frames_heard = 0  # frames that the audio front end processed
-        self.frames_passed = 0  # frames of a silent room, which need no processing
+        self.frames_passed = 0  # frames of silence, which need no processing
         self.level = Level()
 
     async def restart(self, *, in_a_room: bool) -> None:
@@ -72,7 +72,7 @@ class Hearing:
         self.level.take(frame)
         if ear.pass_by(frame):
             self.frames_passed += 1
-            return []  # a switch to the thread would cost more
+            return []  # switching threads would cost more
         events = await asyncio.get_running_loop().run_in_executor(self._worker, ear.hear, frame)
         self.frames_heard += 1
         for miss in ear.near_misses():
@@ -138,7 +138,7 @@ class Hearing:
         at_ms = opening.wake.at_ms if opening.wake else opening.mark_ms
         audio = TurnAudio(
             detection=max(0, round(at_ms * SAMPLES_PER_MS) - mark),
-            # Opened by speech, so its audio may leave the device at once.
+            # A turn opened by speech may send its audio immediately.
             released=opening.source != "voice",
         )
         audio.append(ring.since(mark))
@@ -173,20 +173,20 @@ class Hearing:
 
 
 #
-# Level meter of the microphone, for people who check that the assistant hears them.
+# Microphone level meter, for people who check that the assistant hears them.
 #
-# It keeps figures and at most a tenth of a second of audio. Levels are in dBFS (a full-scale square
-# wave is 0 dBFS), so they are at most 0.
+# It stores measurements and at most a tenth of a second of audio. Levels are in dBFS, where a
+# full-scale square wave is 0, so they are never positive.
 
 
-_TOGETHER = 5  # frames that are measured together: each measurement costs as much as 200 samples do
+_TOGETHER = 5  # frames measured together, because each measurement has a fixed cost
 _SECOND = 1000 // FRAME_MS // _TOGETHER  # measurements per second
 _FLOOR_S = 30
-_QUIETEST = 0.1  # share of the quietest measurements that counts as the noise of the room
+_QUIETEST = 0.1  # share of the quietest measurements that is taken as room noise
 _FULL = 32_768.0
-_CLIPS = 32_767  # a sample of at least this size is clipped
+_CLIPS = 32_767  # a sample with at least this amplitude is clipped
 _SILENT_DB = -96.0  # reported for silence; below the resolution of 16 bits
-_FRESH_S = 1.0  # older frames say nothing about the present
+_FRESH_S = 1.0  # levels of older frames are not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Reading:
     peak_db: float | None = None  # dBFS, of the loudest sample
     clipped: int | None = None  # clipped samples
     noise_floor_db: float | None = None  # dBFS, from the quietest tenth of the last 30 s
-    at_ms: float | None = None  # time of the newest measured sample, from the source's first
+    at_ms: float | None = None  # time of the newest measured sample since the source's first
 
 
 class Level:
@@ -254,7 +254,7 @@ def _db(amplitude: float) -> float:
     return round(max(_SILENT_DB, 20 * math.log10(amplitude / _FULL)), 1)
 
 
-# Takes in one audio source frame by frame and reports to the turn machine.
+# Reads an audio source frame by frame and dispatches its events.
 
 
 class Listening:
@@ -268,8 +268,8 @@ class Listening:
         hearing: Hearing,
         clock: ConversationClock,
     ) -> None:
-        self.heard_ms = 0.0  # time of the source; the machine is told only when it matters
-        self.judged = False  # the audio front end has taken a first frame
+        self.heard_ms = 0.0  # source time; the machine gets a Tick only when it matters
+        self.judged = False  # the audio front end has processed a frame
         self._conversation = conversation
         self._effects = effects
         self._hearing = hearing

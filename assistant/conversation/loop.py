@@ -55,7 +55,7 @@ _END_S = 2.0  # seconds for the last turn when the process ends
 _GONE = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE)
 _NONE = (*_GONE, MicrophoneStatus.CLOSED)
 _HERE = (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
-# Used while the microphone's keeper has reported nothing.
+# Used until the microphone reports a status.
 _STATUS = {
     MicrophoneState.LOST: MicrophoneStatus.MISSING,
     MicrophoneState.ENDED: MicrophoneStatus.CLOSED,
@@ -85,12 +85,12 @@ class ConversationLoop:
         """`profiles` maps each wake word to the profile that its turns use. `hears_stop` recognises
         stop words on this device; None disables stop words. Without an audio front end (`ear`),
         only typed turns and announcements are possible."""
-        self.hearing = Hearing(ear)  # ring, wake word and voice activity
+        self.hearing = Hearing(ear)  # ring buffer, wake word and voice activity
         microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
         self.machine = Machine(rules=rules or Rules(), microphone=microphone)
-        self.ending = False  # no more turns are begun
-        self._ended = False  # and the current turn has been ended
-        self._rules = self.machine.rules  # used from the next turn on
+        self.ending = False  # no new turns are accepted
+        self._ended = False  # the current turn has been interrupted too
+        self._rules = self.machine.rules  # rules for the next turn
         self._pending: deque[Event] = deque()
         self._changed = asyncio.Event()  # set and replaced after every event
         self._languages = languages or Languages()
@@ -112,7 +112,7 @@ class ConversationLoop:
         )
         self.programs = ProgramTurns(self, self._effects, voice.mouth, services, clock)
         self._listening = Listening(self, self._effects, self.hearing, self._time)
-        self._status: MicrophoneStatus | None = None  # as last reported by the microphone's keeper
+        self._status: MicrophoneStatus | None = None  # the latest one that the microphone reported
         self._observers: Listeners[[Standing]] = Listeners("the conversation")
         self.standing = self._stands()  # the visible state
         self._bells: list[Callable[[], bool]] = []
@@ -281,7 +281,7 @@ class ConversationLoop:
         counting announcements."""
         before = self._effects.closed
         await self._listening.listen(source, turns)
-        await self.rest()  # the last turn closes a moment after the last audio was heard
+        await self.rest()  # the last turn closes shortly after its last audio
         return self._effects.closed - before
 
     async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
@@ -327,7 +327,7 @@ class ConversationLoop:
         if self._ended:
             return
         self._ended = True
-        self.machine = replace(self.machine, announcements=())  # there is no time left to play them
+        self.machine = replace(self.machine, announcements=())  # there is no time to play these
         self.dispatch(StopAsked())
         try:
             async with asyncio.timeout(_END_S):
@@ -353,7 +353,7 @@ class ConversationLoop:
                 self._step(self._pending[0])
                 self._pending.popleft()
         finally:
-            self._pending.clear()  # even if an effect raised, the next event must be accepted
+            self._pending.clear()  # accept the next event even if an effect raised
         self._use(self._rules)
         self.wake_waiters()
         if self.machine.wants_sound:

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-EXPIRE_S = 60.0  # seconds that a question waits to be asked, unless the program sets another time
+EXPIRE_S = 60.0  # seconds that a question waits to be asked, by default
 
-TRIES = 2  # asked once more if a person had something else to say first
+TRIES = 2  # a question is asked again if a person's own command interrupted it
 
 PREANNOUNCE = "announce"
 
@@ -57,14 +57,14 @@ class QuestionHouse:
     """Settings shared by all questions."""
 
     catalogue: Catalogue
-    language_of: Callable[[str], str]  # language of a text that names none
+    language_of: Callable[[str], str]  # detects a text's language
     names: Sequence[str] = ()  # wake words, which may precede an answer
-    languages: Sequence[str] = ("en",)  # the configured ones
-    keeps_words: Callable[[], bool] = lambda: True  # False while a guest mode keeps no words
+    languages: Sequence[str] = ("en",)  # the configured languages
+    keeps_words: Callable[[], bool] = lambda: True  # False while text isn't stored for guests
 
 
-# Turns an answer into values, given question, sentence, schema and language. Returns None if no
-# model is available or the words give no values.
+# Maps an answer to values, given the question, sentence, schema and language. Returns None if the
+# model fails or the sentence gives no values.
 MapAnswer = Callable[[str, str, Mapping[str, Any], str], Awaitable[dict[str, Any] | None]]
 
 _NOTE = (
@@ -93,8 +93,8 @@ class Inquiry:
         silence, which are not answers unless they are expected."""
         self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self.fit: Fit | None = None  # the expected answer that matched
-        self.values: dict[str, Any] = {}  # from its slots or the schema
-        self.sentence: str | None = None  # the words that were the answer
+        self.values: dict[str, Any] = {}  # from the slots or the schema
+        self.sentence: str | None = None  # the reply that was the answer
         self.again = again
         self._question = question
         self._language = language
@@ -106,7 +106,7 @@ class Inquiry:
     @property
     def note(self) -> str:
         """Note for a model that has also heard the answer."""
-        return _NOTE  # without the program's words, because the next turn is the person's alone
+        return _NOTE  # without the program's text, because the next turn is the person's own
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
         """Judge an answer by the last transcript in `heard`."""
@@ -323,7 +323,7 @@ def manner_of(wanted: SpokenRequest) -> Manner:
     return Manner(PREANNOUNCE if wanted.preannounce else "", wanted.volume)
 
 
-# Talks: a program says an opening line, and the person goes on.
+# Talks: a program says an opening line, and the person answers.
 
 
 class Talks:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from assistant.tools.execution.toolbox import Toolbox
 
 
-PATIENCE_S = 30.0  # seconds that a program's sentence waits for the conversation to rest
+PATIENCE_S = 30.0  # seconds that a program's sentence waits for an idle conversation
 
 
 class ProgramTurns:
@@ -72,7 +72,7 @@ class ProgramTurns:
         self._services = services
         self._clock = clock
         self._queue = RequestQueue(clock)  # for typed sentences
-        self._opening = False  # the tone before an opening microphone is playing
+        self._opening = False  # the opening tone is playing
 
     def listen(self, word: str, caller: str) -> bool:
         """Play the opening tone and, if it was audible, listen as after the wake word.
@@ -152,7 +152,7 @@ class ProgramTurns:
         except asyncio.CancelledError:
             now = self._effects.turn
             ours = now is not None and now.opening.terminal is turn.opening.terminal
-            if now is not None and ours and now.closing is None:  # not what somebody else began
+            if now is not None and ours and now.closing is None:  # leave other people's turns alone
                 self._conversation.stop()
             raise
         assert turn.closing is not None  # the turn has been stored
@@ -168,7 +168,7 @@ class ProgramTurns:
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
             async with self._queue.place(PATIENCE_S):
-                while not self._may_begin():  # checked again, because a person may be quicker
+                while not self._may_begin():  # check again, because a person may have been faster
                     left_s = until_s - self._clock.monotonic()
                     rests = self._conversation.until(self._may_begin)
                     if not await done_within(self._clock, left_s, rests):
@@ -184,9 +184,9 @@ class ProgramTurns:
     ) -> FinishedTurn:
         self._conversation.dispatch(typed)
         turn = self._effects.turn
-        assert turn is not None  # the conversation rested, so the turn has begun
+        assert turn is not None  # the conversation was idle, so the turn has begun
         begun.set()
-        limits.restrict(turn.turn_id, rights, typed.caller)  # before its first step
+        limits.restrict(turn.turn_id, rights, typed.caller)  # before the turn's first step
         try:
             await turn.written.wait()
             await turn.calls.over()
@@ -218,7 +218,7 @@ class ProgramTurns:
 
 
 _log = logging.getLogger(__name__)
-TRIES = 2  # asked once more, then given up
+TRIES = 2  # ask once more, then give up
 
 
 class AskedQuestion:
@@ -238,7 +238,7 @@ class AskedQuestion:
     ) -> None:
         """`spawn` starts tasks that outlive the turn."""
         loop = asyncio.get_running_loop()
-        self.promoted: FollowOnTurn | None = None  # the answer as a possible turn of its own
+        self.promoted: FollowOnTurn | None = None  # set if the answer may be a new command
         self._inquiry = wanted.inquiry
         self._turn = turn
         self._number = turn.opening.turn  # turn number in the turn machine

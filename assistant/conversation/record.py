@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
     wake = turn.opening.wake
     timeline = turn.timeline.as_dict()
-    # An internal error says more than that the turn was then interrupted.
+    # An internal error says more than the interruption that followed it.
     error = turn.error or ((closing.error, closing.message) if closing.error else None)
     return TurnRecord(
         turn_id=turn.turn_id,
@@ -145,7 +145,7 @@ def _not_done(outcome: ToolOutcome) -> dict[str, Any]:
     }
 
 
-# Finished turns are written to the store; the newest are kept in memory.
+# Finished turns are stored; the latest are also kept in memory.
 
 
 _log = logging.getLogger(__name__)
@@ -213,7 +213,7 @@ class TurnLog:
         self._keeps_words = keeps_words
         self._after_writing = after_writing
         self._printers: list[Callable[[FinishedTurn], None]] = []
-        # The newest last; without announcements.
+        # Latest turns without announcements, newest last.
         self.turns: deque[FinishedTurn] = deque(maxlen=_KEPT)
         self.count = 0  # number of turns so far
         self._followers: Listeners[[FinishedTurn]] = Listeners("turns")
@@ -249,7 +249,7 @@ class TurnLog:
         for show in self._printers:
             show(finished)
         known = {turn.record.turn_id: turn for turn in self.turns}
-        present = known.get(kept.turn_id, finished)  # without words that were deleted on request
+        present = known.get(kept.turn_id, finished)  # without text that was deleted on request
         record = kept if present is finished else present.record
         self._followers.tell(FinishedTurn(record, present.outcomes))
 

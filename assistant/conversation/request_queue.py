@@ -9,7 +9,7 @@ from typing import Literal
 from assistant.domain.clock import Clock
 from integrations.web.box import Busy
 
-WAITING = 8  # requests waiting at most, besides the one being served
+WAITING = 8  # most waiting requests, besides the one being served
 _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
@@ -22,7 +22,7 @@ class RequestQueue:
     def __init__(self, clock: Clock, most: int = WAITING) -> None:
         self._clock = clock
         self._most = most
-        self._waiting: list[tuple[int, asyncio.Event]] = []  # rank and the event that calls it
+        self._waiting: list[tuple[int, asyncio.Event]] = []  # rank, and the event set when served
         self._served: asyncio.Event | None = None
         self._closed = False
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _LEFT = "It was not run, because the turn went on without it."  # sentence for the model
-MAX_HELD = 4_000  # events; beyond, the brain waits
-_LOCAL = ("offline", "home-assistant")  # they report that they understood nothing before they end
-_STREAMS = "gemini-live"  # it reports when all audio is sent
+MAX_HELD = 4_000  # events; the brain waits if there are more
+_LOCAL = ("offline", "home-assistant")  # these report it if they understood nothing
+_STREAMS = "gemini-live"  # reports when all audio has been sent
 _End = BrainFault | NotMeant | TurnDone
 
 Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
@@ -44,17 +44,17 @@ class SpeculativeTurn:
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
         """`spawn` starts a task that outlives the turn that asks the question."""
-        self.heard: str | None = None  # the words transcribed so far
-        self.serving = ""  # name of the brain that serves it
+        self.heard: str | None = None  # the transcript so far
+        self.serving = ""  # name of the serving brain
         self._turn = turn
         self._waiting: asyncio.Queue[BrainEvent | None] = asyncio.Queue(MAX_HELD)
         self._changed = asyncio.Event()  # set and replaced after every event
-        self._piece = asyncio.Event()  # set after every piece of the transcript, and at the end
-        self._sent = False  # the service has all of the audio
+        self._piece = asyncio.Event()  # set and replaced when the transcript grows or ends
+        self._sent = False  # the service has received all of the audio
         self._called = False  # the brain has made a call
         self._acted = False  # the brain has made a call, or a model has begun to answer
         self._ended: _End | None = None
-        self._failed = False  # the first attempt failed; a further one waits until it is wanted
+        self._failed = False  # the first attempt failed; another waits until wanted
         self._wanted = asyncio.Event()
         self._over = False
         self._following = spawn(self._follow())
@@ -149,7 +149,7 @@ class SpeculativeTurn:
                     if self._failed:
                         await self._wanted.wait()
         except Exception:
-            # Last resort: whatever a brain raises, the process must go on.
+            # Last resort: whatever a brain raises, the process must continue.
             _log.exception("the brain broke over an answer")
         finally:
             self._over = True
@@ -210,14 +210,14 @@ class SpeculativeBrain:
 
 # Transcripts of answers.
 
-# Time for a transcript after the end of the answer.
+# Seconds for a transcript to arrive after the answer has ended.
 TRANSCRIPT_S = 2.5
-# A further piece of the transcript follows within this time. Less will do if this machine
-# recognises the whole audio too and both must agree.
+# Seconds within which more of the transcript would arrive. A shorter wait is enough if this device
+# recognises the audio too and both must agree.
 PIECES_S = 1.0
 PIECES_CHECKED_S = 0.4
 PIECES_MOST_S = 4.0
-SEND_S = 6.0  # a service that does not have all of the audio by then is not waited for
+SEND_S = 6.0  # seconds for a service to receive all of the audio
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
@@ -235,13 +235,13 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
             await held.words()
     except TimeoutError:
         _log.info("no transcript of the answer came in time")
-        return "" if held.heard else None  # words of half the audio may lack the "not"
+        return "" if held.heard else None  # a partial transcript may lack the "not"
     try:
         async with asyncio.timeout(PIECES_MOST_S):
             await held.quiet(PIECES_CHECKED_S if checked else PIECES_S)
     except TimeoutError:
-        return ""  # it goes on too long for a yes or no
-    # What this device heard itself does not count as a second witness.
+        return ""  # too long for a yes or no
+    # This device's own transcript does not count as a second source.
     return None if held.serving == "offline" else held.heard
 
 

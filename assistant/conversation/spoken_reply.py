@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from assistant.conversation.turn import Turn
 
 
-# Time without further text after which a whole sentence is spoken, without waiting for proof that
-# it has ended. Pieces of one transcript come closer together than this.
+# Seconds without further text after which a sentence is spoken although more text may belong to it.
+# Parts of one transcript arrive faster than this.
 SETTLE_S = 0.1
 _LINES_AHEAD = 64  # the brain waits when the speech output is this many lines behind
 _log = logging.getLogger(__name__)
@@ -30,8 +30,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class _Clause:
     text: str
-    language: str | None  # None for the turn's language, as known when it is spoken
-    voiced: bool  # False: the brain speaks it itself
+    language: str | None  # None: the turn's language when the clause is spoken
+    voiced: bool  # False if the brain supplies the audio
 
 
 class SpokenReply:
@@ -46,14 +46,14 @@ class SpokenReply:
         self._spoken = SpokenAnswer((), 0.0, "")
         self._language = language
         self._cutter = ClauseCutter()
-        self._voiced = True  # the text in the cutter is for the local voice
-        self._given: str | None = None  # its language, if it was given
-        self._waiting: list[_Clause | ReplyAudio] = []  # until the speech output is free
+        self._voiced = True  # the local voice speaks the text in the cutter
+        self._given: str | None = None  # the language of that text, if the brain gave it
+        self._waiting: list[_Clause | ReplyAudio] = []  # waiting for the speech output
         self._taken = asyncio.Event()  # set and replaced when `_waiting` is emptied
         self._finished = asyncio.Event()  # the reply is complete
-        self._passed_over = False  # the reply is not to be spoken
+        self._passed_over = False  # the reply must not be spoken
         self._held: list[_Clause | ReplyAudio] | None = None  # None: nothing is held back
-        self.held_ms = 0.0  # ms of the brain's own voice held back
+        self.held_ms = 0.0  # ms of the brain's own audio held back
         self.given = False  # something has been passed to the speech output
         self._answer: Answer | None = None
         self._settling: asyncio.TimerHandle | None = None
@@ -163,7 +163,7 @@ class SpokenReply:
                 await self._finished.wait()
                 await answer.finish()
         finally:
-            self._stay()  # clauses are no longer taken
+            self._stay()  # no more clauses are accepted
             self._answer = None
             if answer is not None:
                 self._spoken = answer.spoken
@@ -222,14 +222,14 @@ class SpokenReply:
 
     async def _make_room(self) -> None:
         if self._held is not None:
-            return  # nothing is taken while held back; the caller limits how much
+            return  # held-back text is not queued; the caller limits its length
         while self._answer is None and len(self._waiting) >= _LINES_AHEAD:
             await self._taken.wait()
         if self._answer is not None:
             await self._answer.room()
 
 
-# Measures how much of an answer was heard if it was cut off or only a tone was played.
+# Determines how much of an answer was audible.
 
 
 class Sounded:
@@ -277,7 +277,7 @@ class Sounded:
         return self._turn.sound is not None and not self._turn.spoken.clauses
 
 
-# Speech of one turn.
+# The speech of one turn.
 
 
 class Speech:
@@ -295,7 +295,7 @@ class Speech:
         """`on_first_audio` is called at the first sample of each stretch. `announced` describes how
         to speak an announcement; it is None for an answer."""
         self.reply = SpokenReply(language)
-        self.problem: str | None = None  # reason why something could not be played
+        self.problem: str | None = None  # why some audio could not be played
         self.tone_ms = 0.0  # length of the tone before an announcement
         self._language = language
         self._mouth = mouth

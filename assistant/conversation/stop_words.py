@@ -11,13 +11,13 @@ from audio.errors import AudioError
 
 _log = logging.getLogger(__name__)
 
-# Stop words in audio: a short utterance, decoded without a grammar on this machine.
+# Stop words in audio: short utterances, recognised on this device without a grammar.
 
 
 HearsStop = Callable[[bytes], Awaitable[bool]]  # takes 16 kHz mono int16; never raises
 
 
-# The stop words of each language. Only a whole sentence counts.
+# Stop words by language. They count only if they are the whole sentence.
 
 
 FALLBACK = "en"  # used if none of the configured languages has stop words
@@ -108,16 +108,16 @@ async def hears_stop(
 
 
 #
-# Echo detection: compare words with what we said, by text alone.
+# Echo detection: compare the transcript with Hearth's own latest text.
 #
-# Only for speech that began while we spoke: later speech is the person's, whatever it repeats.
+# Used only for speech that began while Hearth spoke: later speech comes from a person.
 
 
-LEAST_WORDS = 4  # shorter sentences are taken as a person's
+LEAST_WORDS = 4  # shorter sentences count as a person's
 
-OURS_SHARE = 0.8  # share of our words from which a sentence is ours
+OURS_SHARE = 0.8  # share of Hearth's words that makes a sentence an echo
 
-LAST_WORDS = 50  # number of our latest words compared: about 20 s of speech
+LAST_WORDS = 50  # Hearth's latest words that are compared, about 20 s of speech
 
 
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
@@ -142,11 +142,11 @@ def _answers(languages: tuple[str, ...]) -> frozenset[str]:
     codes = {code.replace("_", "-").split("-")[0].lower() for code in languages}
     forms = [found for code in codes if (found := wording(code)) is not None]
     single = [one[0] for form in forms for one in form.yes | form.no if len(one) == 1]
-    # Without accents, as `words_of` gives them.
+    # `words_of` removes accents.
     return frozenset(word for one in single for word in words_of(one) or ())
 
 
-# Decides whether a turn needs an answer: not if it is our echo or just a stop word.
+# Decides whether a turn needs an answer. An echo or a stop word does not.
 
 
 class Judge:
@@ -160,7 +160,7 @@ class Judge:
         self._languages = languages
         self._ours = ours
         self._wake_word = opening.wake.word if opening.wake is not None else ""
-        # It began while we spoke. Later speech is the person's, whatever it repeats.
+        # Only speech that began while Hearth spoke can be its echo.
         self.may_be_echo = opening.source == "barge_in"
         self._may_be_stop = opening.over_ours or opening.source in ("follow_up", "barge_in")
 

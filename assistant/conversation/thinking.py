@@ -83,7 +83,7 @@ class Patience:
 
 
 _log = logging.getLogger(__name__)
-# Replaces a request that was not transcribed.
+# Used in place of a request that was not transcribed.
 _UNHEARD = "(Answer the request that you made this call for.)"
 
 
@@ -104,9 +104,9 @@ class TurnThinking:
         self._calls = turn.calls
         self._patience = patience
         self._toning = toning
-        # Said while calls were running: it may be an unfounded claim.
+        # Text that arrived while calls were running, so it may claim results that aren't known.
         self._early: list[ReplyText | ReplyAudio] = []
-        self._goes_on = False  # our question was answered, and the brain may speak again
+        self._goes_on = False  # a confirmation was given, and the brain may speak again
 
     async def run(self) -> None:
         """Run the brain's part to its end. Cancel it to abandon the brain's answer."""
@@ -136,7 +136,7 @@ class TurnThinking:
             )
             self._turn.fail(BrainFault("timeout", "The answer took too long.", retryable=True))
         except Exception:
-            # Last resort: whatever a brain or tool raises, the person gets a sentence.
+            # Last resort: whatever a brain or tool raises, the person is told about it.
             _log.exception("the brain %s or a tool broke", self._brain_name)
             message = "The answer could not be worked out."
             self._turn.fail(BrainFault("broken", message, retryable=False))
@@ -177,7 +177,7 @@ class TurnThinking:
             async for event in events:
                 if self._calls.broken:
                     break
-                # Anything else does not reset the time limit.
+                # Only text and audio reset the time limit.
                 words = isinstance(event, ReplyText | ReplyAudio)
                 if words and self._turn.set_aside():
                     continue
@@ -221,14 +221,14 @@ class TurnThinking:
                 self._early.clear()
         match event:
             case Heard() if self._goes_on:
-                pass  # these are the words it was given before
+                pass  # this is the text that the brain was given
             case Heard(text, language):
                 self._turn.hear(text, language)
                 self._turn.timeline.mark("heard")
             case ReplyText() | ReplyAudio() | Preface() | ReplySettled() | Restarted() if (
                 self._turn.voice_is_ours
             ):
-                pass  # our own sentences replace whatever it says
+                pass  # Hearth's own sentences replace the brain's
             case Preface(alone):
                 self._toning.give_way()
                 if alone and self._turn.brain == "offline":

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-# The transcript arrives separately and may come after the call it asks for.
+# The transcript arrives separately and can arrive after the call that it led to.
 WORDS_S = 0.5
-MOMENT_S = 4.0  # seconds after which a person who has heard nothing is asked for patience
-SETTLE_S = 3.0  # seconds for running calls before a brain that keeps calling is left
+MOMENT_S = 4.0  # seconds of silence after which Hearth asks for patience
+SETTLE_S = 3.0  # seconds to wait for running calls before leaving such a brain
 
 ToolRun = Coroutine[Any, Any, bool]
 
@@ -51,12 +51,12 @@ class ToolCalls:
     ) -> None:
         """`spawn` starts tasks that outlive the turn."""
         self.outcomes: list[ToolOutcome] = []
-        self.broken = False  # a call failed: the brain may say nothing more
+        self.broken = False  # a call failed inside Hearth: ignore the brain from here on
         self.gated: dict[str, ToolCall] = {}  # calls that need confirmation, by id
-        self.talk: InTalk | None = None  # context that the model has besides this turn
+        self.talk: InTalk | None = None  # the model context, which may include earlier turns
         self.searched = False  # the answer is based on a web search
-        self.has_heard = asyncio.Event()  # the person's words are known
-        self._known: list[tuple[ToolCall, ToolOutcome]] = []  # confirmed calls
+        self.has_heard = asyncio.Event()  # set when there is a transcript
+        self._known: list[tuple[ToolCall, ToolOutcome]] = []  # confirmed calls and their outcomes
         self._turn = turn
         self._services = services
         self._own_words = own_words
@@ -66,7 +66,7 @@ class ToolCalls:
         self._spawn = spawn
         self._running: set[asyncio.Task[bool]] = set()
         self._under_way = 0
-        self._warned = False  # a limit was reported to the brain: further calls are too many
+        self._warned = False  # the brain was told that a limit is reached
         self._stopped = False
 
     def begin(self, brain_turn: BrainTurn, call: ToolCall, group: asyncio.TaskGroup) -> None:
@@ -207,18 +207,18 @@ def call_name(call_id: str) -> str:
 
 
 #
-# Calls whose success no model may claim, and the sentences spoken instead. Pure.
+# Calls whose results a model must not report itself, and the sentences spoken instead. Pure.
 #
-# Models say "The door is locked" of a call that timed out or waits for confirmation. No list of
-# words tells a claim from an honest answer in six languages, so after such a call the answer
-# consists of our own sentences.
+# Models say "The door is locked" after a call that timed out or waits for confirmation. No word
+# list can tell such claims from honest answers in six languages, so after such a call the answer
+# consists of Hearth's own sentences.
 
 
-OWN_BRAINS = frozenset({"offline", "home-assistant"})  # their sentences come from our catalogue
+OWN_BRAINS = frozenset({"offline", "home-assistant"})  # these use Hearth's own sentences
 _OPEN_ENDS = frozenset({Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN})
 # Hearth's own tools that change the house, now or later.
 _OURS_IN_THE_HOUSE = frozenset({"correct_last", "do_later", "undo"})
-# Limits that a model runs into if it keeps calling; they say nothing about the person's request.
+# Limits that a model reaches if it keeps calling, whatever the person asked for.
 _FOR_MODELS = LIMITS | {"too_fast"}
 
 
@@ -229,12 +229,12 @@ class OwnWords:
     """
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
-        self.mute_brain = False  # the rest of what the brain says is discarded
+        self.mute_brain = False  # the brain's further text is discarded
         self._turn = turn
         self._speech = turn.speech
         self._toning = toning
         self._catalogue = catalogue
-        self._owed = False  # the result of the calls still has to be reported
+        self._owed = False  # Hearth still has to report the calls' results
 
     def silence_brain(self) -> None:
         self.mute_brain = True
@@ -384,7 +384,7 @@ def _puts_right(later: ToolOutcome, failed: ToolOutcome) -> bool:
     return later.name == failed.name and (not known or bool(known & set(later.entities)))
 
 
-# Brains that get only the person's words.
+# Brains that receive only the transcript, without notes.
 _BY_WORDS = frozenset({"offline", "home-assistant"})
 
 

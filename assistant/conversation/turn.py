@@ -41,8 +41,8 @@ from assistant.speech.clauses import asks
 from assistant.speech.identify import Languages, TurnLanguage
 
 _log = logging.getLogger(__name__)
-# Seconds of silence after the sentence, from a brain with no running call. The slowest recogniser
-# needs about 10 s for the longest sentence.
+# Seconds that a brain without a running call may stay silent after the sentence. The slowest
+# recogniser needs about 10 s for the longest sentence.
 BRAIN_SILENCE_S = 30.0
 
 
@@ -70,18 +70,18 @@ class Turn:
         self.timeline = timeline
         self.audio = audio
         self.profile = profile
-        self.brain: str | None = None  # the brain that served it last; None if none was asked
+        self.brain: str | None = None  # the brain that served the turn last; None if none did
         self.heard: str | None = None
-        self.sound: str | None = None  # name of the tone that replaced words, or of the clip
+        self.sound: str | None = None  # name of the tone played instead of text, or of the clip
         self.bill = TurnCost()
         self.understood = True  # False if the brain reported that it understood nothing
         self.failed = False  # the person is being told that the turn failed
-        self.broke: tuple[str, str] | None = None  # kind and sentence of an internal error
-        self.cut: CancelReason | None = None  # reason of the interruption
-        self.closing: CloseTurn | None = None  # how it ended, once it is over
-        self.written = asyncio.Event()  # set once it is over and stored
-        self.confirming: Confirming | None = None  # while set, the voice is ours
-        self._answered: Confirming | None = None  # settled, and the model speaks again
+        self.broke: tuple[str, str] | None = None  # (kind, message) of an internal error
+        self.cut: CancelReason | None = None  # why the turn was interrupted
+        self.closing: CloseTurn | None = None  # how the turn ended; None until then
+        self.written = asyncio.Event()  # set once the turn is over and stored
+        self.confirming: Confirming | None = None  # while set, the brain isn't heard
+        self._answered: Confirming | None = None  # settled, so the model speaks again
         self.asking: AskedQuestion | None = None  # set if the announcement is a program's question
         self.follower = TurnListener()  # notified of the turn's progress
         self._voice = voice
@@ -100,11 +100,11 @@ class Turn:
         if isinstance(opening.then, ForAnswer):
             self.asking = AskedQuestion(opening.then, self, services, dispatch, spawn)
         self._judge = judge
-        self._aside = False  # its words need no answer
-        self._words_known = False  # the brain's part is over, so its words are final
+        self._aside = False  # the turn needs no answer
+        self._words_known = False  # the transcript is final
         self._group: asyncio.TaskGroup | None = None  # set while the turn is in progress
         self._thinking: asyncio.Task[None] | None = None
-        self._speaking: asyncio.Task[None] | None = None  # the first stretch
+        self._speaking: asyncio.Task[None] | None = None  # plays the current stretch
         if opening.source != "text":
             self._patience.excuse("listening")
         elif opening.text is not None:
@@ -279,7 +279,7 @@ class Turn:
     def fail(self, fault: BrainFault) -> None:
         self.tell_words()
         if self.confirming is not None or self.set_aside():
-            return  # the voice is ours: the turn ends with its question
+            return  # the turn ends with the question
         self.failed = True
         self._own_words.own_up()
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))

@@ -24,7 +24,7 @@ class TurnVoice:
     mouth: SpeechOutput
     catalogue: Catalogue
     acknowledging: Acknowledging = IN_WORDS
-    unheard: SpeechOutput | None = None  # of turns that a terminal prints; None: `mouth`
+    unheard: SpeechOutput | None = None  # for turns that a terminal prints; None uses `mouth`
 
     def of_turn(self, *, printed: bool) -> "TurnVoice":
         """Return the voice for a turn; it is silent for turns that a terminal prints."""
@@ -40,12 +40,12 @@ class TurnServices:
 
     brain: Brain
     tools: "Patient"
-    # None: nobody can be asked, so gated calls are not run.
+    # None if nobody can be asked, so that gated calls are not run.
     asking: AskingServices | None = None
-    # Tells a brain (name, turn id, words) how much of its answer was heard.
+    # Tells a brain how much of its answer was audible: (brain, turn id, text).
     tell_heard: Callable[[str, str, str], None] = lambda brain, turn_id, heard: None
-    profiles: "Profiles | None" = None  # None: there are none
-    limits: "Toolbox | None" = None  # None: programs cannot have sentences served
+    profiles: "Profiles | None" = None  # None if there are none
+    limits: "Toolbox | None" = None  # None if programs can't send sentences
 
 
 # Costs of one turn so far.
@@ -55,7 +55,7 @@ class TurnServices:
 class TurnCost:
     """Costs of all brains used in a turn, including failed ones."""
 
-    usage: Usage | None = None  # None: none reported
+    usage: Usage | None = None  # None if no brain reported any
     cost_usd: float = 0.0
     model: str | None = None  # the model used last
 
@@ -66,11 +66,11 @@ class TurnCost:
 
 
 #
-# One clock per conversation, and the moments of one turn on it.
+# The conversation's clock, and a turn's milestones on it.
 #
-# Audio is counted in samples, waiting in real time: while the person is listened to, the clock
-# follows the audio; from the end of the sentence on, it adds the real time since then. So a file
-# read faster than real time gives the same figures as the same audio in the room.
+# While Hearth listens, the clock follows the audio; after the end of the sentence, it adds real
+# time. A file that is read faster than real time therefore gives the same figures as the same audio
+# in the room.
 
 
 Moment = Literal[
@@ -97,9 +97,9 @@ class ConversationClock:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._sound_ms = 0.0  # time of the source heard so far
-        self._offset_ms = 0.0  # real waiting time added to the audio's own time
-        # Monotonic seconds and audio ms when the audio time stopped.
+        self._sound_ms = 0.0  # position in the source
+        self._offset_ms = 0.0  # real time spent waiting, added to the audio's time
+        # Monotonic time in s and audio time in ms at which audio time stopped.
         self._stood: tuple[float, float] | None = (clock.monotonic(), 0.0)
 
     def begin(self) -> None:

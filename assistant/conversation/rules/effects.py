@@ -30,18 +30,16 @@ class OpenTurn:
     mark_ms: float = 0.0
     wake: WakeHeard | None = None
     text: str | None = None
-    language: str | None = None  # of an announcement; otherwise not known yet
+    language: str | None = None  # of an announcement; otherwise unknown
     manner: Manner | None = None  # of an announcement
-    # It began during or shortly after our own speech, so it may be our own voice.
+    # The turn began during or shortly after Hearth's own speech, so it may be an echo.
     near_own_speech: bool = False
-    over_ours: bool = False  # we were thinking, speaking or ringing when it began
-    held: bool = False  # a brain already works on it: it was said instead of a yes or no
-    then: Then | None = None  # of an announcement: the reason why the microphone opens afterwards
-    caller: str = ""  # the program that opened it, "" for a person
-    talk: Announced | None = None  # a program's opening line, which the person now answers
-    owner: ConversationOwner = (
-        PEOPLE  # owner of the conversation it belongs to; spoken turns belong to people
-    )
+    over_ours: bool = False  # Hearth was thinking, speaking or ringing at its start
+    held: bool = False  # a command given instead of a yes or no; a brain works on it
+    then: Then | None = None  # why the microphone opens after an announcement
+    caller: str = ""  # the program that opened the turn, "" for a person
+    talk: Announced | None = None  # the opening line that the person answers
+    owner: ConversationOwner = PEOPLE  # owner of the conversation; spoken turns belong to people
     terminal: AtTerminal | None = None  # the terminal that prints the turn, if any
 
     @property
@@ -86,7 +84,7 @@ class ListenForStop:
     """Check a short utterance, heard while Hearth spoke or a timer rang, for a stop word."""
 
     from_ms: float  # first voiced sample
-    after: int  # the newest turn
+    after: int  # number of the newest turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ class EndListening:
     """End the turn's audio, because Hearth has stopped listening."""
 
     turn: int
-    speech_end_ms: float | None  # None if nobody spoke, or a file or the time limit ended it
+    speech_end_ms: float | None  # None if nobody spoke, or a file or time limit ended it
     decided_ms: float
 
 

@@ -12,16 +12,16 @@ from assistant.speech.sink import PLAIN, Manner
 if TYPE_CHECKING:
     from assistant.conversation.program_questions import Inquiry
 
-# Programs may ask a question or begin a talk. A tone always precedes the open microphone.
+# Programs can ask a question or start a conversation. A tone always precedes the microphone.
 
 How = Literal[
     "answered",
     "silence",  # nobody spoke
-    "unclear",  # the repeated question was not answered either
+    "unclear",  # the reply did not answer the question
     "command",  # the reply was a command and becomes a turn of its own
-    "unheard",  # the question or its tone was not played, or the microphone had gone
-    "cut",  # somebody said something else before the answer was complete
-    "stopped",  # somebody wanted silence, or the program has gone
+    "unheard",  # the question or its tone was not played, or the microphone was gone
+    "cut",  # a person's own command interrupted the question
+    "stopped",  # somebody asked for silence, or the program is gone
 ]
 
 
@@ -31,24 +31,24 @@ class Ended:
 
     how: How
     turn_id: str
-    heard: str | None = None  # the words of the answer
+    heard: str | None = None  # transcript of the answer
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """Verdict on whether a reply answers a program's question."""
 
-    fits: bool  # the words are an answer
-    again: bool = True  # if not: asking again may help
-    is_command_like: bool = False  # if not: they may be a command instead
+    fits: bool  # the reply is an answer
+    again: bool = True  # if it isn't: asking again may help
+    is_command_like: bool = False  # if it isn't: it may be a command
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForAnswer:
     """Reason for opening the microphone after an announcement: a program asked a question."""
 
-    caller: str  # the program, as the journal names it
-    wait_ms: float  # time that the answer may take to begin
+    caller: str  # the program's name in the journal
+    wait_ms: float  # time for the answer to begin
     inquiry: "Inquiry"
 
 
@@ -57,7 +57,7 @@ class ForTalk:
     """Reason for opening the microphone after an announcement: a program started a conversation."""
 
     caller: str
-    instruction: str = ""  # for the model, with the next turn alone
+    instruction: str = ""  # for the model, in the next turn only
 
 
 Then = ForAnswer | ForTalk
@@ -65,12 +65,12 @@ Then = ForAnswer | ForTalk
 
 Source = Literal[
     "voice",  # with the wake word or a button
-    "follow_up",  # after a question of ours
-    "barge_in",  # by interrupting our voice
+    "follow_up",  # after an answer, without the wake word
+    "barge_in",  # by interrupting Hearth
     "text",
     "announcement",
 ]
-STOP_WORD = "stop"  # a word of the wake engine that opens no turn but asks for silence
+STOP_WORD = "stop"  # wake word that asks for silence instead of opening a turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ class WakeHeard:
 
     word: str
     score: float  # 0 to 1
-    at_ms: float  # when it fired
+    at_ms: float  # when the engine fired
     mark_ms: float  # start of the turn's audio
     pressed: bool = False  # opened by a button or the API, without a wake word
-    caller: str = ""  # the program that opened it, announced by our tone; "" for a person
+    caller: str = ""  # the program that opened it, after a tone; "" for a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class SpeechEnded:
 class SpeechHeld:
     """The speech has been voiced for `Rules.barge_in_ms`, long enough to interrupt Hearth."""
 
-    at_ms: float  # when it was decided
+    at_ms: float  # time of the decision
     began_ms: float  # first voiced sample
 
 
@@ -171,7 +171,7 @@ class Typed:
     """A person typed a sentence, or a program sent one. Answers to programs are not spoken."""
 
     text: str
-    caller: str = ""  # the program, "" for a person
+    caller: str = ""  # the program's name, "" for a person
     owner: ConversationOwner = PEOPLE
     terminal: AtTerminal | None = None  # the terminal that prints the turn, if any
 
@@ -183,7 +183,7 @@ class Announced:
     text: str
     language: str
     manner: Manner = PLAIN
-    then: Then | None = None  # reason to open the microphone afterwards; None keeps it closed
+    then: Then | None = None  # why the microphone opens afterwards; None keeps it closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class OpeningSounded:
     """The tone that precedes opening the microphone for a program has ended."""
 
     turn: int
-    heard: bool  # False if nobody can have heard it
+    heard: bool  # False if the tone was not audible
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ class StopAsked:
 class StopHeard:
     """This device recognised a stop word. The conversation may have moved on in the meantime."""
 
-    after: int  # number of the newest turn when it was said
+    after: int  # number of the newest turn when the stop word was said
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,7 @@ class ConfirmationSettled:
     turn: int
     new_command: bool = False  # the reply was a command and becomes a turn of its own
     text: str | None = None  # the new command, if it was typed
-    more: bool = False  # the turn goes on with another question or with the brain's answer
+    more: bool = False  # the turn continues with another question or an answer
     terminal: AtTerminal | None = None  # the terminal where the new command was typed
 
 

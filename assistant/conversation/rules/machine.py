@@ -79,9 +79,9 @@ __all__ = ["Machine", "MicrophoneState", "Rules", "State", "reduce"]
 
 _BUSY = frozenset({State.THINKING, State.SPEAKING})
 _IN_TURN = _BUSY | {State.WAKING, State.LISTENING, State.CONFIRMING}
-# States in which a rising wake word would open a turn and no brain is at work yet.
+# States in which a wake word would open a turn and no brain is working yet.
 _BEFORE_A_TURN = frozenset({State.IDLE, State.FOLLOW_UP, State.SPEAKING})
-# In CONFIRMING, an answer may begin with the wake word, which is then part of the answer.
+# In CONFIRMING, the wake word is part of the answer.
 _DEAF_TO_WAKE = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FAULT})
 _FROM_THE_EAR = (WakeRising, WakeHeard, SpeechStarted, SpeechEnded, SpeechHeld, SpeechPassed)
 
@@ -97,7 +97,7 @@ def reduce(machine: Machine, event: Event) -> Step:
     if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
         return machine, []  # belongs to a turn that was cancelled or is over
     if machine.muted and isinstance(event, _FROM_THE_EAR):
-        return machine, []  # from a frame in progress when we were muted
+        return machine, []  # from a frame that was in progress when muted
     after, effects = voice.next_said(*_HANDLERS[type(event)](machine, event))
     return voice.settle(machine, after, effects)
 
@@ -154,9 +154,9 @@ def _speech_started(machine: Machine, event: SpeechStarted) -> Step:
                 source="follow_up",
                 since_ms=microphone.begun_at(machine, event.at_ms),
             )
-            # Skip audio from before the microphone was opened: it was not addressed to us.
+            # Skip audio from before the microphone was opened: it was not addressed to Hearth.
             mark = max(machine.since_ms, event.at_ms - machine.rules.pre_roll_ms)
-            # An answer to our question is not a request out of nowhere.
+            # An answer to Hearth's own question may follow its speech closely.
             near = not machine.asks and near_own_speech(machine, event.at_ms)
             opening = OpenTurn(turn, "follow_up", mark_ms=mark, near_own_speech=near)
             if talk is not None and isinstance(talk.then, ForTalk):
@@ -222,7 +222,7 @@ def _source_ended(machine: Machine, event: SourceEnded) -> Step:
 
 def _typed(machine: Machine, event: Typed) -> Step:
     if event.caller and not machine.rests:
-        return machine, []  # a program interrupts nobody
+        return machine, []  # programs never interrupt
     before: list[Effect] = []
     if machine.state in _IN_TURN:
         before = [StopWatching(), *cancel(machine, "barge_in")]
@@ -274,7 +274,7 @@ def _brain_failed(machine: Machine, event: BrainFailed) -> Step:
 
 
 def _speech_not_meant(machine: Machine, event: SpeechNotMeant) -> Step:
-    # A tone and no words: people who were not talking to us want no answer.
+    # Play only a tone, because people who were not talking to Hearth want no answer.
     ignored = replace(machine, state=_at_least_thinking(machine), error=_NOT_MEANT)
     return ignored, [
         *_stop_listening(machine),
@@ -337,7 +337,7 @@ def _think(machine: Machine, speech_end_ms: float | None, decided_ms: float) -> 
 
 
 def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
-    # Silently: a false wake must not make the device talk.
+    # Stay silent: a false detection must not make the device talk.
     return replace(machine, state=State.IDLE), [
         StopWatching(),
         # Cancel first, so that the end of the audio does not make a recogniser process silence.

@@ -73,13 +73,13 @@ def muted(machine: Machine, event: Muted) -> Step:
             silent, effects = unanswered(machine, waited=True)
             return silent, [ForgetSound(), *effects]
         case _:
-            return machine, [ForgetSound()]  # an answer in progress is still given
+            return machine, [ForgetSound()]  # an answer in progress continues
 
 
 _LOST = "microphone.lost_while_speaking"
 
 
-# A microphone opened by a program: a tone comes first, and the time is always limited.
+# A microphone opened by a program: a tone precedes it, and the time is limited.
 
 
 def wants_opening(machine: Machine) -> bool:

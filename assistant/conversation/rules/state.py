@@ -7,18 +7,18 @@ from typing import Literal
 from assistant.conversation.rules.events import Announced, AnswersBy, ForAnswer, Source, Then
 from audio.device_status import MicrophoneStatus
 
-# The answers after which the microphone stays open.
+# Answers after which the microphone stays open.
 FollowUp = Literal["question", "always", "never"]
-ANNOUNCEMENTS_WAITING = 16  # beyond this the oldest is dropped, because the newest is still true
+ANNOUNCEMENTS_WAITING = 16  # above this, the oldest is dropped
 
 
 class State(Enum):
     IDLE = auto()  # waiting for the wake word
     WAKING = auto()  # the wake word was heard, but the command has not begun
-    LISTENING = auto()  # the person is speaking to us
-    THINKING = auto()  # the sentence is over, but nothing of the answer has been played
+    LISTENING = auto()  # the person is speaking to Hearth
+    THINKING = auto()  # the sentence is over, but the answer has not started to play
     SPEAKING = auto()  # the answer is being played
-    CONFIRMING = auto()  # we asked for confirmation and wait for the answer or hear it
+    CONFIRMING = auto()  # waiting for, or hearing, the answer to a question
     FOLLOW_UP = auto()  # after an answer; the microphone is open without a wake word
     FAULT = auto()  # no microphone; typed turns still work
 
@@ -27,34 +27,34 @@ class MicrophoneState(Enum):
     """State of the audio source."""
 
     OPEN = auto()
-    ENDED = auto()  # a file that has ended, or a process that only takes typed turns
-    LOST = auto()  # a device that is being looked for
+    ENDED = auto()  # the file has ended, or the process has only typed turns
+    LOST = auto()  # Hearth is trying to reopen the device
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """Time limits and preferences. Times are milliseconds of audio unless noted."""
 
-    settle_ms: float = 200  # speech this soon after the detection may be the end of the wake word
+    settle_ms: float = 200  # sooner after detection, speech may be part of the wake word
     wake_sound_ms: float = 400  # the wake sound is played only after this much silence
     no_speech_ms: float = 5_000  # after the wake word
     longest_ms: float = (
-        20_000  # from the detection, or the start of a follow-up, to the end of the sentence
+        20_000  # from the wake word, or the start of a follow-up, to the end of the sentence
     )
     follow_up_ms: float = 8_000  # the microphone stays open this long after a question
-    pre_roll_ms: float = 300  # audio kept from before the speech that answers a question
-    echo_tail_ms: float = 200  # speech this soon after our own voice may be its echo
-    confirm_ms: float = 20_000  # time to answer a confirmation
-    # A request this soon after our own voice must not unlock or open anything.
+    pre_roll_ms: float = 300  # audio kept from before the speech of a follow-up or answer
+    echo_tail_ms: float = 200  # speech this soon after Hearth's own may be its echo
+    confirm_ms: float = 20_000  # time to answer a confirmation question
+    # A request this soon after Hearth's own speech must not unlock or open anything.
     own_speech_ms: float = 2_000
-    barge_in_ms: float = 300  # speech that lasts this long interrupts our voice
-    # A wake word this soon after the start of an interruption is its beginning.
+    barge_in_ms: float = 300  # speech that lasts this long interrupts Hearth
+    # A wake word this soon after the start of an interruption belongs to it.
     wake_first_ms: float = 1_000
     stop_word_ms: float = 1_500  # longest stop word
-    thinking_ms: float = 1_500  # real time without a word before a tone says that we are working
-    thinking_again_ms: float = 4_000  # and before the next tone
-    # What interrupts our voice: speech, if our own voice is removed from the microphone signal;
-    # otherwise only the wake word and a stop word.
+    thinking_ms: float = 1_500  # silence in real time before the first thinking tone
+    thinking_again_ms: float = 4_000  # silence before the next thinking tone
+    # "speech" needs Hearth's own voice removed from the microphone signal; with "wake", only the
+    # wake word and a stop word interrupt Hearth.
     barge_in: Literal["speech", "wake"] = "wake"
     follow_up: FollowUp = "question"
 
@@ -69,24 +69,24 @@ class Machine:
     source: Source = "voice"  # origin of the newest turn
     since_ms: float = 0.0  # start of WAKING, LISTENING, CONFIRMING or FOLLOW_UP
     now_ms: float = 0.0  # time of the latest Tick
-    sounded: bool = False  # the wake sound of this turn has been played
+    sounded: bool = False  # the turn's wake sound has been played
     asks: bool = False  # the answer ends in a question
     over: bool = False  # the person has said goodbye: no follow-up
-    confirming: AnswersBy | None = None  # a confirmation is needed, by this channel
+    confirming: AnswersBy | None = None  # channel of the open question's answer
     answering: bool = False  # in CONFIRMING: the person is answering
-    answer_near: bool = False  # the answer began so soon after our question that it may be its echo
-    # Time when our own voice last ended, in this source's time.
+    answer_near: bool = False  # the answer may be the question's echo
+    # Source time at which Hearth's own speech last ended.
     silent_since_ms: float | None = None
-    # Time since which somebody speaks over our voice or a ringing timer.
+    # Start of speech over Hearth's own or over a ringing timer; None without such speech.
     over_ms: float | None = None
-    ringing: bool = False  # a timer rings between the turns
+    ringing: bool = False  # a timer rings between turns
     acknowledged: bool = False  # a tone has acknowledged the command
-    error: tuple[str, str] | None = None  # kind and sentence, once the turn has failed
-    silent: bool = False  # nothing of the turn sounds: a program's sentence, or a terminal's
+    error: tuple[str, str] | None = None  # (kind, message) once the turn has failed
+    silent: bool = False  # a typed turn of a program or terminal, without sound
     microphone: MicrophoneState = MicrophoneState.OPEN
-    muted: bool = False  # muted; what is in progress is still answered
+    muted: bool = False  # a turn in progress is still answered
     announcing: Announced | None = None  # the announcement of the newest turn
-    announcements: tuple[Announced, ...] = ()  # announcements waiting for the conversation to rest
+    announcements: tuple[Announced, ...] = ()  # waiting for an idle conversation
 
     @property
     def then(self) -> Then | None:
@@ -160,7 +160,7 @@ _OPEN_EARS = frozenset(
     {State.IDLE, State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLOW_UP}
 )
 _RESTING = frozenset({State.IDLE, State.FAULT})
-# Not while the brain is thinking: the word may be the end of the sentence just heard.
+# Not while the brain is thinking, because the word may end the sentence just heard.
 _STOPS_BY_EAR = frozenset({State.SPEAKING, State.CONFIRMING, State.FOLLOW_UP})
 _TIMED = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLOW_UP})
 

@@ -90,7 +90,7 @@ def _is_unspoken(machine: Machine) -> bool:
     return machine.source in _UNSPOKEN
 
 
-# Talking over our voice: what lowers it, what interrupts it and what is ignored.
+# Talking over Hearth: what lowers its voice, what interrupts it and what is ignored.
 
 
 CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
@@ -277,7 +277,7 @@ _IN_TURN = frozenset(
 )
 
 
-# Announcements wait and never interrupt a turn.
+# Announcements, which wait and never interrupt a turn.
 
 
 def waits(machine: Machine, event: Announced) -> Step:
@@ -313,7 +313,7 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
     return announcing, [*effects, opening]
 
 
-# Open questions: who may answer, for how long, and what ends them.
+# Open questions: how long they wait, and what ends them.
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
@@ -362,7 +362,7 @@ def settled(machine: Machine, event: ConfirmationSettled) -> Step:
     """Continue after a confirmation: speak the result, or open a turn for the new command."""
     told = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
-        # The question may have been answered elsewhere while the person was being listened to.
+        # The question may have been answered elsewhere while Hearth was listening.
         ear = machine.state is State.CONFIRMING and machine.confirming == "ear"
         deaf: list[Effect] = [StopWatching(), NoAnswer(machine.turn, waited=True)] if ear else []
         return told, deaf if event.more else [*deaf, FinishSpeech(machine.turn)]
