@@ -19,7 +19,7 @@ Shown = bool | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An entity's definition, with the fields that Home Assistant uses."""
+    """Definition of an entity, in Home Assistant's terms."""
 
     icon: str  # name of a Material Design icon
     value: Callable[[StatusSnapshot], Shown]

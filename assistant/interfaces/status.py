@@ -66,7 +66,7 @@ class TurnStats(Opened):
 
     @property
     def day(self) -> datetime:
-        """Midnight at which counting of today's cost began."""
+        """Local midnight from which today's cost is counted."""
         return self._day
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
@@ -208,7 +208,7 @@ class StatusSnapshot:
     brain: str | None = None
     latency_ms: float | None = None
     cost_usd: float | None = None
-    day: datetime | None = None  # midnight at which counting of the cost began
+    day: datetime | None = None  # local midnight from which the cost is counted
     next_timer: datetime | None = None
     timers: int = 0
 

@@ -97,7 +97,7 @@ def audit_rows(
 
 
 def erase_audit_words(db: sqlite3.Connection, before: str) -> None:
-    """Erase transcripts, arguments and sentences from rows older than `before`."""
+    """Erase transcripts, arguments and sentences from rows older than the given time."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL "
         f"WHERE at < ? AND {AUDIT_HAS_WORDS}",
@@ -114,7 +114,7 @@ def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
 
 
 def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
-    """Delete rows older than `before`. The database's triggers refuse any other deletion."""
+    """Delete rows older than the given time. The database's triggers refuse any other deletion."""
     db.execute("INSERT INTO audit_erasing (before) VALUES (?)", (before,))
     db.execute("DELETE FROM audit WHERE at < ?", (before,))
     db.execute("DELETE FROM audit_erasing")

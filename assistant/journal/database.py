@@ -119,7 +119,7 @@ class Database:
         await self._in_thread(lambda: self._bare(query))
 
     async def erase_set_aside(self, before: datetime) -> None:
-        """Delete backups of damaged files that were made before `before`. Raises StoreError."""
+        """Delete backups of damaged files that are older than the given time. Raises StoreError."""
         try:
             await self._in_thread(lambda: erase_set_aside(self._path, before))
         except OSError as error:
@@ -204,7 +204,6 @@ class Database:
         return self._transact(work, durable, writes)
 
     def _told(self, job: Callable[[], T]) -> T:
-        """Run a job, converting its errors to StoreError."""
         try:
             return job()
         except TooNewError:
@@ -227,8 +226,8 @@ class Database:
                 self._fail(error)
 
     def _heal(self, broken: int) -> None:
-        """Replace the damaged file, unless it has been replaced already. `broken` is the damaged
-        file's inode.
+        """Replace the damaged file. `broken` is its inode, which shows whether it was already
+        replaced.
 
         If that fails, the damaged file stays open, so that its intact parts can still be read.
         """

@@ -263,7 +263,7 @@ def check(path: Path) -> str:
 
 
 def erase_set_aside(path: Path, before: datetime) -> None:
-    """Delete backups of damaged files that were made before `before`. Raises OSError.
+    """Delete backups of damaged files that are older than the given time. Raises OSError.
 
     Whole files are deleted, because single transcripts can't be erased from a damaged file.
     """

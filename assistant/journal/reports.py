@@ -82,7 +82,6 @@ def share_of(command: CommandTurn, following: CommandTurn | None) -> Share:
 
 
 def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
-    """Return True if `following` undid or corrected the command."""
     soon = following.at - command.at <= _CORRECTED_WITHIN
     return soon and any(
         name in CORRECTING and status is Status.DONE for name, _, status in following.calls
@@ -169,7 +168,7 @@ def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row 
 
 
 def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
-    """Return all commands since `since`, oldest first.
+    """Return all commands since the given time, oldest first.
 
     If all of a command's calls were allowed and succeeded, `calls` is empty, because they can't
     change the result and reading thousands of them would be slow.
@@ -244,7 +243,7 @@ class Reports:
         return [CostRow(**row) for row in rows]
 
     async def shares(self, since: datetime) -> Shares:
-        """Count people's commands since `since` by result."""
+        """Count people's commands since the given time, by result."""
         judged = await self._database.read(lambda db: judged_commands(db, instant(since)))
         return shares_of(judged)
 
@@ -254,7 +253,8 @@ class Reports:
         return await self._database.run(lambda db: mark_turn(db, turn_id, mark), durable=True)
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
-        """Return a person's newest command since `since`, or None (see `Shares`)."""
+        """Return the newest command that a person gave since the given time, or None (see
+        `Shares`)."""
         span = (instant(since), instant(self._clock.now()))
         row = await self._database.read(lambda db: newest_command(db, *span))
         return turn_from(row) if row is not None else None

@@ -56,8 +56,8 @@ def erase_before(db: sqlite3.Connection, words: str, rows: str, now: str) -> Non
 
 
 def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Delete turns, calls, audit rows, faults, and finished timers and announcements older than
-    `before`."""
+    """Delete turns, calls, audit rows, faults, and finished timers and announcements from before
+    the given time."""
     db.execute("DELETE FROM turns WHERE started_at < ?", (before,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (before,))
     erase_audit_rows(db, before)
@@ -67,7 +67,7 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Erase transcripts, answers, arguments and other text from rows older than `before`."""
+    """Erase transcripts, answers, arguments and other text from rows older than the given time."""
     # Skip rows without text, because every updated row is written to the disk again.
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"

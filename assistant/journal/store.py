@@ -159,7 +159,7 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """Return the total cost in USD of the turns since `since`, except those with an id in
+        """Return the cost in USD of all turns since the given time, except those with ids in
         `besides`."""
         rows = await self._rows(
             # The SQL is the same for any number of ids, because the connection caches statements.
@@ -385,7 +385,7 @@ class Store:
         restore_timers(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
-        """Change a row, durably. Returns False if no row matched."""
+        """Change a row and wait until it is on the disk. Returns False if no row matched."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
 

@@ -42,7 +42,7 @@ def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRe
 
 
 def erase_faults(db: sqlite3.Connection, before: str) -> None:
-    """Delete faults that ended before `before`."""
+    """Delete faults that ended before the given time."""
     db.execute("DELETE FROM faults WHERE ended_at < ?", (before,))
 
 
@@ -270,12 +270,12 @@ def take_occurrence(
 
 
 def erase_timers(db: sqlite3.Connection, before: str) -> None:
-    """Delete finished timers that were due before `before`."""
+    """Delete finished timers that were due before the given time."""
     db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (before,))
 
 
 def erase_timer_words(db: sqlite3.Connection, before: str) -> None:
-    """Erase the name, text and payload of finished timers that were due before `before`."""
+    """Erase the name, text and payload of finished timers that were due before the given time."""
     db.execute(
         "UPDATE timers SET name = '', text = '', payload = NULL "
         "WHERE status <> 'running' AND due < ? "

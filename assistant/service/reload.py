@@ -115,6 +115,5 @@ class Reloading:
             _log.debug("cannot save the result of the reload: %s", error)
 
     def _begin_at(self) -> int:
-        """Return the last request number of the previous process."""
         before = read_news(self._folder) if self._folder is not None else None
         return before.number if before is not None else 0

@@ -177,7 +177,10 @@ class Service:
 
 @contextmanager
 def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
-    """Handle SIGTERM, and also SIGHUP if there is no terminal (closing one sends SIGHUP)."""
+    """Handle SIGTERM, and handle SIGHUP if stdin isn't a terminal.
+
+    A closing terminal also sends SIGHUP, which must end Hearth.
+    """
     loop = asyncio.get_running_loop()
     followed = {signal.SIGTERM: stop}
     if sys.stdin is None or not sys.stdin.isatty():  # stdin is None if it was closed

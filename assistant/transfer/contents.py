@@ -152,7 +152,7 @@ _OPENINGS = TypeAdapter(dict[str, frozenset[str]])
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A backup's data, parsed."""
+    """A backup's parsed data."""
 
     settings: str | None = None  # TOML without secrets; None if there was no file
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -249,7 +249,6 @@ class Inbox(Opened):
     # --- questions
 
     async def _until_answered(self, asked: Asked) -> None:
-        """Ask the question, wait for the answer, and fire the events that report it."""
         try:
             answer = await self._box.question(asked.request, CALLER)
         except NotPossible as error:

@@ -181,8 +181,6 @@ class DeviceSensors(Opened):
             self._pause_s, self._said = _PAUSE_S[0], ""
 
     async def _send(self, webhook_id: str) -> None:
-        """Update all sensors if any has changed, and register missing ones. Raises
-        IntegrationError."""
         told, sensors, connection = self._told, self._sensors(), self._connections
         if sensors == told:
             return

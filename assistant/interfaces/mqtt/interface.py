@@ -169,8 +169,7 @@ class MqttInterface(Opened):
         self._queue(self._topics.answer, told)
 
     def _stands(self, key: str) -> None:
-        """Publish an unchanged state again, so that Home Assistant drops the value that was
-        refused."""
+        """Publish an unchanged state again, because Home Assistant may show the refused value."""
         self._told.pop(key, None)
         self._changed.set()
 
