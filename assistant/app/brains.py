@@ -264,7 +264,6 @@ class _BrainFactory:
             self._live_brain.forget()
 
     def openings(self) -> int:
-        """Return how many Gemini Live sessions were opened or resumed."""
         return 0 if self._live_brain is None else self._live_brain.openings
 
     def learn(self, text: str) -> None:
@@ -273,7 +272,6 @@ class _BrainFactory:
             self._live_brain.learn(text)
 
     def tell_heard(self, brain: str, turn_id: str, heard: str) -> None:
-        """Tell Gemini Live how much of its interrupted answer the user heard."""
         if self._live_brain is not None and self._live_brain.name == brain:
             self._live_brain.cut_off(turn_id, heard)
 

@@ -154,8 +154,6 @@ def _turn_services(
     *,
     ahead: bool,
 ) -> TurnServices:
-    """Create the services that turns use. With `ahead`, voices synthesise common phrases in
-    advance."""
     settings, controls = conversation.settings, conversation.controls
     voices = partial(voices_of, speed=controls.pace, ahead=ahead)
     return TurnServices(

@@ -161,8 +161,6 @@ async def serve(settings: Settings, hooks: Hooks) -> Ended:
 
 
 class _Service:
-    """A running conversation and the parts opened around it."""
-
     def __init__(
         self,
         conversation: BoxConversation,

@@ -45,7 +45,6 @@ class PolicyContexts:
     ratings."""
 
     def __init__(self, kept: SmallValues, clock: Clock, settings: Settings) -> None:
-        """`kept` is the store that contains the mode and the ratings."""
         self.modes = ModeKeeper(kept, clock, Mode(settings.policy.mode))
         self.ratings = Ratings(kept)
         self._clock = clock
@@ -94,8 +93,6 @@ def _rule(rule: PolicyRule) -> OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Governed:
-    """The guards of tool calls, and the undo stack."""
-
     governance: CallGuards
     undo: UndoStack
     keeps_words: Callable[[], bool]  # returns False if transcripts are not stored (guest mode)

@@ -154,8 +154,6 @@ def _report(watched: Watched) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Interfaces:
-    """The running interfaces, their HTTP port and the current problems."""
-
     box: Box
     port: int  # port of the HTTP interface
     troubles: HealthMonitor
@@ -250,7 +248,6 @@ def _box(
 def _troubles(
     app: App, sound: "SoundState | None", looks: Mapping[str, Callable[[], str]]
 ) -> dict[str, str]:
-    """Return the current problems: a sentence for each part that has one."""
     found = {} if sound is None else dict(sound.troubles)
     found |= {what: problem for what, look in looks.items() if (problem := look())}
     client = app.home.client
@@ -299,7 +296,6 @@ def _wyoming(app: App, stay: DaemonServices) -> "WyomingInterface":
 
 
 async def _serve(stack: AsyncExitStack, settings: Settings, box: Box, page: Page) -> int:
-    """Serve HTTP, including MCP and the metrics page, and return the port."""
     guard = await open_guard(settings)
     callbacks = [f"{settings.home_assistant.url}{CALLBACK}", *settings.http.mcp_callbacks]
     mcp = McpServer(box, guard, own_version(), turns=settings.http.mcp_turns, callbacks=callbacks)

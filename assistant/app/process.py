@@ -147,7 +147,6 @@ class LoopLag:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic, every_s: float = EVERY_S) -> None:
-        """`now` returns the time of a monotonic clock, in seconds."""
         self._now = now
         self._every_s = every_s
         self._lags: deque[float] = deque(maxlen=_KEPT)

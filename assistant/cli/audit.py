@@ -112,7 +112,6 @@ def _print(rows: Sequence[AuditRecord]) -> None:
 
 
 def _asked(row: AuditRecord) -> RenderableType:
-    """Format a call's transcript, tool, arguments and entities."""
     given = ", ".join(f"{key}={value}" for key, value in row.arguments.items())
     lines = [f"“{row.heard}”"] if row.heard else []
     lines += [f"{row.name} ({row.server})", *([given] if given else []), *row.entities]
@@ -120,7 +119,6 @@ def _asked(row: AuditRecord) -> RenderableType:
 
 
 def _decided(row: AuditRecord) -> RenderableType:
-    """Format the decision with its tier, its rule and who confirmed it."""
     decision = Text(row.decision, style=_DECISION_COLOURS[row.decision])
     rule = f", {row.rule}" if row.rule else ""
     by = [f"by {row.confirmed_by}"] if row.confirmed_by else []
@@ -128,7 +126,6 @@ def _decided(row: AuditRecord) -> RenderableType:
 
 
 def _end(row: AuditRecord) -> RenderableType:
-    """Format a call's status, duration and observed state changes."""
     end = Text(f"{row.status} {row.ms:.0f} ms", style=_STATUS_COLOURS.get(row.status, "red"))
     seen = [f"{one.entity_id} {one.before or '?'} → {one.after or '?'}" for one in row.observed]
     return stacked(end, *seen)

@@ -9,8 +9,6 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A command's entry in the overview."""
-
     summary: str  # begins with a verb; one line, no full stop
     module: str  # in this package; with ":NAME" if its CliCommand is not called COMMAND
 
@@ -61,7 +59,6 @@ def answer(words: Sequence[str]) -> int | None:
 
 
 def no_such(word: str) -> str:
-    """Return the error message for an unknown command."""
     shown = word.encode("unicode_escape", "replace").decode("ascii") if not _plain(word) else word
     if word.startswith("-"):
         near = get_close_matches(word, ("--help", "--version"), 1)

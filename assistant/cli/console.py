@@ -100,12 +100,10 @@ def worded(template: str, **values: object) -> Text:
 
 
 def stacked(*lines: Text | str) -> Group:
-    """Stack several lines in one table cell."""
     return Group(*lines)
 
 
 def _escaped(text: Text) -> Text:
-    """Escape control characters in the text and keep its styles."""
     if escaped(text.plain) == text.plain:
         return text
     return _respelled(text, list(escaped_signs(text.plain)))[0]

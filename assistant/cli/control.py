@@ -75,7 +75,6 @@ class Control:
                 writer.close()
 
     async def close(self) -> None:
-        """Cancel the running commands and wait for them to end."""
         for task in tuple(self._serving):
             task.cancel()
         if self._serving:
@@ -158,7 +157,6 @@ class _Client:
         self.gone = asyncio.create_task(self._read(reader), name="a terminal's lines")
 
     def stream(self, name: str) -> TextIO:
-        """Return a stream that prints on the client's stdout ("out") or stderr ("error")."""
         return cast(TextIO, _Stream(self._writer, name))
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
@@ -182,7 +180,6 @@ class _Client:
         self.gone.cancel()
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
-        """Queue the lines that the client sends, until it disconnects."""
         with contextlib.suppress(OSError, ValueError):
             while line := await reader.readline():
                 self._lines.put_nowait(str(json.loads(line)["line"]))

@@ -86,7 +86,6 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
 
 
 def _today(spent: float, cap: float) -> Iterator[Text]:
-    """Draw today's costs as a bar that is full at the daily cap."""
     share = min(1.0, spent / cap) if cap > 0 else 1.0
     colour = "red" if share >= 1 else "yellow" if share >= _NEAR else "green"
     full = round(share * _BAR)
@@ -97,7 +96,6 @@ def _today(spent: float, cap: float) -> Iterator[Text]:
 
 
 def _usd(cost: float) -> str:
-    """Format an amount, with four decimals if it is below a dollar."""
     return f"${cost:.2f}" if cost == 0 or cost >= 1 else f"${cost:.4f}"
 
 

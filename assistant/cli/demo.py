@@ -60,7 +60,6 @@ def show_scene(
 
 
 def show_house(console: Terminal, described: str) -> None:
-    """Print the house with one row per room."""
     table = Table.grid(padding=(0, 2))
     for line in described.split("\n"):
         area, _, things = line.partition("  ")
@@ -133,7 +132,6 @@ def need_programs() -> None:
 
 
 def _write_configuration(folder: Path) -> None:
-    """Write a configuration file with which other commands use the simulated house."""
     text = _CONFIGURATION.format(data=json.dumps(str((folder / "data").absolute())))
     (folder / _CONFIGURATION_NAME).write_text(text, encoding="utf-8")
 

@@ -64,7 +64,6 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _measure(settings: Settings, *, as_json: bool) -> int:
-    """Measure and print the echo between the two configured devices."""
     audio = settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
         raise Failed(
@@ -128,7 +127,6 @@ def _table(devices: Sequence[DeviceInfo], levels: Sequence[float | None]) -> Tab
 
 
 def _name(device: DeviceInfo) -> RenderableType:
-    """Return a device's name with its description below."""
     if device.description in ("", device.name):
         return device.name
     return stacked(device.name, Text(device.description, style="dim"))
@@ -144,7 +142,6 @@ def _level(dbfs: float | None) -> str:
 
 
 def _plain(device: DeviceInfo, level: float | None) -> dict[str, object]:
-    """Return the JSON object for a device."""
     return {
         "name": device.name,
         "kind": device.kind,

@@ -84,7 +84,6 @@ def _configuration(file: str) -> Finding:
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """Show the name of the current check, if stderr is a terminal."""
     console = Terminal(stderr=True)
     if not console.is_terminal:
         yield unwatched

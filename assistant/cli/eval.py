@@ -100,7 +100,6 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check(arguments: argparse.Namespace, settings: Settings) -> None:
-    """Check the options, the consent and the key. Raises Failed."""
     if not settings.privacy.accept_cloud:
         raise Failed(NO_CONSENT, 2)
     if not settings.gemini.api_key.get_secret_value().strip():

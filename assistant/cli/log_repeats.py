@@ -27,7 +27,6 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
     """
 
     def __init__(self, stream: TextIO, now: Callable[[], float] = time.monotonic) -> None:
-        """`now` returns the time of a monotonic clock, in seconds."""
         super().__init__(stream)
         self._now = now
         self._troubles: dict[tuple[str, int, str], _Trouble] = {}
@@ -60,7 +59,6 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
 
 
 def _text(record: logging.LogRecord) -> str:
-    """Return the record's message together with its exception, if it has one."""
     error = record.exc_info[1] if record.exc_info else None
     return f"{record.getMessage()} {type(error).__name__} {error}" if error else record.getMessage()
 

@@ -154,7 +154,6 @@ def _tell_of_the_rest(
 
 
 def _tell(entry: ModelEntry, console: Terminal) -> None:
-    """Print a model's name, size and licence."""
     said = [f"{entry.name}: {megabytes(entry.size)}, licence: {entry.licence}"]
     if entry.noncommercial:
         said.append("not for commercial use")
@@ -164,7 +163,6 @@ def _tell(entry: ModelEntry, console: Terminal) -> None:
 
 
 def _bar(console: Terminal) -> Progress:
-    """Return progress bars, which are disabled if the output isn't a terminal."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -49,7 +49,6 @@ def earlier_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wants_other_command(arguments: argparse.Namespace) -> bool:
-    """Return True if any of the replaced options is given."""
     return any(True for _ in _given(arguments))
 
 
@@ -100,7 +99,6 @@ def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal
 
 
 def _names(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the keys in `_NOW` of the options that are given."""
     return (name for name in _NOW if getattr(arguments, name) not in (None, False))
 
 

@@ -76,7 +76,6 @@ async def settle_given(answers: Answers, present: Settings, console: Terminal) -
 
 
 async def _try_word(settings: Settings) -> None:
-    """Raise Failed if the wake word's model can't be loaded."""
     try:
         engine = await asyncio.to_thread(wake_engine, settings)
     except AudioError as error:
@@ -156,7 +155,6 @@ class TerminalPerson:
 
 
 def _drawn(reading: Reading) -> Text:
-    """Draw one line with the current level and the wake word's best score."""
     loud = reading.loudness
     line = Text("   level ")
     line.append(bar(loud.now, _METER), style="red" if loud.clipped else "green")

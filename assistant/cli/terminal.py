@@ -47,7 +47,6 @@ remote_terminal: ContextVar[RemoteTerminal | None] = ContextVar("remote_terminal
 
 
 def output(*, error: bool = False) -> TextIO:
-    """Return the stream that the current command prints to."""
     remote = remote_terminal.get()
     if remote is not None:
         return remote.error if error else remote.out
@@ -123,7 +122,6 @@ class Parser(argparse.ArgumentParser):
         return f"Unknown option {given}" + (f"; did you mean {near[0]}?" if near else "")
 
     def _known(self) -> list[str]:
-        """Return the long options of this parser and of its subcommands."""
         found = [name for one in self._actions for name in one.option_strings if name[1] == "-"]
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
@@ -165,8 +163,6 @@ Beside = Callable[[argparse.Namespace, "App", "Prompter | None"], Coroutine[Any,
 
 @dataclass(frozen=True, slots=True)
 class CliCommand:
-    """A command of the `hearth` program."""
-
     name: str
     examples: Sequence[str]  # for --help
     add_arguments: Callable[[argparse.ArgumentParser], None]

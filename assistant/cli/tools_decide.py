@@ -81,7 +81,6 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the `approve` subcommand."""
     parser = actions.add_parser(
         "approve",
         help="review changed tools of untrusted servers, and approve them",
@@ -97,7 +96,6 @@ def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentPar
 
 
 def _look_at(name: str, home: HomeContext) -> None:
-    """Raise Failed if the tool's server is not responding."""
     server = name.partition("/")[0]
     states = {state.name: state for state in home.hub.states()}
     if server in states and not states[server].ok:
@@ -134,7 +132,6 @@ def _changes(one: Waiting) -> list[str]:
 
 
 def _lines(seen: Mapping[str, str]) -> list[str]:
-    """Wrap a tool's title, description and schema for the terminal."""
     lines = []
     for part in _PARTS:
         for line in seen.get(part, "").split("\n"):
@@ -189,7 +186,6 @@ async def rate(
 
 
 def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the `rate` subcommand."""
     parser = actions.add_parser(
         "rate",
         help="rate scripts with unknown effects and devices that may open a door",

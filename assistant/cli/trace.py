@@ -80,7 +80,6 @@ def _facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
 
 
 def _waterfall(turn: TurnRecord, width: int) -> Table:
-    """Draw a bar for each stage and highlight the longest wait."""
     found = stages(turn.timeline)
     longest = slowest(found)
     first, last = min(turn.timeline.values()), max(turn.timeline.values())
@@ -191,7 +190,6 @@ async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
 
 
 def _turns(turns: Sequence[TurnRecord], width: int) -> Table:
-    """Return a table with one row per turn, in which transcripts are shortened to fit the width."""
     rows = [_row(turn) for turn in reversed(turns)]
     headings = ["time", "turn", "by", "brain", "heard", "first sound", "cost", "end"]
     right = {"first sound", "cost"}
@@ -356,7 +354,6 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
-    """Print the chosen turn, after marking it if `--mark` is given."""
     record = await _meant(store, arguments.turn)
     if arguments.mark is not None:
         await store.reports.mark(record.turn_id, _MARKS[arguments.mark])

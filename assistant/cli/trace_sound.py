@@ -23,7 +23,6 @@ async def play(recording: Recording, settings: Settings) -> None:
 
 
 def why_silent(record: TurnRecord, settings: Settings) -> str:
-    """Explain why a turn has no recording."""
     if record.source not in ("voice", "follow_up", "barge_in"):
         return f"The turn {record.turn_id} was not spoken, so there is no sound of it"
     if not settings.recordings.keep:
@@ -35,7 +34,6 @@ def why_silent(record: TurnRecord, settings: Settings) -> str:
 
 
 def print_recordings(recordings: list[Recording], settings: Settings, *, as_json: bool) -> None:
-    """Print a list of the recordings, in the given order."""
     if as_json:
         rows = [
             {**asdict(one), "file": str(path_of(settings.data_folder, one))} for one in recordings

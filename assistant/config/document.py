@@ -36,7 +36,6 @@ the folder of the configuration file, `journal.path` at the data folder.
 
 
 def document() -> str:
-    """Return the page as Markdown."""
     parts = [_INTRODUCTION]
     for name, section in SECTIONS.items():
         parts.append(_section(f"`[{name}]`", section))

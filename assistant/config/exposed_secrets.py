@@ -27,7 +27,6 @@ class Exposed:
 
     @property
     def sentence(self) -> str:
-        """The problem and the command that fixes it, in one sentence."""
         return f"{self.path} contains secrets, and {self.by} can read it; run: {self.command}"
 
 

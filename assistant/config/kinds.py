@@ -116,14 +116,12 @@ def _pin(pin: SecretStr) -> SecretStr:
 
 
 def at_least_one(values: tuple[object, ...]) -> tuple[object, ...]:
-    """Raise ValueError if the list is empty."""
     if not values:
         raise ValueError("must have at least one entry")
     return values
 
 
 def no_repeats(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-    """Raise ValueError if the list contains a value twice."""
     if len(set(values)) < len(values):
         raise ValueError("must not contain anything twice")
     return values

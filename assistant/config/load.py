@@ -107,7 +107,6 @@ PREFIX = "HEARTH_"
 
 
 def variable(section: str, key: str) -> str:
-    """Return the name of a setting's environment variable."""
     return f"{PREFIX}{section}__{key}".upper()
 
 

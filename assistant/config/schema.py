@@ -69,8 +69,6 @@ def _at(place: tuple[str | int, ...], sentence: str) -> InitErrorDetails:
 
 
 class Settings(Section):
-    """The complete configuration."""
-
     assistant: Assistant = Assistant()
     privacy: Privacy = Privacy()
     home_assistant: HomeAssistant = HomeAssistant()
@@ -163,7 +161,6 @@ def core(annotation: object) -> object:
 
 
 def is_secret(field: FieldInfo) -> bool:
-    """Return True if the value must never be shown."""
     return core(field.annotation) is SecretStr
 
 

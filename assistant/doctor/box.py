@@ -84,7 +84,6 @@ async def _secrets(scene: Scene) -> Found:
 
 
 def judge_secrets(found: Sequence[Exposed]) -> Found:
-    """Warn about files with secrets that other users can read."""
     if not found:
         return good("only Hearth's user can read them")
     told = "; ".join(f"{one.by} can read {one.path}" for one in found)
@@ -142,7 +141,6 @@ class Disk:
 
 
 def judge_disk(disk: Disk) -> Found:
-    """Check free space, write access and wear."""
     told = f"{disk.free_mb / 1024:.1f} of {disk.whole_mb / 1024:.1f} GB free"
     if disk.card:
         told += ", on a card"
@@ -276,14 +274,11 @@ def parse_meminfo(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """The processor temperature, and a Raspberry Pi's throttling state."""
-
     celsius: float | None  # None if there is no sensor
     throttled: int | None  # a Raspberry Pi's status bits; None if unavailable
 
 
 def judge_heat(heat: Heat) -> Found:
-    """Check the temperature, throttling and the power supply."""
     told = "no sensor" if heat.celsius is None else f"{heat.celsius:.0f} °C"
     bits = heat.throttled or 0
     ever = bits | bits >> 16

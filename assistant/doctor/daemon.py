@@ -47,7 +47,6 @@ class Daemon:
 
     @property
     def lets_us_in(self) -> bool:
-        """True if the running Hearth accepted the token."""
         return self.state is not None
 
 
@@ -209,7 +208,6 @@ def _judge_told(daemon: Daemon, state: Mapping[str, Any], version: str) -> Found
 
 
 def judge_lag(daemon: Daemon | None) -> Found:
-    """Check how late the daemon's event loop runs."""
     if daemon is None:
         return good("Hearth is not running")
     if daemon.lag_s is None:
@@ -297,7 +295,6 @@ class Scene:
 
     @property
     def free(self) -> bool:
-        """True if no other Hearth uses the sound devices."""
         return self.daemon is None
 
 

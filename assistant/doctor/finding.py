@@ -14,8 +14,6 @@ LIMIT_S = 15.0  # time limit of one check in seconds
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A check's result."""
-
     status: Status
     detail: str  # result in a few words
     mend: str = ""  # how to fix the problem; "" if there is none
@@ -33,8 +31,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings shown under one title."""
-
     title: str
     findings: Sequence[Finding]
 
@@ -53,7 +49,6 @@ class Check(Generic[Scene]):
 
 
 def good(detail: str) -> Found:
-    """Return a result without problems."""
     return Found("ok", detail)
 
 

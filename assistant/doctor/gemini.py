@@ -198,14 +198,11 @@ async def _word(scene: Scene) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A model's answer and the tokens it used."""
-
     row: ModelRow
     words: str
     used: TokensUsed
 
     def as_record(self, now: datetime) -> TurnRecord:
-        """Return a journal record, so that the answer counts towards the daily cost."""
         used = self.used
         return TurnRecord(
             new_id(now),
@@ -220,7 +217,6 @@ class _Said:
 
 
 async def _say(access: Access, model: str) -> _Said:
-    """Ask the model for a one-word answer. Raises IntegrationError."""
     row, _ = model_row(model, "once")
     words, used = "", TokensUsed(0, 0)
     async with aclosing(OnceClient(access)) as client:

@@ -127,7 +127,6 @@ async def _tools(scene: HouseScene) -> Found:
 
 
 def judge_menu(menu: Menu) -> str:
-    """Summarise how many tools are offered to the model."""
     offered = menu.offered()
     own = sum(entry.server == HOME_ASSISTANT for entry in offered)
     hidden = len(menu.entries) - len(offered)

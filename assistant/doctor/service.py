@@ -51,7 +51,6 @@ def judge_unit(told: Mapping[str, str]) -> Found:
 
 
 def judge_watchdog(told: Mapping[str, str]) -> Found:
-    """Check that systemd restarts Hearth if it crashes or hangs."""
     if told.get("LoadState") == "not-found":
         return good(_NO_UNIT)
     lacks = []
@@ -170,7 +169,6 @@ def judge_exposure(http: Http) -> Found:
 
 
 def judge_console(daemon: Daemon | None) -> Found:
-    """Check that the running Hearth serves the console."""
     if daemon is None:
         return good("not served: Hearth is not running")
     if not daemon.health:

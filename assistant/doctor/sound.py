@@ -85,7 +85,6 @@ def _closed(device: DeviceInfo) -> Found | None:
 
 
 def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
-    """Return the problem that the running Hearth reports for the device, or None."""
     told = (daemon.state or {}).get("troubles") if daemon is not None else None
     what = {"input": "microphone", "output": "loudspeaker"}[device.kind]
     problem = told.get(what) if isinstance(told, dict) else None
@@ -115,7 +114,6 @@ async def _level(scene: Scene) -> Found:
 
 
 def judge_told(daemon: Daemon) -> Found:
-    """Check the microphone level that the running Hearth reports."""
     if not daemon.lets_us_in or daemon.level is None:
         return good(f"not measured: {_HELD}")
     if (daemon.state or {}).get("muted"):

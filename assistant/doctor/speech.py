@@ -25,8 +25,6 @@ from audio.wake import WakeEngine, added_words, built_in_words
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The test result of one language's voice."""
-
     detail: str
     complaint: str = ""  # the problem and the fix
     mute: bool = False  # True if no voice speaks this language
@@ -86,7 +84,6 @@ class Tried:
 
     @property
     def told(self) -> str:
-        """This word's part of the check's result."""
         if self.heard:
             return f"{self.word} heard, {self.best:.2f}"
         if self.known:

@@ -21,7 +21,6 @@ _NOTHING = May()
 async def examine_all(
     settings: Settings, may: May = _NOTHING, watch: Watch = unwatched
 ) -> list[Finding]:
-    """Return all findings as one list."""
     groups = await examine_groups(settings, may, watch)
     return [finding for group in groups for finding in group.findings]
 

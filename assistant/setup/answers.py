@@ -207,7 +207,6 @@ class SetupQuestions:
         self.asked: list[str] = []  # titles of the questions asked so far
 
     def begin(self, title: str) -> None:
-        """Print the title of the next question."""
         self.asked.append(title)
         self.person.tell("")
         self.person.tell(f"{len(self.asked)}  {title}", "bold")

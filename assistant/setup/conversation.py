@@ -38,8 +38,6 @@ _LOCAL = (LOOPBACK, "::1", "localhost")
 
 
 class SetupDialog:
-    """Asks all questions of one setup."""
-
     def __init__(
         self,
         person: Person,
@@ -223,7 +221,6 @@ def _list(sign: str, devices: Sequence[DeviceInfo], name: str, questions: SetupQ
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> None:
-    """Speak a sentence, listen for the wake word, and print the results."""
     person = questions.person
     word = spoken(settings.wake.words[0].model)
     try:

@@ -29,8 +29,6 @@ PLAIN_MODE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file to be written, with its content and mode."""
-
     path: Path
     data: bytes = field(repr=False)
     mode: int = SECRET_MODE
@@ -158,7 +156,6 @@ def secret_file(target: Path, section: str, key: str) -> Path:
 
 
 def secrets_of(answers: Answers) -> dict[tuple[str, str], str]:
-    """Return the secrets among the answers, by section and key."""
     found = {place: getattr(answers, name) for place, name in SECRETS.items()}
     return {place: secret for place, secret in found.items() if secret is not None}
 
@@ -189,7 +186,6 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
 
 
 def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
-    """Return the values to write, without secrets and voices."""
     told = answers.values()
     if answers.wake_word == present.wake.words[0].model:
         told.pop(("wake", "words"), None)  # keep the word's options and the other words
@@ -229,7 +225,6 @@ def _take(document: tomlkit.TOMLDocument, section: str, key: str) -> None:
 
 
 def _inline(value: Any) -> Item | Any:
-    """Convert a dict to an inline table."""
     if not isinstance(value, dict):
         return value
     table = tomlkit.inline_table()
@@ -239,7 +234,6 @@ def _inline(value: Any) -> Item | Any:
 
 
 def _check(document: tomlkit.TOMLDocument, target: Path) -> None:
-    """Raise ConfigError if the new configuration is invalid."""
     try:
         Settings.model_validate(document.unwrap())
     except ValidationError as error:

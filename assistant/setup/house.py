@@ -84,7 +84,6 @@ class HouseQuestions:
         return self._given if kept and self._again else replace(self._given, url=url, token=token)
 
     async def _reach(self, url: str, token: str | None) -> None:
-        """Check the address before asking for the token. Raises IntegrationError."""
         if token is None and url not in (DEMO, self._reached):
             await self._means.reach(url)
             self._reached = url
@@ -99,7 +98,6 @@ class HouseQuestions:
         self._person.tell(str(error), "red")
 
     async def _address(self) -> str | None:
-        """Ask for the address. Return None if the user skips the question."""
         if self._homes is None:
             self._questions.begin("Home Assistant")
             self._person.tell("   Looking for it on your network ...", "dim")
@@ -125,7 +123,6 @@ class HouseQuestions:
         )
 
     async def _token(self, url: str) -> str:
-        """Ask for the token. Return "" if the user skips the question."""
         if _TOKEN not in self._questions.asked:
             self._questions.begin(_TOKEN)
             self._person.tell(

@@ -30,8 +30,6 @@ _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 @dataclass(frozen=True, slots=True)
 class HouseFacts:
-    """Name, version, language and rooms of a Home Assistant installation."""
-
     name: str
     version: str
     language: str = ""  # Home Assistant's language, such as "en"; "" if unknown

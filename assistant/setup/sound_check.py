@@ -30,8 +30,6 @@ _LOUD_OVER_ROOM_DB = 10.0  # with less, words get lost in the noise
 
 @dataclass(frozen=True, slots=True)
 class Loudness:
-    """Loudness measured so far, in dBFS."""
-
     now: float  # the last 100 ms
     loudest: float  # the loudest 100 ms
     room: float  # 10th percentile of the 100 ms levels
@@ -39,8 +37,6 @@ class Loudness:
 
 
 class Meter:
-    """Measures loudness frame by frame."""
-
     def __init__(self) -> None:
         self._window: deque[bytes] = deque(maxlen=_WINDOW)
         self._levels: list[float] = []
@@ -159,8 +155,6 @@ _AFTER_S = 1.0  # seconds to go on listening after the wake word, to measure the
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What has been measured so far."""
-
     loudness: Loudness
     score: float = 0.0  # highest wake word score so far, 0 to 1
     heard: str = ""  # the detected wake word, or ""
@@ -210,8 +204,6 @@ async def listen(
 
 @dataclass(frozen=True, slots=True)
 class _Ear:
-    """A wake word engine and the thread it runs on."""
-
     engine: WakeEngine
     thread: Executor
 
