@@ -115,7 +115,7 @@ class Controls:
     async def set_volume(self, volume: float) -> None:
         """Set the volume and save it.
 
-        Raises StoreError if it can't be saved; it then applies until the next restart.
+        Raises StoreError if the volume can't be saved. It then applies until the next restart.
         """
         self._volume = min(self.loudest, max(0.0, volume))
         self._set_output_volume()
@@ -125,7 +125,7 @@ class Controls:
     async def set_speed(self, speed: float) -> None:
         """Set the speed from the next clause on and save it.
 
-        Raises StoreError if it can't be saved; it then applies until the next restart.
+        Raises StoreError if the speed can't be saved. It then applies until the next restart.
         """
         self._speed = min(FASTEST, max(SLOWEST, speed))
         self._listeners.tell()

@@ -68,7 +68,7 @@ class HouseVoice:
     ) -> None:
         """`synthesize` takes a clause and its language (`SpeechOutput.synthesize`).
 
-        `language_of` returns a text's language. It is used if the program names no voice.
+        `language_of` returns a text's language. It is used if the program doesn't name a voice.
         """
         self._synthesize = synthesize
         self._language_of = language_of

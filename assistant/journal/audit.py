@@ -33,7 +33,7 @@ _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :
 def audit_of(
     outcome: ToolOutcome, at: datetime, turn_id: str, heard: str | None, satellite: str
 ) -> AuditRecord:
-    """Return the audit row for a decision about a call, or for its result, at `at`.
+    """Return the audit row for a decision about a call or for its result. `at` is the row's time.
 
     If a PIN confirmed the call, the transcript is replaced with STARS, because it may contain the
     PIN.

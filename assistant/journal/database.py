@@ -45,8 +45,7 @@ class Database:
     def __init__(
         self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
     ) -> None:
-        """`refill` is called when a damaged file was replaced, to write data that is still in
-        memory."""
+        """`refill` writes data that is still in memory to the file that replaces a damaged one."""
         self._path = path
         self._now = now
         self._refill = refill

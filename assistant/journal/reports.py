@@ -272,7 +272,7 @@ class Reports:
         await self._database.run(lambda db: end_fault(db, what, instant(at)))
 
     async def settle_faults(self) -> None:
-        """Close the faults that an earlier process left open. When they ended is unknown.
+        """Close the faults that an earlier process left open, whose end time is unknown.
 
         Call it only at the start of the process that records faults.
         """

@@ -143,7 +143,7 @@ def _used(db: sqlite3.Connection) -> int:
 
 
 async def _step(database: Database, way: _Way, now: datetime) -> bool:
-    """Erase the oldest 5 % of the rows or of their text, at least 200 rows.
+    """Erase the oldest 5 % of the rows (or only their text), but at least 200 rows.
 
     Returns False if nothing was left to erase.
     """

@@ -68,7 +68,7 @@ def slowest(found: list[Stage]) -> Stage | None:
 
 
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """Return the time in ms from the end of the request to the first sample of the answer.
+    """Return the time in ms from the end of the request to the answer's first sample.
 
     Returns None if the timeline lacks either.
     """

@@ -1,4 +1,4 @@
-"""Voice and wake word models: those in the manifest, and those in the models folder.
+"""Voice and wake word models, from the manifest and from the models folder.
 
 Begin with `shelf`. The manifest is `models/manifest.toml` at the top of the repository.
 """

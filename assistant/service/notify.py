@@ -145,7 +145,7 @@ class Manager:
         self._send("READY=1", self._status_line(status))
 
     def status(self, text: str) -> None:
-        """Send a status sentence, unless it is the last one sent."""
+        """Send a status sentence if it has changed."""
         if text != self._status:
             self._send(self._status_line(text))
 

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 class Reloading:
     """State of the current and the requested settings.
 
-    Use it on the event loop's thread. Reading and writing files blocks.
+    Use it on the event loop's thread. It reads and writes files, which blocks.
     """
 
     def __init__(

@@ -73,7 +73,7 @@ def command_of(push: Push) -> MessageCommand | None:
 
 
 def old_command_of(push: Push) -> str:
-    """Return the text's first word if earlier versions took it as a command, or "" if not."""
+    """Return the text's first word if earlier versions treated it as a command, or "" if not."""
     first, _, _ = plain(push.message).partition(" ")
     what = first.removeprefix(_OLD)
     return first if first != what and what in _ORDERS else ""

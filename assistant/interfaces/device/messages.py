@@ -39,7 +39,7 @@ _NAMED = " finished"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text to be spoken."""
+    """Text to speak."""
 
     text: str
     language: str | None = None  # None means that it is detected from the text

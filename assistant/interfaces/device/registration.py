@@ -189,9 +189,9 @@ async def ensure_registered(
 ) -> DeviceRecord:
     """Return the registration, creating it if there is no valid one.
 
-    A new one is made if the entry was deleted in Home Assistant, if this is another Home Assistant,
-    or if the token belongs to another user. It replaces an old one that still exists, because our
-    identifier never changes.
+    The device registers again if its entry was deleted in Home Assistant, if this is another Home
+    Assistant, or if the token belongs to another user. Our identifier never changes, so the new
+    registration replaces an old one that still exists.
 
     Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the file can't
     be used, and other IntegrationErrors.

@@ -367,7 +367,7 @@ class Orders:
 
 
 class Taken:
-    """Names of announcements, so that one the broker delivers twice is spoken only once.
+    """Names of announcements, used to speak each only once even if the broker delivers it again.
 
     A message with an id or a sending time is identified by that. Any other message is identified by
     its packet number and content, and only if the broker flags it as a repeated delivery: if
