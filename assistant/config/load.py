@@ -222,7 +222,10 @@ def _from_file(
 
 
 def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origins: Origins) -> None:
-    """Add the lines of KEY_file: `Name: value` for headers, `NAME=value` for the environment."""
+    """Add the entries in a server's `headers_file` or `env_file` to its `headers` or `env`.
+
+    Each line has the form `Name: value` or `NAME=value`. Raises ConfigError.
+    """
     path, table = server.get(f"{key}_file"), server.setdefault(key, {})
     if not isinstance(path, str) or not path or not isinstance(table, dict):
         return
