@@ -194,7 +194,9 @@ INTERFACE_CHECKS: tuple[Check[Scene], ...] = (
 )
 
 
-_HOUSE = ("home assistant", "token", "tools", "live picture", "device", "area")
+_HOUSE = frozenset(
+    ("home assistant", "token", "tools", "live picture", "what may open", "device", "area")
+)
 
 
 def lacking(settings: Settings) -> set[str]:

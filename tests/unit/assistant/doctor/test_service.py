@@ -8,7 +8,7 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
-from assistant.doctor import service
+from assistant.doctor import gemini, house, service
 from assistant.doctor.daemon import Daemon, May
 from assistant.doctor.finding import Finding, Status, examine
 from assistant.doctor.service import by_the_daemon, judge_console, judge_exposure, lacking
@@ -179,6 +179,15 @@ THEIRS = [Finding(check, "ok", "", "") for check in ("journal", "token", "gemini
 )
 def test_what_is_lacking(tmp_path: Path, sections: dict[str, Any], parts: set[str]) -> None:
     assert lacking(settings(tmp_path, **sections)) == parts
+
+
+def test_every_check_of_a_part_belongs_to_it() -> None:
+    for part, checks in (
+        ("house", house.CHECKS),
+        ("gemini", gemini.CHECKS),
+        ("broker", house.BROKER_CHECKS),
+    ):
+        assert {service.part_of(one.name) for one in checks} == {part}
 
 
 async def test_it_is_asked_for_that_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
