@@ -1,4 +1,4 @@
-"""Queue of waiting announcements: decides which is next and which are dropped. Pure."""
+"""Queue of waiting announcements: their priority, order and limits. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime

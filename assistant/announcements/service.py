@@ -79,7 +79,8 @@ class WaitingSounds:
         await asyncio.to_thread(_delete, self._file(name))
 
     async def drop_others(self, names: Collection[str]) -> None:
-        """Delete clips that earlier processes have left, except those of these announcements."""
+        """Delete clips that earlier processes have left, except those for the announcements in
+        `names`."""
         needed = {self._file(name) for name in self._kept.union(names)}
         await asyncio.to_thread(_delete_others, self._folder, needed)
 

@@ -186,7 +186,8 @@ class Announcements(Opened):
         return over
 
     def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
-        """Release the clip and the callers of `over`. The store is not changed."""
+        """Finish an announcement: release its clip and the callers of `over`. The store is not
+        changed."""
         if self._sounds is not None:
             self._sounds.let_go(record.id)
         end = self._ends.pop(record.id, None)

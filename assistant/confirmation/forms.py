@@ -170,7 +170,7 @@ class Forms:
         The whole text must consist of forms of one language. After a yes or no, it may repeat the
         action and its object ("yes, open the door"). `things` are the names of all entities that
         the pending call affects. `asked` is the question as spoken: only its own action, or the
-        whole question, may be repeated. Without `asked`, the actions are opening and starting.
+        whole question, may be repeated. Without `asked`, only opening and starting may be repeated.
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}
@@ -183,10 +183,10 @@ class Forms:
         return AnswerKind.NOTHING if AnswerKind.NOTHING in replies else AnswerKind.OTHER
 
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
-        """Return True if the text may be a new request: it is no answer and has at least two other
-        words.
+        """Return True if the text may be a new request.
 
-        "Uh, kitchen" is not a request; "turn off the radio" and "yes, but only the kitchen" are.
+        Such a text is not an answer, and at least two of its words are unknown. "Uh, kitchen" is
+        not a request; "turn off the radio" and "yes, but only the kitchen" are.
         """
         if self.read(text, things, asked) is not AnswerKind.OTHER:
             return False
@@ -221,7 +221,7 @@ class _Answer:
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
     def reply(self) -> AnswerKind:
-        """Return the kind of answer in this language, without regard to `is_against`."""
+        """Return the kind of answer in this language, whether or not a word rules out a yes."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
             return AnswerKind.OTHER

@@ -173,7 +173,7 @@ class Toning:
         self._stage = _Stage.OVER
 
     def close(self) -> None:
-        """Cancel a tone that is still due, because the turn is over."""
+        """Cancel the pending tone, because the turn is over."""
         self._stay()
         self._stage = _Stage.OVER
 

@@ -143,7 +143,6 @@ class TurnMaker:
         return turn
 
     def use_profile(self, name: str) -> None:
-        """Set the profile for turns whose wake word selects none; "" for no profile."""
         self.profile = name
 
     def _profile_of(self, opening: OpenTurn, before: Turn | None) -> str:

@@ -74,7 +74,7 @@ class Endings:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
-        """Start a sentence. Only speech from sample `after` on counts."""
+        """Begin a sentence. Speech before sample `after` is ignored."""
 
     def hear(self, pcm: bytes, end: int) -> None:
         """Process the turn's next frame, which ends at sample `end`."""
@@ -244,7 +244,6 @@ async def keep_names(use: Callable[["House"], None], house: Callable[[], "House"
 
 
 def _tell(loop: asyncio.AbstractEventLoop, wanted: asyncio.Event) -> None:
-    """Set the event from the audio front end's thread."""
     loop.call_soon_threadsafe(wanted.set)
 
 

@@ -51,8 +51,6 @@ class BadTemplate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A possible match between a text and an expected answer."""
-
     id: str
     slots: Mapping[str, Any]
     letters: int  # literal characters matched, without slots
@@ -88,9 +86,9 @@ class Templates:
     def find(self, text: str) -> Fit | None:
         """Return the only answer that matches; None if no answer or more than one matches.
 
-        Case, punctuation, accents and a "please" or "uh" around the answer are ignored. A
-        template's literal words outweigh its slots. A plain yes or no in this language, such as
-        "yes, do that", matches the same answer as a bare yes or no.
+        Case, punctuation, accents and a "please" or "uh" around the answer are ignored. Matches
+        without slots take precedence. A plain yes or no in this language, such as "yes, do that",
+        matches the same answer as a bare yes or no.
         """
         matches = self._matches(text) or self._plainly(text)
         if len({match.id for match in matches}) != 1:

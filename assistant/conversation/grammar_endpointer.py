@@ -62,8 +62,10 @@ class _Sentence:
         return new
 
     def start(self, samples: int, *, enough: bool) -> None:
-        """Count the earlier samples passed to the decoder. Without `enough` audio, the decoder is
-        not used."""
+        """Record that the decoder starts with this many earlier samples.
+
+        If there is not `enough` audio, the decoder is not used for this turn.
+        """
         self.started, self.sent, self.lost = True, samples, not enough
 
     def send(self, samples: int) -> bool:
@@ -129,7 +131,7 @@ class GrammarEndpointer(Endings):
             self._worker.submit(self._prepare, house)
 
     def begin(self, after: int) -> None:
-        """The audio that follows may begin before `after`."""
+        """Begin a sentence. The audio that follows can start before sample `after`."""
         self.end()
         self._sentence = _Sentence()
 

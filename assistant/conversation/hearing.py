@@ -99,7 +99,6 @@ class Hearing:
             self._ear.watch(from_ms, after_ms)
 
     def unwatch(self) -> None:
-        """Stop detecting speech and listen only for the wake word."""
         if self._ear is not None:
             self._ear.unwatch()
 
@@ -117,7 +116,6 @@ class Hearing:
             self._ear.use(wake)
 
     def forget(self) -> None:
-        """Discard all audio heard so far."""
         if self._ear is not None:
             self._ear.forget()
 
@@ -127,7 +125,8 @@ class Hearing:
         return None if self._ear is None else self._ear.last_voiced_ms
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
-        """Return a spoken turn's audio, starting with the ring buffer's contents since its mark.
+        """Return a spoken turn's audio, beginning with the ring buffer's contents since the turn's
+        mark.
 
         Returns None for turns that are not spoken.
         """
@@ -145,7 +144,7 @@ class Hearing:
         return audio
 
     def answer(self, mark_ms: float) -> TurnAudio:
-        """Return the audio of an answer to Hearth's question, starting at the mark.
+        """Return the audio of an answer to Hearth's question, beginning at `mark_ms`.
 
         Raises RuntimeError if there is no audio front end.
         """
@@ -329,7 +328,7 @@ class Listening:
         return await self._hearing.hear(frame)
 
     async def _keep_pace(self) -> None:
-        """Hold back a source that can wait until its audio has been processed and more is
+        """Pause a source that can wait, such as a file, until its audio is processed and more is
         wanted."""
         if self._effects.turn is not None and self._effects.turn.audio is not None:
             await self._effects.turn.audio.taken()

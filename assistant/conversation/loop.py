@@ -137,7 +137,7 @@ class ConversationLoop:
         return self._listening.heard_ms
 
     async def judging(self) -> None:
-        """Wait until audio reaches the front end, or until there is clearly no microphone."""
+        """Wait until audio reaches the front end, or until there is known to be no microphone."""
         await self.until(lambda: self._listening.judged or self._status in _NONE)
 
     @property

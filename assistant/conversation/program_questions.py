@@ -194,8 +194,8 @@ class ProgramQuestions:
         nothing was spoken.
 
         Raises NotPossible without asking while the microphone is muted or missing, so that the
-        program doesn't mistake a room that cannot answer for one that does not want to. Also raises
-        NotPossible if nobody can have heard the question, and for an invalid template or schema.
+        program can tell this from a person who doesn't answer. Also raises NotPossible if nobody
+        can have heard the question, and for an invalid template or schema.
         """
         question_id = new_id(self._clock.now())
         language = wanted.language or self._house.language_of(wanted.question)

@@ -368,7 +368,8 @@ class TurnTelling(TurnListener):
         )
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Publish the answer and the reply to a confirmation, with only the text that is kept."""
+        """Publish the answer and the verdict of a confirmation. Text that is not stored is left
+        out."""
         record = turn.record
         if record.source in UNASKED:
             return

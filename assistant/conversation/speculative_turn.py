@@ -1,5 +1,5 @@
-"""A brain's turn whose events are held back until the reply is known to be a yes, a no or a new
-command."""
+"""A brain's turn whose events are held back until it is clear whether the reply is a yes, a no or a
+new command."""
 
 import asyncio
 import logging
@@ -93,7 +93,8 @@ class SpeculativeTurn:
                 await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
-        """Wait until a service has received all of the audio, or until clearly none will."""
+        """Wait until a service has received all of the audio, or until none can receive it any
+        more."""
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 

@@ -267,7 +267,7 @@ class Sounded:
 
     @property
     def only_toned(self) -> bool:
-        """True for a finished announcement of which only the opening tone was audible."""
+        """True for a finished announcement if only its opening tone was audible."""
         turn, spoken = self._turn, self._turn.spoken
         heard = spoken.clauses or (turn.sound is not None and spoken.audio_ms > turn.speech.tone_ms)
         return "first_audio_out" in turn.timeline.as_dict() and not heard

@@ -138,7 +138,6 @@ def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
 
 @cache
 def _answers(languages: tuple[str, ...]) -> frozenset[str]:
-    """Return the single words that mean yes or no in these languages."""
     codes = {code.replace("_", "-").split("-")[0].lower() for code in languages}
     forms = [found for code in codes if (found := wording(code)) is not None]
     single = [one[0] for form in forms for one in form.yes | form.no if len(one) == 1]

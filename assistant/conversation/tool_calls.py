@@ -96,7 +96,7 @@ class ToolCalls:
             await asyncio.wait(set(self._running))
 
     def note(self, event: Serving | InTalk | Searched) -> None:
-        """Keep what the brain reports about the sources of its answer."""
+        """Store what the brain reports about its context and web searches."""
         match event:
             case Serving():
                 self.talk = None  # the brain that serves now reports its own context
@@ -307,7 +307,7 @@ class OwnWords:
 
 
 def is_in_doubt(outcome: ToolOutcome) -> bool:
-    """Return True for a change that was not observed or that failed in the house.
+    """Return True if a change could not be verified or failed in the house.
 
     Failures of other servers' tools are left to the model, which alone can explain them from the
     data. Hearth's own long-running work is announced when it ends. If one of Hearth's tools failed
@@ -335,7 +335,7 @@ def is_undone(outcome: ToolOutcome) -> bool:
 
 
 def _is_left_by_us(outcome: ToolOutcome) -> bool:
-    """Return True if one of Hearth's tools that change the house failed to do so."""
+    """Return True if one of Hearth's own tools failed to change the house."""
     return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 
