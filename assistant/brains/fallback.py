@@ -48,12 +48,12 @@ from assistant.tools.execution.ledger import Mutation
 from assistant.tools.execution.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
-# Seconds of silence before a fault: after a longer wait the person is not kept waiting for another
-# try.
+# Seconds. If a brain was silent for longer before it failed, it isn't tried again, because the
+# person has waited long enough.
 REPEAT_WITHIN_S = 4.0
 _SILENT = "{} ended its answer without a word."
 _NOBODY = BrainFault("unreachable", "No brain of the profile's is there.", retryable=False)
-SETTLE_S = 10.0  # seconds to wait for running calls before deciding how the turn goes on
+SETTLE_S = 10.0  # seconds to wait for running calls after a fault
 
 
 class FallbackBrain:
@@ -122,7 +122,7 @@ class FallbackBrain:
             message = f"Today's budget of {limit} is spent: it is set by limits.daily_cost_usd."
             fault = BrainFault("budget", message, retryable=False)
             barred |= {slot.name: fault for slot in self.slots if slot.cloud}
-        # A brain's own sentence was in the language of its turn.
+        # Drop the spoken sentence, which is in the language of the turn that failed.
         return {name: replace(fault, spoken=None) for name, fault in barred.items() if fault}
 
 
@@ -131,25 +131,25 @@ class FallbackTurn:
 
     def __init__(self, ladder: FallbackBrain, request: TurnRequest) -> None:
         self._ladder = ladder
-        self._request = request  # including what was heard so far
+        self._request = request  # updated with the transcript
         self._owner = request.owner
         self._notices = ladder.notices_of(request.owner)
         self._language = request.language
-        self._faults: dict[str, BrainFault] = {}  # by brain, in the order in which they failed
+        self._faults: dict[str, BrainFault] = {}  # by brain, in the order of failure
         self._attempts = 0
-        self._gave = False  # the current attempt has said something
-        self._prefaced = False  # the current attempt begins with a line of ours
-        self._worded = False  # it has said more than blanks since its last call
-        # The brain that answers: a model's brain may leave a sentence to Home Assistant.
+        self._gave = False  # the current attempt has produced text or audio
+        self._prefaced = False  # the current attempt starts with a notice
+        self._worded = False  # it has said something since its last call
+        # Brain that answers: Home Assistant's, if a model has left the sentence to it.
         self._serving = ""
-        # Monotonic times of its last sign of life and of its end.
+        # Monotonic times of its last event and of its failure.
         self._sign_at = self._failed_at = 0.0
-        self._vain_s = 0.0  # seconds between the two, over all attempts
+        self._vain_s = 0.0  # seconds between the two, summed over all attempts
         self._asked: dict[str, tuple[BrainTurn, ToolCall]] = {}  # attempt and call, by outer id
-        self._open = 0  # number of calls that have not returned
-        self._outcomes: dict[str, ToolOutcome] = {}  # outcomes of the calls that have returned
-        self._asks = False  # the person is asked for confirmation, so no brain ends the turn
-        self._taken_back: set[str] = set()  # calls that their brain has cancelled
+        self._open = 0  # number of running calls
+        self._outcomes: dict[str, ToolOutcome] = {}  # outcomes by call id
+        self._asks = False  # a confirmation is pending
+        self._taken_back: set[str] = set()  # calls that the brain has cancelled
         self._settled = asyncio.Event()
 
     async def answer(self, outcome: ToolOutcome) -> None:
@@ -186,7 +186,7 @@ class FallbackTurn:
                 if self._gave:
                     yield Restarted()
                 actions = await self._actions()
-                if self._asks:  # another attempt would only ask for the same again
+                if self._asks:  # another attempt would only ask the same question again
                     yield TurnDone()
                     return
                 if actions:
@@ -255,16 +255,16 @@ class FallbackTurn:
                         self._gave = True
                         self._worded |= isinstance(event, ReplyAudio) or bool(event.delta.strip())
                     elif isinstance(event, ToolCall):
-                        self._worded = False  # words before a call do not report its result
+                        self._worded = False  # what is said before a call can't report its result
                     if not await self._asks_again(turn, event):
                         yield self._pass_on(turn, event)
                     self._sign_at = self._ladder.clock.monotonic()
         except Exception:
-            # Last resort: whatever a brain raises, another one may work.
+            # Whatever a brain raises, another one may work.
             _log.exception("the brain %s broke", slot.name)
             fault = BrainFault("broken", f"{slot.name} stopped with an internal error.", False)
         _log.warning("%s: %s (%s)", slot.name, fault.message, fault.kind)
-        # It is waiting for the person, as we are.
+        # Not the brain's failure: it was waiting for the person's confirmation.
         waits = self._asks and fault.kind in ("empty", "timeout")
         if not waits:
             slot.failed(self._owner, fault)
@@ -303,7 +303,7 @@ class FallbackTurn:
             return ""
         line = "" if self._gave else self._line(slot)
         words = f"{line} {outcomes(actions, self._ladder.catalogue, self._language)}"
-        return words if self._gave else words.lstrip()  # it follows the words before the call
+        return words if self._gave else words.lstrip()  # the space separates it from earlier text
 
     def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
         """Record an event, and return it with call ids that are unique within the turn."""

@@ -42,7 +42,7 @@ from integrations.gemini.once import (
 )
 
 _NATURAL = (None, "STOP")  # finishReason of a complete answer
-ROUNDS = 8  # requests of one turn; in the last one the model must answer in words
+ROUNDS = 8  # requests of one turn; in the last one the model can't call tools
 
 
 class GeminiOnceBrain:
@@ -127,10 +127,10 @@ class OnceTurn:
     async def events(self) -> AsyncGenerator[BrainEvent]:
         """Yield the turn's events, as `Dialogue.events` does."""
         request = self._request
-        # Briefing while the person is still speaking.
+        # Prepare the briefing while the person is still speaking.
         said = request.text or request.heard or ""
         briefing = await self._briefer.brief(request.profile, said, request.owner)
-        # The profile's thinking level is for hard questions; a plain command does not pay for it.
+        # Plain commands don't use the profile's thinking level, which costs money.
         setup = OnceSetup(self._row, briefing.instruction, briefing.declarations)
         conversation = self._client.converse(setup)
         if request.note:
@@ -141,8 +141,8 @@ class OnceTurn:
             text = request.text or ""
             conversation.read(text)
             yield Heard(text)
-        # The only known moment: the SDK does not tell when it is connected or when the recording is
-        # fully sent.
+        # The only milestone, because the SDK doesn't report when it has connected or has sent the
+        # recording.
         yield Reached("first_upload")
         self._dialogue = Dialogue(conversation, self._row, ROUNDS)
         async with aclosing(self._dialogue.events()) as events:
@@ -158,8 +158,8 @@ class Dialogue:
         self._row = row
         self._rounds = rounds
         self._open: dict[str, asyncio.Future[ToolOutcome]] = {}
-        self._gap = ""  # text between words before and after a call
-        # The newest request:
+        self._gap = ""  # separator between the text before and after a call
+        # Results of the last request:
         self._calls: tuple[FunctionCall, ...] = ()
         self._said = False
         self._reason: str | None = None
@@ -190,7 +190,7 @@ class Dialogue:
             if any(call.name == STAY_SILENT for call in self._calls):
                 yield self._empty() if self._said else NotMeant()
                 return
-            # Create all futures first: a call may be answered before the next one is taken.
+            # Create all futures first: a call can be answered before the next one is yielded.
             loop = asyncio.get_running_loop()
             self._open = {call.id: loop.create_future() for call in self._calls}
             for call in self._calls:
@@ -221,7 +221,7 @@ class Dialogue:
     def _end(self) -> BrainEvent:
         if self._calls:
             return BrainFault("broken", "Gemini went on calling tools without end.", False)
-        # After calls the model may have nothing to add; the caller decides whether that is enough.
+        # After calls, the model may have nothing to add. The caller decides if that is acceptable.
         ended = self._said or (self._open and self._reason in _NATURAL)
         return TurnDone() if ended else self._empty()
 

@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from integrations.home_assistant.client import HomeAssistant
 
 _log = logging.getLogger(__name__)
-_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command may begin this long before the detection
+_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # the command can begin this long before the detection
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """A recognised sentence."""
 
-    text: str  # "" for nothing
-    language: str  # language it was recognised in
+    text: str  # "" if nothing was recognised
+    language: str  # language used for recognition
 
 
 class Ear:
@@ -112,17 +112,13 @@ def _base(code: str) -> str:
     return code.replace("_", "-").lower().split("-")[0]
 
 
-#
+# Remains of the wake word at the start of a transcript.
 
 
-# Leftovers of the wake word at the start of a transcript.
-
-
-_MOST_WORDS = 3  # words of one wake phrase
-# Similarity from which a word counts as one of the phrase: recognisers spell made-up words in many
-# ways.
+_MOST_WORDS = 3  # words in one wake phrase
+# Minimum similarity to a word of the phrase. Recognisers spell made-up words in many ways.
 _ALIKE = 0.65
-_FRAGMENT = 3  # letters of a fragment; "is" is part of "jarvis", but also a word
+_FRAGMENT = 3  # minimum letters of a fragment: "is" is part of "jarvis", but also a word
 
 
 def without_wake(text: str, phrases: Sequence[str]) -> str:
@@ -151,7 +147,7 @@ def _is_wake(word: str, wake: set[str]) -> bool:
     )
 
 
-# The sentence as a call of the engine, and the words for its result.
+# The tool call for a sentence, and the reply to its result.
 
 
 def call_id(turn_id: str) -> str:
@@ -183,8 +179,8 @@ def answer(outcome: ToolOutcome, own: str) -> ReplyText:
     return ReplyText(outcome.sentence, language=own)
 
 
-# The conversation engine's dry run: returns the first of the texts that it knows, in a language.
-# Raises CommandRefused and Unavailable.
+# The conversation engine's dry run. Takes texts and a language, and returns its interpretation of
+# the first text that it understands. Raises CommandRefused and Unavailable.
 Recognize = Callable[[Sequence[str], str], Awaitable[Recognized | None]]
 
 

@@ -42,18 +42,19 @@ _log = logging.getLogger(__name__)
 Mode = Literal["sentences", "always"]
 T = TypeVar("T")
 
-HOME = "home-assistant"  # brain name of turns served by Home Assistant
-# Seconds to follow a model whose sentence Home Assistant served, so that it learns the result.
+HOME = "home-assistant"  # brain name in turns that Home Assistant serves
+# Seconds to wait for the model's calls after Home Assistant has served the sentence. The result is
+# sent to the model in response.
 LISTEN_ON_S = 3.0
-_WAITING = 1_024  # items not taken yet; beyond this the model waits
-# Events that only the acting side may send.
+_WAITING = 1_024  # unread items; beyond this, the model has to wait
+# Events that are passed on only from the side that acts.
 _ACTS = (ReplyText, ReplyAudio, ReplySettled, ToolCall, ToolCallsCancelled, Restarted)
 
 
-# Seconds from the newest piece of the transcript and from the model's first act to the decision.
+# Maximum seconds to decide after the last part of the transcript, and after the model's first act.
 HOLD_S = 0.1
-# A transcript comes in pieces about 0.3 s late, and half a sentence may be a command too: it counts
-# as complete once nothing has followed for SETTLE_S, or for QUIET_S while the model is silent.
+# A transcript arrives in parts, about 0.3 s late, and half a sentence can be a command too. It
+# counts as complete if nothing follows for SETTLE_S, or for QUIET_S while the model is silent.
 SETTLE_S = 0.05
 QUIET_S = 0.25
 
@@ -61,19 +62,19 @@ QUIET_S = 0.25
 class Side(Enum):
     OPEN = "open"  # undecided
     HOME = "home"
-    MODEL = "model"  # final: a later match is ignored
+    MODEL = "model"  # final, so later matches are ignored
 
 
 class LocalChoice:
     """Decides whether Home Assistant or the model serves a spoken sentence. Does no I/O."""
 
     def __init__(self) -> None:
-        self._over_at: float | None = None  # time at which the person finished
+        self._over_at: float | None = None  # time at which the person finished speaking
         self._text = ""
         self._text_at = 0.0
-        # True if Home Assistant may serve `_text`; None if not known yet.
+        # True if Home Assistant can serve `_text`; None if unknown.
         self._matches: bool | None = None
-        self._held_at: float | None = None  # time since which the model's events are held back
+        self._held_at: float | None = None  # time at which holding back the model's events began
         self._side = Side.OPEN
 
     def side(self, now: float) -> Side:
@@ -136,12 +137,12 @@ class _Tried:
     """The dry run's verdict on a transcript."""
 
     text: str
-    match: SentenceMatch | None  # None: Home Assistant does not understand it or may not do it
+    match: SentenceMatch | None  # None if it isn't understood or isn't allowed
 
 
 @dataclass(frozen=True, slots=True)
 class _Over:
-    error: Exception | None = None  # the error it raised
+    error: Exception | None = None  # error that the model's brain raised
 
 
 _Item = BrainEvent | _Tried | _Over | ToolOutcome
@@ -211,7 +212,7 @@ class PreferLocalBrain:
             _log.info("the home was not asked about a sentence: %s", error)
             return None
         except Exception:
-            # Last resort: a failure on Home Assistant's side must not affect the model.
+            # Whatever fails on Home Assistant's side must not affect the model.
             _log.exception("a sentence could not be tried")
             return None
         if match is None or (self._mode == "sentences" and match.source == "builtin"):
@@ -228,11 +229,11 @@ class PreferLocalTurn:
         self._inner = brain.brain.begin(request)
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue(_WAITING)
         self._choice = LocalChoice()
-        self._match: SentenceMatch | None = None  # match of the newest transcript
+        self._match: SentenceMatch | None = None  # match of the latest transcript
         self._trying: asyncio.Task[None] | None = None
-        # The model's events until the side is decided, and its calls while Home Assistant acts.
+        # The model's events until the decision, and its calls while Home Assistant acts.
         self._held: deque[BrainEvent | _Over] = deque()
-        self._outcome: ToolOutcome | None = None  # outcome of the sentence
+        self._outcome: ToolOutcome | None = None  # outcome of Home Assistant's call
 
     async def answer(self, outcome: ToolOutcome) -> None:
         if outcome.id == call_id(self._request.turn_id):
@@ -282,7 +283,7 @@ class PreferLocalTurn:
             for task in (pump, self._trying):
                 if task is not None:
                     task.cancel()
-            await asyncio.wait([pump])  # the model's turn is closed before this one
+            await asyncio.wait([pump])  # close the model's turn before this one
 
     def _listen(self, item: _Item | None) -> list[BrainEvent]:
         """Process one item before the decision. Return the events that needn't be held back."""
@@ -337,12 +338,12 @@ class PreferLocalTurn:
                 for event in self._keep(item):
                     yield event
         if self._outcome.status is Status.NOT_RUN:
-            return  # it was not allowed after all, so the model goes on
+            return  # it was refused after all, so the model continues
         words = answer(self._outcome, self._brain.catalogue.own(match.language))
         for event in _told(words):
             yield event
         await self._answer_held(match.language)
-        # A person answers a question at once, so the microphone must not open late.
+        # People answer questions immediately, so don't delay opening the microphone.
         ended |= asks(words.delta)
         until = self._brain.clock.monotonic() + LISTEN_ON_S
         while not ended and (item := await self._next(until)) is not None:
@@ -385,7 +386,7 @@ class PreferLocalTurn:
                     await self._inbox.put(event)
             over = _Over()
         except Exception as error:
-            # Last resort: whatever a brain raises is passed to the consumer of the events.
+            # Whatever a brain raises is passed on to the consumer of the events.
             over = _Over(error)
         await self._inbox.put(over)
 

@@ -20,16 +20,16 @@ from assistant.domain.tool_call import ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.execution.ledger import Mutation
 
-# Circuit breakers: a slot that failed is not asked again for a while.
+# Circuit breakers, which skip a failed slot for a while.
 
 
-# Consecutive failures of a kind that may pass by itself or concern one sentence.
+# Consecutive failures, of kinds that can be temporary or concern only one sentence.
 FAILURES_TO_OPEN = 2
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 600.0
 QUOTA_PAUSE_S = 600.0
-REFUSED_PAUSE_S = 600.0  # one request may be refused for its content; two in a row are a pattern
-SETTING_PAUSE_S = 3_600.0  # a person must change a setting first
+REFUSED_PAUSE_S = 600.0  # one refusal can be due to the request's content, but not two in a row
+SETTING_PAUSE_S = 3_600.0  # somebody must change a setting first
 
 PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
 _SETTING: frozenset[FaultKind] = frozenset(
@@ -47,9 +47,9 @@ class Breaker:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._failures = 0  # consecutive failures
-        self._pause_s = FIRST_PAUSE_S  # pause of the next opening
+        self._pause_s = FIRST_PAUSE_S  # pause after the next opening
         self._until_s = 0.0  # monotonic time
-        self._fault: BrainFault | None = None  # the fault that opened it
+        self._fault: BrainFault | None = None  # fault that opened it
 
     @property
     def fault(self) -> BrainFault | None:
@@ -88,15 +88,15 @@ class Breaker:
         self._until_s = self._clock.monotonic() + pause_s
 
 
-# The daily limit of cloud costs (`limits.daily_cost_usd`), and today's costs.
+# The daily limit of cloud costs (`limits.daily_cost_usd`).
 
 
 _log = logging.getLogger(__name__)
-ASK_S = 0.5  # real seconds to wait for the journal; a turn does not wait for a busy disk
-_OWN_TURNS = 1_000  # today's turns counted here; older ones are left to the journal
+ASK_S = 0.5  # seconds of real time to wait for the journal, if the disk is busy
+_OWN_TURNS = 1_000  # turns counted individually; older ones are added to `_others_usd`
 
 
-# Given a time and turn ids: the cost in USD of the turns begun since then, without those turns.
+# Takes a time and turn ids. Returns the cost in USD of all turns since then except these.
 SpentSince = Callable[[datetime, Collection[str]], Awaitable[float]]
 
 
@@ -156,7 +156,8 @@ class Budget:
 
     def _turn_the_page(self) -> None:
         today = start_of_day(self._clock.now())
-        if today.date() != self._day.date():  # dates, not instants: the clocks may have changed
+        # Compare dates, because daylight saving time can shift midnight.
+        if today.date() != self._day.date():
             self._day, self._own, self._others_usd = today, {}, 0.0
 
 
@@ -165,11 +166,11 @@ def start_of_day(now: datetime) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-# Gemini's brains. A change between them makes little difference to the person.
+# Gemini's brains. Switching between them makes little difference to people.
 CLOUD = frozenset({"gemini-live", "gemini-once"})
 
-# Order in which faults are told: first what a person can fix, then what concerns this sentence
-# alone, then what passes by itself.
+# Faults by importance: first those that a person can fix, then those that concern only this
+# sentence, then temporary ones.
 _TELLING: tuple[FaultKind, ...] = (
     "retired",
     "no_consent",
@@ -190,12 +191,12 @@ _TELLING: tuple[FaultKind, ...] = (
     "endless",
     "not_understood",
 )
-_ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next sentence may work
+_ONE_SENTENCE: frozenset[FaultKind] = frozenset(  # the next sentence can work
     {"blocked", "house_away", "not_understood"}
 )
-# Told even if another Gemini brain answers: what a person can fix or may wonder about.
+# Mentioned even if another Gemini brain answers, because people can fix them or notice them.
 _INSTEAD: frozenset[FaultKind] = frozenset({"retired", "quota", "blocked"})
-LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # faults of the connection
+LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # connection faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +264,8 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 class Known:
     """The last failure that Hearth has told people about."""
 
-    alone: bool = False  # Gemini is away
-    instead: FaultKind | None = None  # reason why one Gemini model replaces another
+    alone: bool = False  # Gemini is unreachable
+    instead: FaultKind | None = None  # why one Gemini brain replaces the other
 
 
 class AbsentBrain:

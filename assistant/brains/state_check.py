@@ -18,7 +18,7 @@ from assistant.tools.house.questions import facts
 from assistant.tools.house.targets import find_area
 from integrations.home_assistant.house import House
 
-if TYPE_CHECKING:  # slow to import, and a command does not need them
+if TYPE_CHECKING:  # slow to import, and not needed for commands
     from assistant.brains.offline.parse import ParsedCommand, Parser
 
 _STATE, _TEMPERATURE = "HassGetState", "HassClimateGetTemperature"
@@ -44,14 +44,14 @@ class StateCheck:
         self._catalogue = catalogue
         self._area = area
         self._parser: Parser | None = None
-        self._known: object = None  # the names from which the parser was built
+        self._known: object = None  # value of `naming` for which the parser was built
 
     async def __call__(self, match: SentenceMatch) -> str:
         """Return the answer that replaces the engine's, or "" to keep the engine's answer."""
         if match.intent not in (_STATE, _TEMPERATURE):
             return ""
         house = self._house()
-        if match.source != "builtin":  # its owner wrote the sentence and its answer
+        if match.source != "builtin":  # the owner wrote this sentence and its answer
             return self._of_targets(match, house) if match.targets else ""
         here = find_area(house, self._area) if self._area else None
         command = await asyncio.to_thread(
@@ -86,7 +86,7 @@ class StateCheck:
         if room is None:
             found = facts(question_of(command), house)
             same = {one.entity_id for one in found.asked} == set(match.targets)
-            # The engine says "off" of a contact sensor.
+            # The engine would say "off" for a contact sensor.
             plain = not any(one.domain == "binary_sensor" for one in found.asked)
             if same and plain and found.asked and found.sure and not found.ajar:
                 return ""

@@ -25,13 +25,13 @@ from integrations.home_assistant.context import Shown, read_context
 from integrations.home_assistant.house import Entity, House
 from integrations.owner import OwnedTasks
 
-# The names of this home, as a hint for transcription.
+# Names in this home, as a hint for transcription.
 
 
 MAX_NAMES = 200
-MAX_CHARACTERS = 4_000  # characters of all names together
+MAX_CHARACTERS = 4_000  # characters of all names in total
 _LONGEST = 60  # characters; longer names are never spoken
-_FIRST = ("person", "todo")  # people and lists: few, and hard to recognise
+_FIRST = ("person", "todo")  # people and lists: there are few, and they are hard to recognise
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
@@ -84,15 +84,15 @@ def _all(groups: Iterable[Iterable[str]]) -> Iterator[str]:
 
 _log = logging.getLogger(__name__)
 STAY_SILENT = "StaySilent"
-WAIT_S = 1.5  # seconds to wait for the house; afterwards the last known state is used
-FIRST_S = 4.0  # the same while nothing is known yet: without its tools a model can do nothing
-# Seconds in which one request serves all briefings: connecting early, then the turn itself.
+WAIT_S = 1.5  # seconds to wait for the home; after that, the last known state is used
+FIRST_S = 4.0  # the same for the first briefing, because a model without tools can do nothing
+# Seconds for which a result is reused: connecting in advance and the turn both need a briefing.
 FRESH_S = 3.0
 
 _SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
 
 
-# Returns the facts to tell, given the words and True if a program says them. Never raises.
+# Takes the request and True if it comes from a program. Returns remembered facts. Never raises.
 MemoriesFor = Callable[[str, bool], Awaitable[tuple[str, ...]]]
 
 
@@ -141,15 +141,15 @@ class Briefer:
         self._clock = clock
         self._learn = learn
         self._memories = memories
-        self._wait_s = first_s  # used until the first request has ended, successfully or not
+        self._wait_s = first_s  # applies until the first request has ended, successfully or not
         self._later_s = wait_s
         self._menu = Menu()
-        # Last text; None if Home Assistant is unreachable or was not asked yet.
+        # Last text; None if Home Assistant is unreachable or hasn't been asked yet.
         self._home: str | None = None
         self._shown: list[Shown] = []  # parsed from `_shown_in`
         self._shown_in = ""
         self._asked: asyncio.Task[bool] | None = None
-        self._asked_s = 0.0  # monotonic time at which the newest request ended
+        self._asked_s = 0.0  # monotonic time at which the last request ended
         self._tasks = tasks
 
     async def brief(
@@ -217,7 +217,7 @@ class Briefer:
     async def _ask_menu(self) -> bool:
         try:
             self._menu = await self._menu_source()
-        except Exception:  # a failure here must not cost the person the answer
+        except Exception:  # the person must get an answer even if this fails
             _log.exception("The tools could not be listed")
             return False
         return True
@@ -241,7 +241,7 @@ class Briefer:
         if self._learn is None:
             return
         if home != self._shown_in:
-            # In a thread, because the list of 5,000 things takes 30 ms.
+            # In a thread, because parsing 5,000 entities takes 30 ms.
             self._shown, self._shown_in = await asyncio.to_thread(read_context, home), home
         self._learn(self._shown)
 

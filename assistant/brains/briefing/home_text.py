@@ -14,25 +14,26 @@ from integrations.cleaning import one_line
 from integrations.home_assistant.context import Shown, area_key, find_list, read_row
 from integrations.home_assistant.house import Area, House
 
-# Usually asked about by room or kind, hardly ever by name; there may be hundreds of them.
+# Numerous entities that people ask for by room or type, and hardly ever by name.
 QUIET = frozenset(
     "automation binary_sensor button device_tracker event number select sensor update".split()
 )
 NOWHERE = "Without an area"
-MAX_LINE = 400  # characters of one row's names
+MAX_LINE = 400  # characters of one value in a row
 _KEYS = ("- names:", "  domain:", "  areas:")
 _HEADING = re.compile(r"(?m)^[^\S\n]*#+[^\S\n]*")
-_NAMES = {  # domains whose names do not read as English words
+_NAMES = {  # domains whose ids aren't plain English words
     "climate": "climate device",
     "todo": "to-do list",
     "weather": "weather report",
 }
 
-# The server's sentence about the area it assumes for us (2025.4 to 2026.11, `async_get_tools` of
-# the intent integration), and its sentence if it knows none.
+# The server's sentence about the area that it assumes for Hearth (2025.4 to 2026.11,
+# `async_get_tools` of the intent integration).
 _THEIR_AREA = re.compile(r"(?ms)^You are in area .{0,400}?should target this area\.[^\S\n]*\n?")
-# Timers are Hearth's own, whatever the server says about our device (2026.11, same place).
+# Hearth has its own timers, so this sentence is misleading (2026.11, same function).
 _NO_TIMERS = re.compile(r"(?m)^This device is not able to start timers\.[^\S\n]*\n?")
+# The server's instruction if it knows no area.
 _ASK_WHERE = re.compile(
     r"(?m)^When a user asks to turn on all devices of a specific type, ask [^\n]*\n?"
 )
@@ -42,7 +43,7 @@ _ASK_WHERE = re.compile(
 class Around:
     """The area keys (`area_key`) of this device's area and of the other areas on its floor."""
 
-    here: frozenset[str] = frozenset()  # empty if not known
+    here: frozenset[str] = frozenset()  # empty if unknown
     floor: frozenset[frozenset[str]] = frozenset()  # the other areas of the same floor
 
 
@@ -96,7 +97,7 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     for nearest, quiet in ((1, True), (1, False), (0, True), (0, False)):
         whole, rest = "", []
         for row, shown, distance in rows:
-            # Quiet domains of this room stay as long as anything else of the floor does.
+            # Quiet domains in this area are listed before all others on the floor.
             if distance < nearest or (distance == nearest and (quiet or shown.domain not in QUIET)):
                 whole += row
             else:

@@ -9,11 +9,9 @@ from functools import lru_cache
 from assistant.brains.briefing.home_text import NOT_KNOWN, Around, fitted, tidied, without_place
 from integrations.cleaning import visible
 
-#
-# The fixed texts of the system instruction: Hearth's rules for the model.
-#
-# In the order that Google's guide to Live prompts advises: persona, conversational rules with the
-# use of each tool, guardrails (ai.google.dev, "Best practices with Live API").
+# Fixed parts of the system instruction, in the order that Google recommends for Live models:
+# persona, conversational rules with the use of each tool, guardrails (ai.google.dev, "Best
+# practices with Live API").
 
 
 PERSONA = """\
@@ -131,13 +129,13 @@ STAY_SILENT_WHEN = (
 )
 
 
-MAX_INSTRUCTION = 24_000  # characters; about 6,000 tokens, paid for in every turn
+MAX_INSTRUCTION = 24_000  # characters; about 6,000 tokens, billed in every turn
 MAX_PERSONA = 2_000
 MAX_MEMORIES = 3_000
-# Characters of a text before it is shortened; 5,000 entities take some 330,000.
+# Maximum characters of foreign text; 5,000 entities take about 330,000.
 MAX_FOREIGN = 4_000_000
 
-# Text that opens or closes one of our marks or looks like it: any closing mark, and our own names.
+# Text that resembles a tag: any closing tag, and opening tags with Hearth's names.
 _MARK = re.compile(r"(?i)[<＜﹤〈](?=\s*[/／]|\s*(?:home|remembered|conversation)\b)")
 
 _LANGUAGES = dict(
@@ -163,15 +161,15 @@ class Circumstances:
     name: str  # the assistant's name
     languages: tuple[str, ...]  # language codes; the first is the default
     now: datetime  # timezone-aware
-    home: str | None  # the prompt of Home Assistant's server, "" for none; None if unreachable
-    silent_tool: str  # name of the declaration that ends a turn silently
-    clock_tool: str = ""  # name of the tool that tells the time, "" for none
-    persona: str = ""  # the configured persona, "" for ours
+    home: str | None  # text of Home Assistant's server, or "" for none; None if unreachable
+    silent_tool: str  # name of the function that ends a turn silently
+    clock_tool: str = ""  # name of the tool that returns the time; "" for none
+    persona: str = ""  # the configured persona; "" for PERSONA
     place: str = ""  # location of the house
     area: str = ""  # this device's area
-    around: Around = NOT_KNOWN  # the same as named in the home's text, with its floor
-    find_tool: str = ""  # name of the tool that finds devices, "" for none
-    memories: tuple[str, ...] = ()  # facts that people asked to remember
+    around: Around = NOT_KNOWN  # the device's area and floor, as named in the home's text
+    find_tool: str = ""  # name of the tool that finds devices; "" for none
+    memories: tuple[str, ...] = ()  # remembered facts
 
 
 def build_instruction(given: Circumstances) -> str:
@@ -271,7 +269,7 @@ def _memories(memories: Sequence[str]) -> list[str]:
     return [MEMORIES.format(text=cut(text, MAX_MEMORIES, "(There is more.)"))]
 
 
-@lru_cache(maxsize=2)  # the text seldom changes, and 5,000 things take 20 ms
+@lru_cache(maxsize=2)  # the text seldom changes, and 5,000 entities take 20 ms
 def _readable(home: str, known: bool) -> str:
     return tidied(fenced(without_place(home, known=known)))
 
@@ -291,24 +289,22 @@ def _home(given: Circumstances, room: int) -> list[str]:
     return [HOME.format(text=cut(text, room, HOME_CUT) if told is None else told)]
 
 
-#
-# Earlier exchanges, as text for a session that did not hear them.
-#
-# Kept in memory only and limited in number and length: the oldest exchange is dropped first.
+# Earlier exchanges, as text for a session that wasn't part of them. They are kept in memory only,
+# and limited in number and length. The oldest exchange is dropped first.
 
 
 MAX_EXCHANGES = 8
 MAX_HISTORY = 4_000  # characters of all exchanges
-_MAX_SIDE = 600  # characters of one sentence or answer
-_MAX_KEPT = 2 * _MAX_SIDE  # characters of the same before spaces and line breaks are removed
+_MAX_SIDE = 600  # characters of one side of an exchange
+_MAX_KEPT = 2 * _MAX_SIDE  # the same before extra spaces and line breaks are removed
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """A finished turn: the person's words and Hearth's answer."""
 
-    heard: str  # the person's words, "" if not known
-    answer: str  # our answer; if `cut`, the words that were heard
+    heard: str  # what the person said; "" if unknown
+    answer: str  # Hearth's answer; if it was `cut`, the part that was heard
     cut: bool = False  # the answer was cut off
     turn_id: str = ""
 

@@ -25,9 +25,9 @@ from integrations.gemini.models import ModelRow, ThinkingSetting
 from integrations.gemini.setup import LiveSetup
 from integrations.owner import OwnedTasks
 
-MAX_OPEN = 2  # programs' sessions open at once; Google's free tier has three in all
-MAX_KEPT = 8  # programs' conversations that are remembered
-WARM_S = 30.0  # seconds after its last use at which a program's session is closed
+MAX_OPEN = 2  # open sessions of programs; Google's free tier allows three sessions in total
+MAX_KEPT = 8  # conversations of programs to keep
+WARM_S = 30.0  # seconds after which a program's unused session is closed
 
 
 class LiveSessions:
@@ -35,10 +35,10 @@ class LiveSessions:
 
     def __init__(self, services: LiveServices) -> None:
         self._services = services
-        # The owner that asked longest ago comes first.
+        # Least recently used first.
         self._programs: dict[ConversationOwner, LiveSessionManager] = {}
-        self._openings = 0  # openings of closed conversations
-        self._owed: list[TokensUsed] = []  # costs that those had not reported
+        self._openings = 0  # sessions opened by dropped conversations
+        self._owed: list[TokensUsed] = []  # their unreported costs
         self.people = self._make(PEOPLE)
 
     @property
@@ -85,7 +85,7 @@ class LiveSessions:
         return LiveSessionManager(replace(services, timeouts=timeouts), owner, self._make_room)
 
     def _drop_oldest(self) -> None:
-        *older, _ = self._programs.items()  # the newest session is about to be used
+        *older, _ = self._programs.items()  # the last one is about to be used
         idle = [owner for owner, session in older if not session.in_use]
         for owner in idle[: max(0, len(self._programs) - MAX_KEPT)]:
             session = self._programs.pop(owner)
@@ -147,7 +147,7 @@ class GeminiLiveBrain:
         self._sessions = LiveSessions(services)
         self._means = TurnMeans(services, self._sessions.take_owed, row, native_voice)
         self._entered = False
-        self._empty_turn = ""  # id of the newest turn that ended without an answer
+        self._empty_turn = ""  # id of the last turn that ended without an answer
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -216,6 +216,6 @@ class GeminiLiveBrain:
             language_codes=briefing.language_codes,
             voice=briefing.voice if self._native_voice else "",
             google_search=self._google_search,
-            # If the model has no such setting, a profile's wish must not need another session.
+            # If the model has no such setting, a profile's level must not cause a new session.
             thinking="" if self._row.thinking is ThinkingSetting.NONE else briefing.thinking,
         )

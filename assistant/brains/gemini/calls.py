@@ -26,15 +26,12 @@ from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import ModelRow, cost_usd
 from integrations.mcp.servers import HOME_ASSISTANT
 
-# Function responses: short, with a status, whether to try again, and a sentence.
-#
-# Google's Live API guide reports that gemini-3.8-live repeats a call whose result is empty or
-# meaningless, so a result always has all three.
+# Function responses. They always contain a status, a retry flag and a sentence, because
+# gemini-3.8-live repeats calls whose result is empty or meaningless (Google's Live API guide).
 
 
-# Characters of Home Assistant's answer to a command: the sentence tells what was observed. Answers
-# of other servers are passed on whole, as far as they were kept
-# (`assistant.tools.execution.outcomes`).
+# Characters of Home Assistant's answer to a command, whose result is in the sentence. Answers of
+# other servers are only limited in `assistant.tools.execution.outcomes`.
 MAX_RECEIPT = 2_000
 _CUT = " [cut]"
 
@@ -212,9 +209,9 @@ class UsageMeter:
     """
 
     def __init__(self) -> None:
-        self._so_far: TokensUsed | None = None  # of the current interaction
-        self._told: TokensUsed | None = None  # counts of it already reported
-        self._owed: list[TokensUsed] = []  # counts of earlier interactions, not reported yet
+        self._so_far: TokensUsed | None = None  # count of the current interaction
+        self._told: TokensUsed | None = None  # the part of it that has been reported
+        self._owed: list[TokensUsed] = []  # unreported counts of earlier interactions
 
     def begin(self) -> None:
         """Start a new interaction. The previous interaction's count is final."""
@@ -259,8 +256,8 @@ def spent(row: ModelRow, *used: TokensUsed) -> Spent:
     return Spent(usage, sum(cost_usd(row, one) for one in used), row.name)
 
 
-# Error class, fault kind, and True if the same brain may try again at once. Subclasses come before
-# their base.
+# Error class, fault kind, and True if the same brain can be retried immediately. Subclasses must
+# come before their base class.
 _FAULTS: tuple[tuple[type[IntegrationError], FaultKind, bool], ...] = (
     (Unavailable, "unreachable", True),
     (Exhausted, "quota", False),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from assistant.brains.gemini.session_manager import LiveSessionManager
 
 _log = logging.getLogger(__name__)
-MAX_STRAYS = 8  # calls of one abandoned answer; a model that makes more may never stop
+MAX_STRAYS = 8  # calls of an abandoned answer; a model that makes more may never stop
 
 
 Listener = Callable[[LiveEvent | Answered], None]
@@ -77,8 +77,8 @@ class LiveConnection:
     ) -> None:
         self.setup = setup
         self.closed = False
-        self.active = False  # an activity is open
-        self.update_unproven = False  # a change was sent, and no turn has ended since
+        self.active = False  # the person is speaking
+        self.update_unproven = False  # an update was sent, and no turn has ended since
         self._seeded = seeded
         self._owner = owner
         self._meter = owner.meter
@@ -86,9 +86,9 @@ class LiveConnection:
         self._timeouts = services.timeouts
         self._session: LiveSession | None = None
         self._calls = OpenCalls()
-        self._unsent: dict[str, ToolOutcome] = {}  # results waiting for others of their batch
-        self._given: list[ToolOutcome] = []  # results that the model has not finished answering
-        self._sending = asyncio.Lock()  # messages are sent whole and in order
+        self._unsent: dict[str, ToolOutcome] = {}  # results whose batch isn't complete yet
+        self._given: list[ToolOutcome] = []  # results that the model hasn't finished responding to
+        self._sending = asyncio.Lock()  # sends one message at a time
         self._listener: Listener | None = None
         self._belonging = TurnAttribution()
         self._paid = False  # an abandoned answer has just ended; its token counts may follow
@@ -139,7 +139,7 @@ class LiveConnection:
 
         async def end() -> None:
             await self._open.end_activity()
-            self.active = False  # set here, because the answer may come and be cut off at once
+            self.active = False  # set immediately, because the answer can be cut off right away
 
         await self._send(end)
 
@@ -216,7 +216,7 @@ class LiveConnection:
 
     @property
     def _open(self) -> LiveSession:
-        assert self._session is not None  # the connection is only handed out once connected
+        assert self._session is not None  # `acquire` returns only connected sessions
         return self._session
 
     async def _send(self, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -241,15 +241,14 @@ class LiveConnection:
             outcome = self._unsent.pop(answer.id, None)
             if outcome is not None:
                 self._given.append(outcome)
-        # Reported before it is sent, because the model's reaction may come while we are still
-        # sending.
+        # Report it first, because the model can react before sending has finished.
         if self._answering is not None:
             self._answering(Answered(tuple(answer.id for answer in answers)))
         await self._send_now(lambda: self._open.answer(answers))
 
     def _begin_interaction(self) -> None:
         if not self._belonging.debt:
-            self._meter.begin()  # otherwise at the end of the earlier turn's answer
+            self._meter.begin()  # otherwise when the earlier turn's answer ends
 
     @property
     def _answering(self) -> Listener | None:
@@ -278,7 +277,7 @@ class LiveConnection:
         """Process one event. The session's reader calls this, so it must not block."""
         if self._paid and not isinstance(event, TokensUsed):
             self._paid = False
-            self._meter.begin()  # token counts follow the end they belong to
+            self._meter.begin()  # token counts arrive after the end of their answer
         match event:
             case GoAway(left_s):
                 self._owner.going_away(self, left_s)
@@ -309,9 +308,9 @@ class LiveConnection:
         if type(error) is not Refused:
             return error
         if not self.update_unproven:
-            # Seen when the context is exhausted; resuming fails in the same way (livekit #5985).
+            # Observed when the context is full; resuming fails in the same way (livekit #5985).
             return Stale(f"Gemini ended the session, and a new one is needed: {error}")
-        # The socket was closed because of the change, not the turn, which may work without it.
+        # The service rejected the update, not the turn, which can work without the update.
         self._owner.update_refused()
         return Unavailable(f"Gemini did not take a change of the session: {error}")
 
@@ -336,8 +335,7 @@ class LiveConnection:
     def _take_calls(self, calls: tuple[FunctionCall, ...]) -> None:
         new = self._calls.opened(calls)
         if new and not self._pass_on(FunctionCalls(new)):
-            # The call belongs to an abandoned answer, but a call left open would make the session
-            # mute.
+            # The answer was abandoned, but the session stays silent until its calls are answered.
             self._owner.start(self._decline(new), "gemini-live refusal")
 
     async def _decline(self, calls: tuple[FunctionCall, ...]) -> None:

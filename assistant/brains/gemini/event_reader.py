@@ -34,8 +34,8 @@ class Phase(Enum):
     """Progress of the current turn."""
 
     FREE = auto()  # no turn
-    LISTENING = auto()  # its sentence is not over
-    ANSWERING = auto()  # the sentence is over: what the model says belongs to this turn
+    LISTENING = auto()  # the person has not finished the sentence
+    ANSWERING = auto()  # the sentence has ended, so the model's output belongs to this turn
 
 
 class TurnAttribution:
@@ -46,11 +46,11 @@ class TurnAttribution:
 
     def __init__(self) -> None:
         self.phase = Phase.FREE
-        self.debt = False  # the model still has to end the answer to an earlier turn
+        self.debt = False  # the model hasn't ended its answer to an earlier turn yet
         self._cut = False  # that answer was interrupted
-        self._spoken = False  # this turn's audio has begun: transcripts belong to it
-        self._replied = False  # the model has begun to answer this turn
-        self._owing = False  # the model still has to answer this turn or to end its answer
+        self._spoken = False  # this turn's audio has begun, so transcripts belong to it
+        self._replied = False  # the model has started to answer this turn
+        self._owing = False  # the model hasn't ended its answer to this turn yet
 
     def attach(self) -> None:
         self.leave()
@@ -87,7 +87,7 @@ class TurnAttribution:
         if self.phase is Phase.FREE:
             return False
         if isinstance(event, live.Interrupted) and not self._replied:
-            # An answer that had just ended is reported as cut off (langwatch/scenario #360).
+            # The service can report a finished answer as interrupted (langwatch/scenario #360).
             self.debt = self._cut = True
             return False
         if isinstance(event, live.InputText):
@@ -117,8 +117,8 @@ class Answered:
 
 Item = live.LiveEvent | Reached | Answered
 
-# Values of `turnCompleteReason` (google-genai 3.4.0) that do not mean blocking. Every other one,
-# known or not, means that the service declines.
+# Values of `turnCompleteReason` (google-genai 3.4.0) for a normal end. Any other value means that
+# the service has declined to answer.
 _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _LEAST_CHARACTERS_S = 11.0  # spoken English has 13 to 17 characters a second
@@ -133,13 +133,13 @@ class EventReader:
 
     def __init__(self, native_voice: bool, timeouts: LiveTimeouts) -> None:
         self.over = False
-        self.lost = False  # the session cannot be used any more
+        self.lost = False  # the session can't be used any longer
         self.empty = False  # the turn ended without an answer
         self.meant = True
         self.heard = ""
         self.answer = ""
-        self._settled = 0  # characters of the answer reported as complete
-        # Calls by which the model ended the turn silently.
+        self._settled = 0  # length of the answer when it was last reported as complete
+        # Calls in the frame with which the model ended the turn silently.
         self.dismissed: tuple[live.FunctionCall, ...] = ()
         self._native = native_voice
         self._timeouts = timeouts
@@ -147,18 +147,18 @@ class EventReader:
         self._leak = LeakFilter()
         self._echo = EchoFilter()
         self._open: set[str] = set()  # calls without a result
-        # None until the sentence is over, when nothing is due.
+        # None until the sentence has ended.
         self._patience_s: float | None = None
-        self._ended_at: float | None = None  # time of TurnComplete; the transcript may lag behind
+        self._ended_at: float | None = None  # time of TurnComplete; the transcript can lag behind
         self._late_until = 0.0
-        self._promised = False  # the model has said that more will come by itself
-        self._reported_from = 0  # where the answer after the newest result begins
-        self._paused = False  # TurnComplete came while calls were open
-        self._generated = False  # the model has generated its whole answer
+        self._promised = False  # the model has announced that it will continue on its own
+        self._reported_from = 0  # position in the answer after the latest result
+        self._paused = False  # TurnComplete arrived while calls were open
+        self._generated = False  # the answer has been generated completely
         self.rejected = False  # the service declined to answer
         self._called = False  # a call has been answered
         self._sounded = False
-        self._audio_ms = 0.0  # length of the model's own speech
+        self._audio_ms = 0.0  # duration of the model's speech
 
     def patience_s(self, now: float) -> float | None:
         """Return how many seconds to wait for the next item, or None for no limit.
@@ -216,11 +216,11 @@ class EventReader:
         """Return the events that result if no item arrives within `patience_s`."""
         if self._ended_at is not None:
             return self._finish()
-        self.lost = True  # late words would be taken as the answer to the next sentence
+        self.lost = True  # late output would be taken for the answer to the next sentence
         if self._paused and (self._said_something or self._called):
-            return self._finish()  # it had ended its turn and adds nothing to the results
+            return self._finish()  # the model had ended its turn and says nothing about the results
         if self._promised and self._reported:
-            return self._finish()  # it wanted to say more, and what it has said stands
+            return self._finish()  # the model wanted to say more, but its answer is usable
         return self._fail(BrainFault("timeout", "Gemini stopped answering.", retryable=True))
 
     @property
@@ -318,7 +318,7 @@ class EventReader:
             self._promised = True
             return []
         if self._open:
-            self._paused = True  # the model continues by itself once it has the results
+            self._paused = True  # the model continues when it has the results
             return []
         if self._native:
             return self._finish()
@@ -336,7 +336,7 @@ class EventReader:
         #52). An interruption after a complete answer is ignored.
         """
         if self._generated and not self._open:
-            return []  # only the end of an answer that is complete
+            return []  # the answer was already complete
         self.lost = True
         return self._fail(BrainFault("empty", "Gemini broke off its answer.", retryable=True))
 

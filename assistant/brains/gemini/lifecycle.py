@@ -21,25 +21,25 @@ class LiveTimeouts:
     """All durations used by the Gemini Live brain, in seconds."""
 
     # Sessions
-    connect_s: float = 5.0  # to get a session
-    speculate_every_s: float = 30.0  # at most one connect in advance within this time
-    unused_s: float = 10.0  # a session opened in advance is closed after this time without a turn
-    warm_s: float = 180.0  # open after its last use
-    fresh_after_s: float = 600.0  # time without a turn after which the conversation is forgotten
-    handle_s: float = 7_200.0  # Google's session page: valid 2 h after the session ended
-    go_away_margin_s: float = 10.0  # time before the service's deadline at which we leave
-    rotates: bool = True  # a session that must be left is reopened before anyone speaks
-    back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # after each failed connect in advance
-    close_s: float = 2.0  # to close a socket
+    connect_s: float = 5.0  # maximum time to get a session
+    speculate_every_s: float = 30.0  # minimum interval between advance connections
+    unused_s: float = 10.0  # lifetime of a session that was opened in advance and is not used
+    warm_s: float = 180.0  # how long a session stays open after a turn
+    fresh_after_s: float = 600.0  # the conversation is forgotten after this time without a turn
+    handle_s: float = 7_200.0  # lifetime of a handle after its session (Google's documentation)
+    go_away_margin_s: float = 10.0  # a session is left this long before the service's deadline
+    rotates: bool = True  # a session that must be left is replaced before the next turn
+    back_off_s: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)  # pauses before retrying to connect
+    close_s: float = 2.0  # maximum time to close a socket
 
     # Turns
-    send_s: float = 5.0  # for the socket to take one message
+    send_s: float = 5.0  # maximum time to send a message
     first_event_s: float = 6.0  # from the end of the sentence to the first sign of an answer
-    after_answer_s: float = 6.0  # from a tool's result to the next sign
-    between_events_s: float = 10.0  # between two signs of life
-    open_calls_s: float = 10.0  # to wait for results of an older turn's calls before a new sentence
-    late_text_s: float = 0.3  # to wait for a late transcript after the end of a turn
-    # The same while more of it keeps coming, or is certain to: it came 1.5 s late in public reports
+    after_answer_s: float = 6.0  # from a tool result to the next event
+    between_events_s: float = 10.0  # between two events
+    open_calls_s: float = 10.0  # wait for open calls of an earlier turn before a new sentence
+    late_text_s: float = 0.3  # wait for a late transcript after the end of a turn
+    # The same while more text arrives or is certain to follow. It was 1.5 s late in public reports
     # (google-gemini/cookbook #822).
     late_text_most_s: float = 2.0
 
@@ -65,7 +65,7 @@ class Step(Enum):
     """Actions that keep the session in the right state."""
 
     NOTHING = auto()
-    CONNECT = auto()  # connect in advance, because the last attempt failed
+    CONNECT = auto()  # retry an advance connection
     CLOSE = auto()  # close the open session but keep its handle
     ROTATE = auto()  # close the open session and reconnect, before the service closes it
     FORGET = auto()  # close, and drop the handle and the history
@@ -80,10 +80,10 @@ class SessionLifecycle:
         self._in_turn = False
         self._handle: str | None = None
         self._handle_until = 0.0
-        self._last_used: float | None = None  # end of the newest turn
-        self._keep_until = 0.0  # an unused session is closed at this time
-        self._leave_by: float | None = None  # time to leave because of the service's goAway
-        self._suspected: float | None = None  # time of the newest connect in advance
+        self._last_used: float | None = None  # end of the last turn
+        self._keep_until = 0.0  # time at which an unused session is closed
+        self._leave_by: float | None = None  # deadline set by the service's goAway
+        self._suspected: float | None = None  # time of the last advance connection
         self._failures = 0  # its failures
         self._again_at: float | None = None  # time of its next attempt
 
@@ -121,7 +121,7 @@ class SessionLifecycle:
     def turn_began(self, now: float) -> None:
         """Record that a turn uses the session or is waiting for it."""
         self._in_turn = True
-        self._again_at = None  # the turn connects by itself at once
+        self._again_at = None  # the turn itself connects immediately
 
     def turn_ended(self, now: float) -> None:
         """Record that the turn has ended. From now on the session is kept open for `warm_s`."""

@@ -19,10 +19,10 @@ from integrations.gemini.setup import OPTIONAL, LiveSetup, named_in, suspects, w
 if TYPE_CHECKING:
     from assistant.journal.store import Store
 
-NAME = "gemini_refused_parts"  # of the stored value
-KEPT = timedelta(days=7)  # then the part is tried again
-KEPT_UNNAMED = timedelta(days=1)  # the same if the service did not name it: chance may have helped
-HOPELESS_S = 600.0  # without another search after one in which no part was the culprit
+NAME = "gemini_refused_parts"  # key of the stored value
+KEPT = timedelta(days=7)  # a rejected part is tried again after this time
+KEPT_UNNAMED = timedelta(days=1)  # the same if the error didn't name it, so it could be chance
+HOPELESS_S = 600.0  # seconds without another search after an unsuccessful one
 _log = logging.getLogger(__name__)
 
 
@@ -30,9 +30,9 @@ _log = logging.getLogger(__name__)
 class RefusedPart:
     """Part of the session set-up that the service rejected."""
 
-    part: str  # as in `integrations.gemini.setup.OPTIONAL`
-    reason: str  # the service's own, as one sentence
-    until: str  # ISO 8601, when it is tried again
+    part: str  # name in `integrations.gemini.setup.OPTIONAL`
+    reason: str  # the service's error, as one sentence
+    until: str  # time of the next try, in ISO 8601
 
 
 def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPart]:
@@ -65,10 +65,10 @@ class SetupRepair:
         self._store = store
         self._clock = clock
         self._version = version
-        self._refused: dict[str, RefusedPart] | None = None  # None: not read yet
-        self._reason = ""  # the newest refusal of the search under way; "" if there is none
-        self._named: tuple[str, ...] = ()  # parts that its refusals have named
-        self._tried: set[frozenset[str]] = set()  # parts left out without success
+        self._refused: dict[str, RefusedPart] | None = None  # None until read
+        self._reason = ""  # last error of the current search; "" if there is none
+        self._named: tuple[str, ...] = ()  # parts that its errors have named
+        self._tried: set[frozenset[str]] = set()  # combinations left out without success
         self._hopeless_until_s = 0.0
 
     async def connect(

@@ -31,15 +31,15 @@ from integrations.gemini.setup import LiveSetup
 
 _log = logging.getLogger(__name__)
 _MAX_NOTES = 8
-# Then the session is left: one was seen to reject 27 turns in a row
+# Rejections in a row after which the session is replaced. One session rejected 27 turns in a row
 # (google-gemini/gemini-live-api-examples #40).
 MAX_REJECTIONS = 2
-_SOON_S = 0.001  # shortest wait, so that a time just ahead by rounding does not cause a busy loop
+_SOON_S = 0.001  # minimum wait, so that rounding errors don't cause a busy loop
 _NO_MATTER_HOW = (Exhausted, Misconfigured, SignInAgain)  # a new session would fail too
 
 
-# Called by a session manager before it connects (False), or after it was refused for lack of quota
-# (True). Returns True if another session was closed.
+# Called with False before a manager connects, and with True after it was refused for lack of quota.
+# Returns True if another session was closed.
 MakeRoom = Callable[["LiveSessionManager", bool], Awaitable[bool]]
 
 
@@ -50,8 +50,8 @@ class LiveSessionManager:
         self, services: LiveServices, owner: ConversationOwner, make_room: MakeRoom
     ) -> None:
         self.meter = UsageMeter()
-        self.talk = uuid4().hex  # id of the conversation that the model remembers
-        self.searched = False  # the model has read the web in this conversation
+        self.talk = uuid4().hex  # id of the conversation that is in the model's context
+        self.searched = False  # the model has used web search in this conversation
         self.openings = 0  # sessions opened or resumed since the start
         self._services = services
         self._make_setup = services.make_setup
@@ -62,20 +62,21 @@ class LiveSessionManager:
         self._make_room = make_room
         self._running: asyncio.Task[None] | None = None
         self._life = SessionLifecycle(services.timeouts)
-        self._lock = asyncio.Lock()  # opens or closes one socket at a time
+        self._lock = asyncio.Lock()  # only one socket is opened or closed at a time
         self._link: LiveConnection | None = None
-        self._doomed: list[LiveConnection] = []  # given up, but their sockets are not closed yet
-        self._user: Listener | None = None  # listener of the turn that has or wants the session
-        self._may_update = True  # False once the service has refused a change of a session
-        self._changed = asyncio.Event()  # a step may be due earlier than expected
+        self._doomed: list[LiveConnection] = []  # given up, with sockets that aren't closed yet
+        self._user: Listener | None = None  # of the turn that uses the session or waits for it
+        self._may_update = True  # False after the service has rejected an update
+        self._changed = asyncio.Event()  # the time of the next step may have changed
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
-        # Exchanges told to the session when it was last newly opened.
+        # Exchanges in the instruction when a new session was last opened.
         self._seeded: tuple[Exchange, ...] = ()
-        self._late_input_counts = False  # late transcripts belong to the newest exchange
+        self._late_input_counts = False  # late transcripts belong to the last exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
-        self._cut: tuple[str, str] | None = None  # the newest cut-off answer: turn id, words heard
-        self._cut_notes: deque[str] = deque(maxlen=1)  # note about it, until it is told
-        self._unwanted = False  # the conversation is to be forgotten once no turn is using it
+        # Turn id and heard part of the last cut-off answer.
+        self._cut: tuple[str, str] | None = None
+        self._cut_notes: deque[str] = deque(maxlen=1)  # pending note about it
+        self._unwanted = False  # the conversation must be forgotten when no turn is using it
         self._rejections = 0  # turns in a row that the service declined to answer
 
     def begin(self) -> None:
@@ -185,7 +186,7 @@ class LiveSessionManager:
     def remember(self, exchange: Exchange) -> None:
         """Keep an exchange, so that a new session can be told about it."""
         if self._cut is None or exchange.turn_id != self._cut[0]:
-            self._cut_notes.clear()  # the last answer is a different one by now
+            self._cut_notes.clear()  # another answer has followed
         self._exchanges.append(bounded(self._as_heard(exchange)))
         self._late_input_counts = True
 
@@ -294,7 +295,7 @@ class LiveSessionManager:
             if quiet or self._unwanted:
                 await self._forget()
             if self._life.must_leave or (self._link is not None and self._link.active):
-                await self._close_link()  # active: an earlier turn has not left its sentence yet
+                await self._close_link()  # if active, an earlier turn hasn't ended its sentence
             elif self._link is not None and not await self._adapt(self._link, setup):
                 await self._close_link(resumable=False)
             link = self._link or await self._open(setup)
@@ -354,8 +355,8 @@ class LiveSessionManager:
     async def _connect(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
         if handle is None:
             self._seeded = tuple(self._exchanges)
-            self._cut_notes.clear()  # the exchanges include it
-        # A resumed session remembers its conversation but not what its instruction contained.
+            self._cut_notes.clear()  # the exchanges contain this information
+        # A resumed session keeps its conversation but not its instruction.
         link = LiveConnection(setup, self._seeded, self, self._services)
         told = with_history(setup.instruction, self._seeded)
         session = await self._services.client.connect(
@@ -385,7 +386,7 @@ class LiveSessionManager:
         while self._doomed:
             link = self._doomed[0]
             await link.close()
-            # Removed only now, because the task waiting here may be cancelled.
+            # Remove it only now, because this task can be cancelled while it waits.
             self._doomed = [each for each in self._doomed if each is not link]
 
     async def _forget(self) -> None:
@@ -396,5 +397,5 @@ class LiveSessionManager:
         self._notes.clear()
         self._cut = None
         self._cut_notes.clear()
-        self._late_input_counts = False  # there is no exchange left to add it to
+        self._late_input_counts = False  # there is no exchange to append to
         self._unwanted = False

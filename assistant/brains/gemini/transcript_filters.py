@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-# What some models write for what is not speech: "[Silence]", "<noise>", "[laughs]".
+# Some models transcribe other sounds as marks: "[Silence]", "<noise>", "[laughs]".
 _MARK = re.compile(r"\[[^\[\]\n]{0,30}\]|<[/a-z][^<>\n]{0,30}>", re.IGNORECASE)
 _OPEN_MARK = re.compile(r"(?:\[[^\[\]\n]{0,30}|<(?:[/a-z][^<>\n]{0,30})?)$", re.IGNORECASE)
 
@@ -13,7 +13,7 @@ class MarkFilter:
     """Removes marks such as `[Silence]`, even if they are split between chunks."""
 
     def __init__(self) -> None:
-        self._held = ""  # may be the beginning of a mark
+        self._held = ""  # possible beginning of a mark
 
     def push(self, piece: str) -> str:
         """Add a chunk and return the text that can't be part of a mark."""
@@ -29,8 +29,8 @@ class MarkFilter:
         return held
 
 
-# A model that speaks its call or a tool's result begins like this: AidenAI-IO/aiden-firmware #708,
-# livekit/agents #2174.
+# Beginnings of tool calls and results that models speak as text (AidenAI-IO/aiden-firmware #708,
+# livekit/agents #2174).
 _LEAKS = (
     *("call:", "call :", "tool_call", "tool call", "tool_code", "tool code", "tool_output"),
     *("tool output", "tool_response", "tool response", "default_api", "print(", '{"'),
@@ -42,7 +42,7 @@ class LeakFilter:
     """Keeps tool calls and results that the model writes into its transcript from being spoken."""
 
     def __init__(self) -> None:
-        self.leaked = False  # the text is no sentence for a person
+        self.leaked = False  # the text is a tool call or result
         self._decided = False
         self._held = ""
 
@@ -91,7 +91,7 @@ class EchoFilter:
     def __init__(self) -> None:
         self._echoes: frozenset[str] = frozenset()
         self._held = ""
-        self._sounded = False  # audio has come since the text was held back
+        self._sounded = False  # audio has arrived since the text was held back
 
     def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
         """Remember the arguments of function calls."""

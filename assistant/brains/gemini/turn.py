@@ -22,7 +22,7 @@ from integrations.gemini.events import Closed, FunctionCall, FunctionCalls, Outp
 from integrations.gemini.models import ModelRow
 
 _log = logging.getLogger(__name__)
-PIECE_BYTES = 3_200  # 100 ms; Google's Live best practices advise pieces of 20 to 100 ms
+PIECE_BYTES = 3_200  # 100 ms; Google recommends chunks of 20 to 100 ms for Live
 
 
 class Upload:
@@ -56,7 +56,7 @@ class Upload:
         except IntegrationError as error:
             self._post(Closed(error))
         except Exception:
-            # Last resort of a turn: a failure must not break the brain for the next one.
+            # Whatever fails here must not affect the next turn.
             _log.exception("a sentence could not be sent to Gemini")
             self._post(Closed(IntegrationError("The sentence could not be sent to Gemini.")))
 
@@ -112,7 +112,7 @@ class Upload:
         await link.end_activity()
 
 
-_MAX_WAITING = 4_000  # items not taken yet; beyond this, audio is dropped (after minutes of it)
+_MAX_WAITING = 4_000  # unread items, several minutes of audio; beyond this, audio is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class TurnMeans:
     """Dependencies shared by all turns of the brain."""
 
     services: LiveServices
-    take_owed: Callable[[], Sequence[TokensUsed]]  # costs of closed conversations
+    take_owed: Callable[[], Sequence[TokensUsed]]  # costs of dropped conversations
     row: ModelRow
     native_voice: bool
 
@@ -146,9 +146,9 @@ class GeminiLiveTurn:
         self._tasks = means.services.tasks
         self._on_empty = on_empty
         self._reading = EventReader(means.native_voice, means.services.timeouts)
-        self._inbox: deque[Item] = deque()  # limited in `_post`
+        self._inbox: deque[Item] = deque()  # its size is limited in `_post`
         self._arrived = asyncio.Event()  # set while the inbox is not empty
-        # A single object for the whole turn, by which the session manager recognises it.
+        # The session manager identifies the turn by this object.
         self._listener = self._post
         briefer = means.services.briefer
         self._upload = Upload(request, as_text, session, briefer, means.row, self._listener)
@@ -161,7 +161,7 @@ class GeminiLiveTurn:
             while not self._reading.over:
                 happened = await self._next()
                 if self._reading.over:
-                    # Leave before the last words are taken, because speaking them may take long.
+                    # Leave before yielding the last text, because speaking it can take long.
                     await self._leave(uploading)
                 for event in self._in_talk(happened):
                     yield event
@@ -195,7 +195,7 @@ class GeminiLiveTurn:
             happened = reading.take(item, clock.monotonic())
         if reading.over:
             used = (*self._session.meter.take(), *self._means.take_owed())
-            if used:  # costs come before the final event, because nothing follows it
+            if used:  # insert the costs before the final event
                 happened.insert(-1, spent(self._means.row, *used))
         return happened
 
@@ -205,7 +205,7 @@ class GeminiLiveTurn:
             try:
                 await within(self._clock, patience_s, self._arrived.wait())
             except TimeoutError:
-                if not self._inbox:  # otherwise it came just as the time ran out
+                if not self._inbox:  # otherwise an item arrived at the last moment
                     raise
         return self._inbox.popleft()
 
@@ -228,7 +228,7 @@ class GeminiLiveTurn:
         try:
             await asyncio.wait([uploading])
         finally:
-            self._part()  # even if we are cancelled: nobody else returns the session
+            self._part()  # even if cancelled, because nothing else releases the session
 
     def _part(self) -> None:
         """Release the session, and record the exchange for later turns."""

@@ -26,7 +26,7 @@ from integrations.home_assistant.house import Area, Entity, Floor, House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
 
-# Intent and domain ("" is any) -> the end of the key: offline.done_<end>.
+# Ending of the catalogue key (offline.done_<ending>) by intent and domain; "" is any domain.
 _DONE = {
     ("HassTurnOn", "cover"): "open",
     ("HassTurnOff", "cover"): "closed",
@@ -46,7 +46,7 @@ _DONE = {
     ("HassListAddItem", ""): "added",
     ("HassShoppingListAddItem", ""): "added",
 }
-# The outcome's own sentence reports the result of these.
+# For these, the outcome's own sentence is used as the answer.
 _TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT))
 _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
@@ -59,7 +59,7 @@ def answer_outcome(
         return outcome.sentence or say.say("offline.refused", language)
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
-        return outcome.sentence  # the requested information
+        return outcome.sentence  # it contains the requested information
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
         done = _done(command, outcome, what, say, language)
@@ -118,7 +118,7 @@ def _done(
 ) -> str:
     domain = command.slots.get("domain", "")
     end = _DONE.get((command.intent, domain)) or _DONE.get((command.intent, ""), "")
-    # "closing", or "closing 70 %" where it has a position
+    # "closing", or "closing 70 %" if it has a position
     states = {(seen.after or "").partition(" ")[0] for seen in outcome.observed}
     moving = states.intersection(ON_THE_WAY)
     if len(moving) == 1 and end != "started":
@@ -151,7 +151,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-# Questions that the snapshot of the house or the clock answers, without a call.
+# Questions that are answered without a tool call.
 
 
 ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
@@ -209,8 +209,8 @@ class RoomQuestion:
     """A question about a room's temperature or humidity, or about one thermostat's reading."""
 
     measured: str  # "temperature" or "humidity"
-    sensors: tuple[Entity, ...]  # sensors that may give the value, the best first
-    place: str  # as it is spoken: a room, or the one thermostat
+    sensors: tuple[Entity, ...]  # sensors that can provide the value, best first
+    place: str  # spoken name of the room or thermostat
     is_room: bool = True
 
 
@@ -224,7 +224,7 @@ def answer_state(
     room = room_of(command, house, language)
     if room is not None:
         return answers.of_room(room.sensors, room.measured, _measured_at(room), language, age_s)
-    # German nouns are capitalised, which the recognised words are not.
+    # German nouns must be capitalised, but recognised text is in lower case.
     called = _as_called(command.called)
     what = called.within(language.partition("-")[0], "nom") if command.called else ""
     return answers.answer(question_of(command), house, language, age_s, what)

@@ -31,8 +31,8 @@ from integrations.home_assistant.house import House
 
 _NO_TOOL = "offline.no_tool"
 _NO_HOME_TOOLS = "offline.no_home_tools"
-# Given a sentence, and True if it was spoken: the arguments of `remember` that answer its open
-# question, and the language of that question. None if none is open or this is no answer.
+# Takes a sentence, and True if it was spoken. If the sentence answers the pending question of
+# `remember`, returns that tool's arguments and the question's language, otherwise None.
 Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]]
 
 
@@ -124,7 +124,7 @@ class OfflineTurn:
 
         Yields a BrainFault if recognition fails or Home Assistant is unreachable.
         """
-        # While the person is still speaking, list the current tools and build what is needed.
+        # Fetch the tools and build the grammar while the person is still speaking.
         menu = await self._brain.menu()
         try:
             sound = await self._sound()
@@ -159,12 +159,12 @@ class OfflineTurn:
             return
         language = understood.language
         age_s = await self._age(understood)
-        house = self._brain.house()  # it may have been updated meanwhile
+        house = self._brain.house()  # it may have been updated
         steps = self._plan(understood.commands, house, menu, language, age_s)
         if isinstance(steps, Problem):
             if steps.key == _NO_TOOL and not menu.has_home:
-                if not self._brain.connected():  # only its last snapshot is left
-                    # Its tools were just requested, so a retry would not find them at once either.
+                if not self._brain.connected():  # only the last snapshot is available
+                    # The tools were requested just now, so retrying wouldn't help.
                     fault = "Home Assistant cannot be reached"
                     yield BrainFault("house_away", fault, retryable=False)
                     return

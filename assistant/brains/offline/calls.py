@@ -51,7 +51,7 @@ class Call:
 
 _INTEGERS = ("brightness", "position", "percentage", "volume_level", "temperature", "volume_step")
 _CLIMATE = "HassClimateSetTemperature"
-# Home Assistant names its tools after the intents; these intents use another tool.
+# Home Assistant's tools have the names of their intents, except for these intents.
 _SAME_TOOL = {
     "HassGetWeather": WEATHER_FORECAST,
     "HassShoppingListAddItem": "HassListAddItem",
@@ -68,7 +68,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         later = settle_target(command.later, house, here)
         return later if isinstance(later, Problem) else replace(command, later=later)
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
-        # A light may be named "Lights", but people who say "the lights" mean all in the room.
+        # Even if one light is named "Lights", "the lights" means all lights in the room.
         return replace(command, entity_ids=(), name="", called="", area_id=place)
     if len(command.entity_ids) < 2 and not (command.entity_ids and command.area_said):
         return command

@@ -11,20 +11,20 @@ from assistant.brains.offline.phones import pronounce, wake_tails
 from audio.recognize.protocol import Grammar
 from integrations.home_assistant.house import House
 
-# Words before the command that belong to the wake word: the audio may begin with its end.
+# Stands for the end of the wake word, with which the audio can begin.
 WAKE = "wakeword"
 
-# Words in our sentences that CMUdict lacks.
+# Pronunciations of words in the grammar that CMUdict lacks.
 READINGS: Mapping[str, tuple[str, ...]] = {"unmute": ("AH N M Y UW T",)}
 
-# Words that turn a command into its opposite or a question about it. Only words long enough not to
-# be mistaken for the end of the wake word.
+# Beginnings of sentences that negate a command or ask about it. They must be long enough not to
+# be confused with the end of the wake word.
 NOT_ASKED = ("do not", "don't", "never", "did you", "why did you")
 
 _SWITCHABLE = ("light", "switch", "fan", "media_player", "input_boolean", "climate")
 _TOLD = ("light", "switch", "fan")
 _OPENABLE = ("cover", "binary_sensor")
-# Domains with their own sentences.
+# Domains that have their own sentences.
 _ALONE = (
     *("light", "climate", "cover", "lock", "media_player", "fan", "vacuum", "script", "scene"),
     "sensor",
@@ -93,17 +93,17 @@ def _name_lists(names: Names) -> dict[str, list[str]]:
     return lists
 
 
-# The names that a recogniser listens for: in a large house those of this room and floor come first.
+# Names that the recogniser listens for. In a large house, only the nearest are included.
 #
-# Each name costs memory and time, and may be mistaken for another. All names of 5,000 things take
-# 74 MB and 0.16 s of a core per second of audio; the number kept here takes 17 MB and 0.06 s
-# (docs/reports/scale.md). Things left out can still be typed, named by their room ("the lights in
-# the attic"), or said to a brain without a grammar.
+# Each name costs memory and time, and can be confused with others. The names of 5,000 entities take
+# 74 MB, and 0.16 s of a core per second of audio. The names included here take 17 MB and 0.06 s
+# (docs/reports/scale.md). The other entities can be controlled by typing, by room ("the lights in
+# the attic"), or with a brain that needs no grammar.
 
-MOST_NAMES = 250  # names of things
-MOST_PLACES = 60  # names of rooms and floors; each occurs in many sentences
+MOST_NAMES = 250  # names of entities
+MOST_PLACES = 60  # names of rooms and floors; each is used in many sentences
 _MOST_FLOORS = 10
-_ASKED = frozenset({"sensor", "binary_sensor"})  # can only be asked about
+_ASKED = frozenset({"sensor", "binary_sensor"})  # can only be queried
 
 
 def nearby(names: Names, house: House, area_id: str) -> Names:

@@ -33,21 +33,22 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-# Seconds of real time for one utterance. A command of 3 s takes 0.7 s of a server's core; noise and
-# foreign speech, which took a busy machine half a minute, end here.
+# Maximum seconds to recognise one utterance. A command of 3 s takes 0.7 s of a server core, but
+# noise and foreign speech have taken half a minute on a busy machine.
 HEARING_S = 20.0
-_BEFORE_DETECTION = 200 * SAMPLES_PER_MS  # engines detect up to this long after the end of the word
-_TALK_FIT = -4.5  # a "don't" that fits worse is the end of the wake word
-_WAKE_TAIL = 200 * SAMPLES_PER_MS  # the wake word may last this long beyond the detection
+# Engines report a detection up to this long after the end of the word.
+_BEFORE_DETECTION = 200 * SAMPLES_PER_MS
+_TALK_FIT = -4.5  # a "don't" with a lower fit is really the end of the wake word
+_WAKE_TAIL = 200 * SAMPLES_PER_MS  # the wake word can continue this long after the detection
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
     """A sentence, and the commands found in it."""
 
-    text: str  # what was said, as far as known; "" for nothing
+    text: str  # recognised text; "" for none
     language: str  # language of the text
-    commands: tuple[ParsedCommand, ...] = ()  # empty: no command
+    commands: tuple[ParsedCommand, ...] = ()  # empty if there is none
 
 
 class Listener:
@@ -57,8 +58,8 @@ class Listener:
         self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
         self._names = Names((), (), ())
-        self._known: object = None  # names from which the parser was built
-        # Names and area from which the grammar was built.
+        self._known: object = None  # value of `naming` for which the parser was built
+        # Value of `naming` and area for which the grammar was built.
         self._heard: tuple[object, str] = (None, "")
         self._warm = False  # templates and language model are loaded
         self._parser = Parser(Names((), (), ()))
@@ -111,7 +112,7 @@ class Listener:
         try:
             async with asyncio.timeout(HEARING_S):
                 return await self._run(self._punctual, work, *arguments)
-        except TimeoutError:  # a recogniser that cannot be stopped; its thread finishes later
+        except TimeoutError:  # this recogniser can't be stopped, so its thread finishes later
             raise TookTooLong("The recogniser needs too long for what was said.") from None
 
     def _punctual(self, work: Callable[..., _Result], *arguments: object) -> _Result:
@@ -122,7 +123,7 @@ class Listener:
         try:
             return work(*arguments)
         finally:
-            recognizer.finish_within(math.inf)  # no time limit for work done in advance
+            recognizer.finish_within(math.inf)  # building the grammar has no time limit
 
     async def _run(self, work: Callable[..., _Result], *arguments: object) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
@@ -209,14 +210,14 @@ class Listener:
             evidence = weigh(said, free, wake_until, recognizer.phones)
             if evidence.accepted:
                 return Understood(text, language, (command,))
-            if evidence.opposed:  # another start position might accept it
+            if evidence.opposed:  # another start position could accept it by mistake
                 break
         if not free.words:
             free = recognizer.decode_freely(pcm[2 * detection :])
         return Understood(free.text, language)
 
 
-# The recogniser named by `offline.recognizer`: built in, on the network, or a model folder.
+# Recognisers for `offline.recognizer`: built-in, on the network, or from a model folder.
 
 
 class RemoteRecognizer:
@@ -237,7 +238,7 @@ class RemoteRecognizer:
         Raises DeviceLost if the server is unavailable, and InputUnusable for other errors.
         """
         try:
-            # Called on a worker thread without an event loop; this loop lasts for one request.
+            # The worker thread has no event loop, so create one for this request.
             return plain_words(asyncio.run(self._server.transcribe(pcm)))
         except Unavailable as error:
             raise DeviceLost(str(error)) from error
@@ -263,6 +264,6 @@ def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
         host, port = parse_address(value)
     except IntegrationError as error:
         raise InputUnusable(f"offline.recognizer: {error}") from None
-    # With a single language the server need not guess.
+    # With a single language, the server doesn't have to guess.
     server = WyomingRecognizer(host, port, bases[0] if len(bases) == 1 else None)
     return RemoteRecognizer(server, bases)

@@ -10,7 +10,7 @@ from typing import Any
 from assistant.tools.house.questions import door_of, is_of_a_door, without_part
 from integrations.home_assistant.house import Entity, House
 
-# Numbers from 0 to 100 in English words, in both directions.
+# Conversion between numbers and English words.
 
 
 _SMALL = (
@@ -50,9 +50,9 @@ class Name:
 
     text: str  # spoken form in lower case: "lamp two"
     written: str  # Home Assistant's form: "Lamp 2"
-    ids: tuple[str, ...]  # ids it may mean: one, or several of one domain with the same name
+    ids: tuple[str, ...]  # one id, or several if entities of a domain share the name
     domain: str  # "light", "area", "floor"
-    derived: bool = False  # built from name and room: "bedroom lamp"
+    derived: bool = False  # built from the entity's and the room's name: "bedroom lamp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Names:
     entities: tuple[Name, ...]
     areas: tuple[Name, ...]
     floors: tuple[Name, ...]
-    doors: tuple[Name, ...] = ()  # doors by the names of their parts, without words such as "lock"
+    doors: tuple[Name, ...] = ()  # door names, without words such as "lock"
 
     def of(self, *domains: str) -> list[str]:
         """Return the spoken names of all entities in these domains, without duplicates."""

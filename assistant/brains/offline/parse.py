@@ -34,20 +34,20 @@ class ParsedCommand:
     """A complete command or question."""
 
     intent: str  # "HassTurnOn"
-    text: str  # the words of the command
-    # Slot values, and domain or device_class.
+    text: str  # the command's text
+    # Slot values, including domain and device_class.
     slots: Mapping[str, Any] = field(default_factory=dict)
-    # Entities its name may mean; several if the name is not unique.
+    # Entities with this name; several if it is not unique.
     entity_ids: tuple[str, ...] = ()
-    name: str = ""  # the name as Home Assistant writes it, "" if none was said
-    called: str = ""  # the name as the person said it, with their article: "the kitchen light"
+    name: str = ""  # name in Home Assistant; "" if none was said
+    called: str = ""  # name as the person said it, with the article: "the kitchen light"
     area_id: str = ""
-    place: str = ""  # the area or floor as the person said it
+    place: str = ""  # area or floor as the person said it
     floor_id: str = ""
     area_said: bool = False  # False if the area is this device's
-    response: str = ""  # kind of answer that the template expects: "one_yesno", "how_many"
+    response: str = ""  # type of answer that the template expects: "one_yesno", "how_many"
     colour: str = ""  # as the person said it; the slot has Home Assistant's English word
-    later: "ParsedCommand | None" = None  # the command to run at the end of the time
+    later: "ParsedCommand | None" = None  # command to run after the delay
 
 
 def languages() -> frozenset[str]:
@@ -94,7 +94,7 @@ class Parser:
             others = recognize_all(said, intents, **given)
             result = max(
                 (one for one in others if not _cuts_a_word(one, said)),
-                key=lambda one: one.text_chunks_matched,  # the same preference as hassil's
+                key=lambda one: one.text_chunks_matched,  # like hassil
                 default=None,
             )
         if result is None or _asks_about_the_world(result):
@@ -192,7 +192,7 @@ def _intents(language: str) -> Intents | None:
 
 _NUMBER = re.compile(r"(?<=\w )(?:number|número|no\.|nº) (?=\S)")
 _IN = re.compile(r"(?P<what>.+) (?:in|of) (?:the )?(?P<room>\S.*)")
-_MOST = 8  # wordings at most
+_MOST = 8  # maximum number of wordings
 
 
 def reworded(text: str, areas: Iterable[Name]) -> list[str]:
@@ -240,7 +240,7 @@ def _as_in(text: str, value: str) -> str:
     return found[:1].upper() + found[1:]
 
 
-# Several commands in one sentence: split at "and"; the verb is carried over to parts without one.
+# Sentences with several commands are split at "and". Parts without a verb take it from a neighbour.
 
 
 _AND = re.compile(r"(?:\s*,\s*|\s+)(?:and then|and|then|y luego|y)\s+|\s*,\s+")

@@ -39,8 +39,8 @@ from assistant.tools.builtin.protocol import CORRECT, FORGET, RECALL, REMEMBER
 from assistant.tools.house.questions import EVERYTHING
 from assistant.tools.undo.tools import CORRECT_LAST, UNDO
 
-# Intent -> the tool, and its arguments besides the slots. Home Assistant's intents are called
-# "Hass...": all timers of this device are Hearth's own.
+# Tool and additional arguments by intent. Home Assistant's timer intents ("Hass...") use Hearth's
+# own timers.
 TIMER_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HassStartTimer": (START_TIMER, {}),
     "HassCancelTimer": (CANCEL_TIMER, {}),
@@ -77,21 +77,21 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 PROFILE_INTENT = "HearthSwitchProfile"
 
 TOMORROW = "tomorrow"
-ALARM_DAYS: Mapping[str, list[str]] = {  # names of several days in the files
+ALARM_DAYS: Mapping[str, list[str]] = {  # names for several days in the sentence files
     "workdays": list(WEEKDAYS[:5]),
     "daily": list(WEEKDAYS),
     "weekend": list(WEEKDAYS[5:]),
 }
 
 DEFINITE = "definite"  # response of questions about "the door", "the windows"
-ROOM = "room_humidity"  # response of questions about the air of a room
+ROOM = "room_humidity"  # response of questions about a room's humidity
 _HOUSE = {"device_class": EVERYTHING}
 _SENSOR = {"domain": "binary_sensor", "state": "on"}
 _BATTERY = {"domain": "binary_sensor", "device_class": "battery"}
-# Questions of `states` -> the kind of answer, and the slots.
+# Topic of questions in `states`, type of answer, and slots.
 _STATES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("kind", DEFINITE, {"domain": "cover"}),  # {cover_classes:device_class} {cover_states:state}
-    # The garage without the word "door".
+    # "the garage", without the word "door".
     ("garage", DEFINITE, {"domain": "cover", "device_class": "garage"}),
     ("locks", DEFINITE, {"domain": "lock"}),
     ("all_closed", "all", {"state": "closed", **_HOUSE}),
@@ -110,9 +110,9 @@ _STATES: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("humidity", ROOM, {}),
     ("humidity_here", ROOM, {}),
 )
-# The sentence file for each language code; some languages have several codes in the library.
+# Sentence file by language code; the library has several codes for some languages.
 _FILES = {"de": "de", "en": "en", "es": "es", "fr": "fr", "pt": "pt", "pt-BR": "pt", "vi": "vi"}
-_FREE = ("memory_fact", "memory_about", "profile_name")  # lists that accept any words
+_FREE = ("memory_fact", "memory_about", "profile_name")  # lists that accept any text
 _HORA = Unit("hora", "horas", feminine=True)  # "la una"
 
 Blocks = list[dict[str, Any]]
