@@ -43,7 +43,7 @@ class BrainSet:
     chain: FallbackBrain
     briefer: Briefer
     budget: Budget
-    thinker: "GeminiOnceBrain | None"  # for long questions, if Gemini may be used
+    thinker: "GeminiOnceBrain | None"  # answers hard questions; None without Gemini
     ear: Callable[[], Awaitable[Listener]]  # returns the recogniser, created on first use
     learn: Callable[[str], None]  # adds a note to the model's next turn
     # Tells a brain how much of its interrupted answer was heard: brain name, turn id, text.

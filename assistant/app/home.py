@@ -66,7 +66,7 @@ class HomeContext:
     conversation: Conversation  # Home Assistant's conversation engine
     tools: Toolbox
     policy_contexts: PolicyContexts  # the mode and the owner's ratings
-    memories: Memories  # things people asked Hearth to remember
+    memories: Memories  # facts that users asked Hearth to remember
     catalogue: Catalogue
     cameras: Cameras
     bus: EventBus  # for automations and displays

@@ -19,7 +19,7 @@ from assistant.config.errors import ConfigError
 from assistant.domain.clock import Clock
 from integrations.owner import OwnedTasks
 
-_NAME = "lock"  # of the file that allows only one daemon per data folder
+_NAME = "lock"  # lock file that allows only one daemon per data folder
 _TRIES, _AGAIN_S = 5, 0.02  # `is_held` in another process takes the lock for an instant
 
 

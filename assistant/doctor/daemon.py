@@ -233,8 +233,8 @@ RUNNING_CHECKS: Sequence[Check[Daemon | None]] = (
 
 
 # The service's token can be a systemd credential that no other process can read. Anyone who can
-# write to the data folder can create a one-time link, so the doctor signs in with one instead, uses
-# it immediately and ends the session.
+# write to the data folder can create a one-time link, so without the token the doctor creates one,
+# uses it immediately and ends the session afterwards.
 
 
 _SESSION = "/v1/session"

@@ -32,7 +32,7 @@ _LISTEN_LIMIT_S = 9.0  # seconds; an idle sound server takes 2 s for the first b
 _CALL_S = 2.0  # seconds for each call into the sound system
 _SILENT_DB = -90.0  # one step of 16 bits; every real microphone is louder
 _NOISY_DB = -38.0  # noise level above which speech from across the room is hard to detect
-_CLIPPED = 16  # clipped samples per second, which is 1 ms of audio
+_CLIPPED = 16  # clipped samples per second; 1 ms of audio
 # Longer delays are typical of Bluetooth and network speakers, and make every answer start later.
 # A sound server alone was measured at 300 to 500 ms.
 _LATE_MS = 600.0

@@ -21,7 +21,7 @@ from audio.wake import Detection, WakeEngine
 
 _WINDOW = 100 // FRAME_MS  # frames per displayed level; short enough to follow syllables
 _FLOOR_PART = 0.1  # the quietest tenth of all windows counts as room noise
-_FULL = 32_700  # sample value from which it counts as clipped
+_FULL = 32_700  # samples from this value on count as clipped
 _CLIPPED = 0.001  # tolerated share of clipped samples
 _SILENT_DBFS = -90.0  # one step of 16 bits; every real microphone is louder
 _QUIET_DBFS = -45.0  # quieter speech is often missed
