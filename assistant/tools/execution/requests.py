@@ -122,7 +122,7 @@ def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call doesn't run, and what to tell the person."""
+    """Reason why a call doesn't run, with the sentence for the person."""
 
     way: Way | None  # None: there is no such tool
     arguments: dict[str, Any]

@@ -1,7 +1,7 @@
-"""Sentences about the state of the house, from the facts of `questions`.
+"""Answers to questions about the house, worded from the facts of `questions`.
 
-Unknown states are mentioned as unknown. Answers from old states are in the past tense and give
-their age.
+Unknown states are reported as unknown. An answer from old states is in the past tense and says how
+old they are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_sta
 
 
 class HouseAnswers:
-    """Puts facts into sentences."""
+    """Words answers to questions about the house."""
 
     def __init__(self, say: Catalogue) -> None:
         self._say = say
@@ -46,10 +46,10 @@ class HouseAnswers:
         age_s: float | None,
         what: str = "",
     ) -> str:
-        """Answer a question about states.
+        """Answer a question about the states of entities.
 
         `age_s` is the age of the states in seconds: 0.0 if they are live, None if there are none.
-        `what` is the person's name for the one entity.
+        `what` is what the person called the entity, if the question is about a single one.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -60,7 +60,7 @@ class HouseAnswers:
         return capitalised(telling.lost(found) if age_s != 0 else telling.live(found))
 
     def tell(self, things: Sequence[Entity], language: str, age_s: float | None) -> str:
-        """Describe the entities if the question about them is unclear."""
+        """Describe the states of the entities, for a question that is only partly understood."""
         known = tuple(one for one in things if one.state not in UNKNOWN)
         unknown = tuple(one for one in things if one.state in UNKNOWN)
         found = Facts("which", "", yes=known, unknown=unknown)
@@ -75,7 +75,10 @@ class HouseAnswers:
         language: str,
         age_s: float | None,
     ) -> str:
-        """Return the temperature or humidity of a place, from the first sensor with a reading."""
+        """Return a sentence about a room's temperature or humidity.
+
+        It gives the value of the first sensor that has one. `age_s` is as for `answer`.
+        """
         if age_s is None:
             return self._say.say("tools.not_live", language)
         if not sensors:
@@ -102,7 +105,7 @@ class HouseAnswers:
 
 
 def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
-    """Return an age such as "4 minutes", to the minute; below one minute a fixed phrase."""
+    """Return an age in whole minutes, such as "4 minutes", or a fixed phrase below one minute."""
     if age_s < 60:
         return say.say("house_state.short", language)
     return length_of(age_s // 60 * 60, say, language)
@@ -128,7 +131,7 @@ class _Telling:
         return self._of_several(found)
 
     def lost(self, found: Facts) -> str:
-        """Return the answer from old states, in the past tense and without a yes or no."""
+        """Return the answer from old states, in the past tense and without "yes" or "no"."""
         told = [*found.yes, *found.no, *found.moving, *found.ajar, *found.mute]
         if not told:
             return self.preface("lost_unknown")
@@ -267,14 +270,16 @@ class _Telling:
         return self._say("other", names=names, state=word)  # these words do not agree with a name
 
     def _noun(self, one: str, things: Iterable[Entity]) -> Noun | None:
-        """Return the gender and number of the person's own name, or of the entities' names."""
+        """Return the gender and number of the person's own word, or of the entities' names."""
         own = self._catalogue.own(self._language).partition("-")[0]
         every = {thing.name: thing.names for thing in things}.values()
         return noun_of_all([one] if one else [best_name(names, own) for names in every], own)
 
     def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
-        """Return the word for a state; for a sensor, its reading with the unit. Without a `noun` it
-        is feminine, as for doors, windows and lamps."""
+        """Return the word for a state, or a sensor's reading with its unit.
+
+        Without a `noun` the word is feminine, as doors, windows and lamps are.
+        """
         if entity is not None:
             state = plain_state(entity, state)
         if state in _WORDS:
@@ -346,10 +351,12 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 
 
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
-    """Return the sensors of a room's temperature or humidity, the best first. The first is the
-    sensor that the area has in Home Assistant, followed by its thermostats and its other sensors of
-    the class. Sensors in a freezer, a chip or water do not measure the room's air and are left out.
-    Unreachable sensors stay in the list."""
+    """Return the sensors of a room's temperature or humidity, best first.
+
+    The sensor that the area has in Home Assistant comes first, then its thermostats, then its other
+    sensors of the class. Sensors in a freezer, a chip or water are left out, because they don't
+    measure the room's air. Unreachable sensors stay in the list.
+    """
     area = house.areas.get(area_id)
     if area is None:
         return []
@@ -369,7 +376,7 @@ def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
 
 
 def reading(entity: Entity, device_class: str) -> float | None:
-    """Return the temperature or humidity that a sensor or thermostat measures, or None."""
+    """Return the temperature or humidity that a sensor or thermostat reports, or None."""
     if (entity.state in UNKNOWN and entity.domain != "climate") or entity.state == "unavailable":
         return None
     key = f"current_{device_class}"
@@ -382,9 +389,9 @@ def reading(entity: Entity, device_class: str) -> float | None:
 
 
 def _measures_air(entity: Entity, area: Area, house: House) -> bool:
-    """Return False for sensors of a freezer, water, the garden, or the inside of a plug or lamp.
+    """Return False for sensors in a freezer, in water, in the garden, or inside a plug or lamp.
 
-    Words of the room's own name are ignored, because a sauna's sensor is called after it.
+    Words of the room's own name don't count, because a sauna's sensor is named after the sauna.
     """
     room = area.name.casefold()
     names = [name.casefold().replace(room, " ") for name in entity.names]

@@ -1,7 +1,7 @@
-"""Articles and endings that a name needs within a Spanish, Portuguese, French or German sentence.
+"""Articles and endings for names in Spanish, Portuguese, French and German sentences.
 
-Home Assistant does not know the gender of a name, so it is looked up by its first noun (in German
-by the last part of a compound) in `vocabulary`. A name without a known noun stays as it is written.
+Home Assistant doesn't know a name's gender. Hearth looks up the first noun of the name in
+`vocabulary`, or the last part of a compound in German. A name without a known noun stays as it is.
 """
 
 import re
@@ -46,7 +46,7 @@ _ENGLISH = frozenset({"sensor", "panel", "heater", "camera", "screen", "speaker"
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The noun that a name begins with."""
+    """Gender and number of the noun in a name."""
 
     gender: str  # "masculine", "feminine", "neuter"
     plural: bool
@@ -54,7 +54,7 @@ class Noun:
 
 @lru_cache(KEPT_NAMES)
 def noun_of(name: str, language: str) -> Noun | None:
-    """Return the noun of a name, or None if it is not known in the language."""
+    """Return the noun in a name, or None if the language's vocabulary doesn't have it."""
     raw = _GIVEN.sub("", name, count=1).split()
     words = fold(" ".join(raw)).split()
     if not words or language not in LANGUAGES or _is_english(words, language):
@@ -66,9 +66,10 @@ def noun_of(name: str, language: str) -> Noun | None:
 
 @lru_cache(KEPT_NAMES)
 def with_article(name: str, language: str, case: str = "") -> str:
-    """Return a name for use within a sentence: "Puerta del Garaje" as "la puerta del garaje".
+    """Return a name with its article: "la puerta del garaje" for "Puerta del Garaje".
 
-    `case` is one of `CASES`. A name that has an article keeps it, and a German name is capitalised.
+    `case` is one of `CASES`. A name that already has an article stays as it is, and a German name
+    is capitalised.
     """
     if _GIVEN.match(name):
         return name
@@ -89,14 +90,14 @@ def with_article(name: str, language: str, case: str = "") -> str:
 
 
 def best_name(names: Sequence[str], language: str) -> str:
-    """Return the first of an entity's names that is in the language, else its main name."""
+    """Return the first of an entity's names that is in this language, or its main name."""
     if not names:
         return ""
     return next((name for name in names if noun_of(name, language) is not None), names[0])
 
 
 def noun_of_all(names: Sequence[str], language: str) -> Noun | None:
-    """Return the gender and number of several names together, or None if one is not known."""
+    """Return the gender and number of several names together, or None if any is unknown."""
     nouns = [noun for name in names if (noun := noun_of(name, language)) is not None]
     if not nouns or len(nouns) < len(names):
         return None
@@ -106,7 +107,7 @@ def noun_of_all(names: Sequence[str], language: str) -> Noun | None:
 
 
 def listed(names: Sequence[str], rest: int, language: str) -> str:
-    """Return names as a list: "la puerta, la luz y 3 más"."""
+    """Return the names as a list in words: "la puerta, la luz y 3 más"."""
     said = [*names, *([_MORE[language].format(rest)] if rest > 0 else [])]
     if len(said) < 2:
         return "".join(said)
@@ -114,7 +115,7 @@ def listed(names: Sequence[str], rest: int, language: str) -> str:
 
 
 def agreeing(word: str, noun: Noun | None, language: str) -> str:
-    """Return a masculine state with the ending of a noun: "abierto" as "abierta", "abiertas".
+    """Return a state with the ending that fits a noun: "abierta" or "abiertas" for "abierto".
 
     Gerunds ("limpiando") and words without such an ending ("en pausa") stay as they are.
     """
@@ -130,7 +131,7 @@ def agreeing(word: str, noun: Noun | None, language: str) -> str:
 
 
 def _lowered(name: str, language: str) -> str:
-    """Lower the first word and known nouns of a name: "Luz de Ana" as "luz de Ana"."""
+    """Return a name with its first word and nouns in lower case: "luz de Ana" for "Luz de Ana"."""
     words = name.split()
     nouns = _nouns(language)
     return " ".join(
@@ -154,7 +155,7 @@ def _english() -> frozenset[str]:
 
 @lru_cache(len(LANGUAGES))
 def _nouns(language: str) -> dict[str, Noun]:
-    """Return the nouns of a language with their plurals, by their folded words."""
+    """Return the language's nouns and their plurals, by folded word."""
     nouns: dict[str, Noun] = {}
     for gender in _GENDERS:
         for word in entries(gender, language):
@@ -180,7 +181,7 @@ def _plurals(word: str, language: str) -> tuple[str, ...]:
 
 @lru_cache(KEPT_NAMES)
 def _german(word: str) -> Noun | None:
-    """Return the noun that a German word ends with: "Garagentor" is a "Tor"."""
+    """Return the noun that a German word ends with, such as "Tor" for "Garagentor"."""
     found = fold(word)
     for end in range(max(0, len(found) - 2)):
         if (noun := _nouns("de").get(found[end:])) is not None:

@@ -1,4 +1,4 @@
-"""Names and states of entities: comparing, finding similar ones, and putting them into words."""
+"""Names and states of entities: compare names, find similar ones, and put both into words."""
 
 import re
 import unicodedata
@@ -25,15 +25,15 @@ MOST_NAMED = 8  # names; the rest is counted
 
 
 def spoken_names(names: Iterable[str]) -> Names:
-    """Return the different names, once each, as written: rooms in a list, scenes, programs."""
+    """Return names as a spoken list, unchanged and without repetitions."""
     return _listed(names, lambda name, language, case: name)
 
 
 def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str] = ()) -> Names:
-    """Return the different names of entities or rooms with their articles.
+    """Return the names of entities or rooms as a spoken list, with their articles.
 
-    A sequence is one entity's names, of which each language takes its own. `untitled` are main
-    names that take no article, such as the name of a scene.
+    A sequence holds all names of one entity, from which each language takes its own. `untitled` are
+    main names that take no article, such as a scene's.
     """
     aliases: dict[str, tuple[str, ...]] = {}
     for one in names:
@@ -55,7 +55,7 @@ def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str]
 def spoken_place(place: str | Sequence[str]) -> Names:
     """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs".
 
-    A sequence is the place's names, of which each language takes its own.
+    A sequence holds all names of the place, from which each language takes its own.
     """
     names = (place,) if isinstance(place, str) else tuple(place)
     said = spoken_name(names[0])
@@ -66,9 +66,9 @@ def spoken_place(place: str | Sequence[str]) -> Names:
 
 
 def spoken_places(places: Iterable[str | Sequence[str]], here: str = "") -> Names:
-    """Return several rooms or floors, in English with a preposition: "in the hall and upstairs".
+    """Return several rooms or floors, in English with prepositions: "in the hall and upstairs".
 
-    `here` is the words for this room, which take no article.
+    `here` is the phrase for the current room, which takes no article.
     """
     every = [(one,) if isinstance(one, str) else tuple(one) for one in places]
     names = spoken_things(every, (here,))
@@ -83,9 +83,9 @@ def _listed(
     worded: Callable[[str, str, str], str],
     titles: Container[str] = (),
 ) -> Names:
-    """Return a list of names; `worded` takes a name, a language and a German case.
+    """Return names as a spoken list. `worded` takes a name, a language and a German case.
 
-    A single name among `titles` is singular, even if it ends with "s".
+    A single name in `titles` is singular, even if it ends with "s".
     """
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
     told, rest = plain[:MOST_NAMED], len(plain) - MOST_NAMED
@@ -106,14 +106,14 @@ def _listed(
 
 
 def _but_last(words: Sequence[str]) -> tuple[str, str]:
-    """Return all but the last word, separated by commas, and the last one."""
+    """Return all but the last word, joined with commas, and the last word."""
     return ", ".join(words[:-1]), "".join(words[-1:])
 
 
 def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> str:
-    """Return an entity's name for use within a sentence, with its article: "the front door".
+    """Return an entity's name with its article, for use in a sentence: "the front door".
 
-    Of several names of the entity, the one in the language is taken.
+    If the entity has several names, the one in this language is used.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
@@ -123,14 +123,15 @@ def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> st
 
 
 def _with_article(name: str) -> str:
-    """Return "the front door" for "Front door"; "Ana's window" and "notes.txt" take no article."""
+    """Return "the front door" for "Front door". "Ana's window" and "notes.txt" take no article."""
     if _OWNED.match(name) or _TECHNICAL.search(name):
         return name
     return f"the {_lowered(name)}"
 
 
 def has_no_article(entity_id: str, name: str) -> bool:
-    """Return True for the title of a scene or script, a tool, or a robot with a pet's name."""
+    """Return True if the name takes no article: a script's, a scene's, a tool's or a robot's first
+    name."""
     domain = domain_of(entity_id)
     if domain in _TITLED or "." not in entity_id:
         return True
@@ -142,7 +143,7 @@ def capitalised(text: str) -> str:
 
 
 def _lowered(name: str) -> str:
-    """Return a name in lower case for use within a sentence: "kitchen window", but "TV"."""
+    """Return a name in lower case, for use in a sentence: "kitchen window", but "TV"."""
     return " ".join(
         word.lower() if word[:1].isupper() and word[1:].islower() else word for word in name.split()
     )
@@ -158,7 +159,7 @@ _BITS = 251  # a prime, which spreads the pairs well
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three of `known`, nearest first, ignoring case."""
+    """Return up to three of the known names that resemble `name`, most similar first."""
     written = {one[:_LONGEST].casefold(): one for one in known}
     wanted = name[:_LONGEST].casefold()
     likely: Iterable[str] = written
@@ -171,7 +172,10 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(KEPT_NAMES)
 def _pairs(name: str) -> int:
-    """Return a bit set of the pairs of letters (" k", "ki", "it", ...); a few pairs share a bit."""
+    """Return a name's pairs of letters (" k", "ki", "it", ...) as a bit set.
+
+    Some pairs share a bit.
+    """
     bits = 0
     for one, other in pairwise(map(ord, f" {name} ")):
         bits |= 1 << (one * 31 + other) % _BITS
@@ -179,14 +183,14 @@ def _pairs(name: str) -> int:
 
 
 def _shared(one: int, other: int) -> float:
-    """Return the similarity of two sets, from 0 to 1 (Dice)."""
+    """Return the Dice similarity of two bit sets, from 0 to 1."""
     return 2 * (one & other).bit_count() / (one.bit_count() + other.bit_count())
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
-    """Return alternatives for the first name, area or floor in a call that the house does not have.
+    """Return alternatives for the first name, area or floor of a call that doesn't exist.
 
-    Empty if all of them exist or nothing is similar. Only exposed entities are named.
+    Returns () if all of them exist or nothing is similar. Only exposed entities are suggested.
     """
     name = _text(arguments, "name")
     if name and not is_wildcard(name):
@@ -218,7 +222,7 @@ _ARTICLES = frozenset(
 
 @lru_cache(KEPT_NAMES)
 def folded(text: str) -> str:
-    """Return the text without case, accents, apostrophes, Unicode variants and invisible
+    """Return the text without case, accents, apostrophes, Unicode variants or invisible
     characters."""
     signs = unicodedata.normalize("NFKD", text[:_LONGEST]).translate(_APOSTROPHES).casefold()
     plain = unicodedata.normalize("NFKD", signs)
@@ -227,7 +231,7 @@ def folded(text: str) -> str:
 
 @lru_cache(KEPT_NAMES)
 def stemmed(text: str) -> str:
-    """Return the folded text without spaces, hyphens, a leading article and plural endings."""
+    """Return the folded text without spaces, hyphens, a leading article or plural endings."""
     words = [word for word in re.split(r"[\s\-_]+", folded(text)) if word]
     if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
@@ -235,9 +239,9 @@ def stemmed(text: str) -> str:
 
 
 def are_near(one: str, other: str) -> bool:
-    """Return True if the names are at most one or two typos apart, depending on their length.
+    """Return True if two names differ by at most one or two typos, depending on their length.
 
-    The first letter and all numbers must be the same.
+    Their first letters and all their numbers must be the same.
     """
     first, second = stemmed(one), stemmed(other)
     shortest = min(len(first), len(second))
@@ -250,8 +254,10 @@ def are_near(one: str, other: str) -> bool:
 
 
 def slips(one: str, other: str) -> int:
-    """Return the number of typos: letters to add, drop, change or swap (optimal string
-    alignment)."""
+    """Return the number of typos between two texts (optimal string alignment distance).
+
+    A typo is a letter that was added, dropped or changed, or two that were swapped.
+    """
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -267,8 +273,8 @@ def slips(one: str, other: str) -> int:
 
 
 def _stem(word: str) -> str:
-    """Return a stem that is equal for "light" and "lights", "luz" and "luces", "story" and
-    "stories"."""
+    """Return a stem that "light" and "lights", "luz" and "luces", or "story" and "stories"
+    share."""
     if len(word) < 3:
         return word
     word = word.removesuffix("s") if len(word) > 3 else word
@@ -277,7 +283,10 @@ def _stem(word: str) -> str:
 
 
 def celsius(entity: Entity, degrees: float) -> float:
-    """Convert a thermostat's degrees to Celsius; one with a maximum above 45 uses Fahrenheit."""
+    """Convert a thermostat's temperature to Celsius.
+
+    A thermostat whose maximum is above 45 uses Fahrenheit.
+    """
     highest = entity.attributes.get("max_temp")
     fahrenheit = isinstance(highest, int | float) and highest > 45
     return (degrees - 32) / 1.8 if fahrenheit else degrees
@@ -298,9 +307,9 @@ ON_AND_OFF = {
 
 
 def plain_state(entity: Entity, state: str | None = None) -> str:
-    """Return a state as people say it: "on" of a contact is "open".
+    """Return a state as people would say it: "open" for a door contact that is "on".
 
-    By default that is the entity's present state.
+    The default is the entity's current state.
     """
     state = entity.state if state is None else state
     if entity.domain != "binary_sensor" or state not in ("on", "off"):
@@ -310,7 +319,7 @@ def plain_state(entity: Entity, state: str | None = None) -> str:
 
 
 def short_state(entity: Entity) -> str:
-    """Return the state and its most important attribute: "on 30 %", "heat 21 °C", "open 20 %"."""
+    """Return the state with its most important attribute: "on 30 %", "heat 21 °C", "open 20 %"."""
     state, attributes = entity.state, entity.attributes
     if state in UNKNOWN:
         return state
@@ -336,7 +345,7 @@ def short_state(entity: Entity) -> str:
 
 
 def brightness_percent(entity: Entity) -> int | None:
-    """Return a light's brightness in percent, from Home Assistant's 0 to 255."""
+    """Return a light's brightness in percent, or None if it reports none."""
     brightness = entity.attributes.get("brightness")
     return round(brightness * 100 / 255) if isinstance(brightness, int | float) else None
 
@@ -346,7 +355,7 @@ def _percent(value: Any) -> str:
 
 
 def _degrees(entity: Entity) -> str:
-    """Return the target temperature; a thermostat with a maximum above 45 uses Fahrenheit."""
+    """Return the target temperature. A thermostat whose maximum is above 45 uses Fahrenheit."""
     value, highest = entity.attributes.get("temperature"), entity.attributes.get("max_temp")
     if not isinstance(value, int | float):
         return ""

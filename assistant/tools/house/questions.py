@@ -1,8 +1,8 @@
-"""Facts that answer a question about the state of the house.
+"""Facts that answer a question about the house.
 
-Pure: finds the entities that a question is about, their states, and the entities that cannot tell.
-`answers` puts the facts into words. An unreachable sensor never counts as a closed door, and a
-closed contact never as a locked one.
+`facts` finds the entities that a question is about and sorts them by their answer, including those
+that can't tell; `answers` puts the facts into words. An unreachable sensor never counts as a closed
+door, and a closed contact never counts as a locked door. All functions here are pure.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ LOW_BATTERY = 20  # percent; the limit of Home Assistant's own battery alerts
 
 
 class Shows(Enum):
-    """Answer of one entity to a question about its state."""
+    """Answer of a single entity to a question about its state."""
 
     YES = "yes"
     NO = "no"
@@ -33,7 +33,7 @@ class Shows(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question about states, as it was understood."""
+    """A question about states, as Hearth understood it."""
 
     kind: str  # "one" (its state), "is", "any", "all", "which" or "how_many"
     state: str = ""  # the state in question: "open", "locked", "on"; "" for any
@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Answer to a question, as entities by their state."""
+    """The entities that a question is about, sorted by their answer."""
 
     kind: str
     wanted: str  # the plain state in question; "" for any
@@ -60,17 +60,17 @@ class Facts:
 
     @property
     def asked(self) -> tuple[Entity, ...]:
-        """Everything that the question is about."""
+        """All entities that the question is about."""
         return (*self.yes, *self.no, *self.moving, *self.unknown, *self.mute)
 
     @property
     def sure(self) -> bool:
-        """True if everything is known, at rest, and of a kind that can tell."""
+        """True if every entity gave a clear answer."""
         return not (self.moving or self.unknown or self.mute)
 
 
 def facts(question: Question, house: House) -> Facts:
-    """Return the facts that answer the question; `asked` is empty if nothing matches it."""
+    """Return the facts that answer a question. `asked` is empty if no entity matches it."""
     if question.entity_ids:
         named = [house.entities[one] for one in question.entity_ids if one in house.entities]
         return _of_named(question, named, house)
@@ -80,7 +80,7 @@ def facts(question: Question, house: House) -> Facts:
 
 
 def shows(entity: Entity, wanted: str) -> Shows:
-    """Return the answer of one entity to a question about its state."""
+    """Return whether an entity is in the wanted state, as far as an entity of its kind can tell."""
     if entity.state in UNKNOWN:
         return Shows.UNKNOWN
     state, wanted = plain_state(entity), plain_state(entity, wanted)
@@ -104,7 +104,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """Return the facts about named entities; for a door, from its parts that can tell."""
+    """Return the facts about named entities. For a door, its lock and contact answer too."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())
@@ -126,7 +126,7 @@ def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
 
 
 def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, ...]:
-    """Return the contacts that show a door which is not closed."""
+    """Return the contacts that show their door open or moving, except those in `but`."""
     return tuple(
         one
         for one in parts
@@ -135,9 +135,9 @@ def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, 
 
 
 def _of_locks(question: Question, house: House) -> Facts:
-    """Return the facts about several locks. A door that is open does not count as locked.
+    """Return the facts about several locks. A door that is open doesn't count as locked.
 
-    If there is no lock, the contacts are `mute`, because they only know if a door is closed.
+    If there is no lock, the contacts are `mute`: they know only whether their door is closed.
     """
     there = _there(question, house)
     kinds = question.classes - {EVERYTHING} or frozenset({"door"})
@@ -183,8 +183,10 @@ def _members(question: Question, house: House) -> list[Entity]:
 
 
 def _is_of_domain(entity: Entity, question: Question) -> bool:
-    """Return True if the domain matches; batteries may be binary sensors ("low") or sensors
-    in percent."""
+    """Return True if the domain matches.
+
+    A battery can be a binary sensor ("low") or a sensor in percent.
+    """
     if question.domain == "binary_sensor" and question.classes == {"battery"}:
         return entity.domain in ("binary_sensor", "sensor")
     return not question.domain or entity.domain == question.domain
@@ -195,7 +197,7 @@ def _is_unlatched(entity: Entity) -> bool:
 
 
 def _there(question: Question, house: House) -> list[Entity]:
-    """Return the exposed entities in the place of the question."""
+    """Return the exposed entities in the question's area and floor."""
     return [
         one
         for one in house.exposed()
@@ -210,7 +212,6 @@ def _floor(entity: Entity, house: House) -> str | None:
 
 
 def _sorted(question: Question, things: Iterable[Entity]) -> Facts:
-    """Return the entities sorted by their answer."""
     found: dict[Shows, list[Entity]] = {one: [] for one in Shows}
     for one in things:
         known = Shows.UNKNOWN if one.state in UNKNOWN else Shows.YES
@@ -261,10 +262,12 @@ NAMED = {
 
 
 def openings(entity: Entity) -> frozenset[str]:
-    """Return the words for this opening: "door", "window", "garage", "gate"; or none.
+    """Return the kinds of opening an entity belongs to: "door", "window", "garage", "gate",
+    "other".
 
-    Without a device class, or with the general class "opening", the name decides. A cover without a
-    clear class or name is "other", because it may be a gate, unless its name is that of a blind.
+    Without a device class, or with the general class "opening", its name decides. A cover whose
+    class and name are unclear is "other", because it may be a gate, unless it is named like a
+    blind.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())
@@ -299,12 +302,12 @@ def is_lock(entity: Entity) -> bool:
 
 
 def is_of_a_door(entity: Entity) -> bool:
-    """Return True for a door, or a part of one that can tell its state."""
+    """Return True for a lock, a contact, or a cover that is a door, window or gate."""
     return is_lock(entity) or is_contact(entity)
 
 
 def door_key(name: str) -> str:
-    """Return the name of a door from that of a part: "Front door contact" becomes "front door".
+    """Return a key that the parts of a door share: "front door" for "Front door contact".
 
     A repeated word is dropped, as in Home Assistant's "Front door Door".
     """
@@ -312,7 +315,10 @@ def door_key(name: str) -> str:
 
 
 def without_part(name: str) -> str:
-    """Return the name without words for a part of a door; "Haustürschloss" ends with one."""
+    """Return a name without words for a part of a door.
+
+    In German such a word can be the end of another: "Haustürschloss".
+    """
     words, ends = _door_parts()
     kept: list[str] = []
     for word in name.split():
@@ -326,18 +332,18 @@ def without_part(name: str) -> str:
 
 @cache
 def _door_parts() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return whole words, and the ends of compound words."""
+    """Return the words for parts of a door, and those that end a compound word."""
     found = [one for code in LANGUAGES for one in entries("door_parts", code)]
     ends = tuple(fold(one) for one in found if one.startswith("*"))
     return frozenset(map(fold, found)), ends
 
 
 def door_of(entity: Entity, house: House) -> list[Entity]:
-    """Return the parts of the door that the entity belongs to (lock, contact, drive), itself first.
+    """Return the lock, contact and drive of the door that this entity belongs to, the entity first.
 
-    Parts of a door have the same name, apart from words such as "lock" and "sensor", and are not in
-    different rooms; or they are the only two such parts of one device, or a garage's only drive and
-    only contact.
+    The parts of a door have the same name, apart from words such as "lock" and "sensor", and aren't
+    in different rooms. A lock and a contact also belong together if they are the only such entities
+    of their device, and so do the only drive and the only contact of a garage.
     """
     if not is_of_a_door(entity):
         return [entity]
@@ -357,10 +363,10 @@ def door_of(entity: Entity, house: House) -> list[Entity]:
 
 
 def _of_garage(entity: Entity, doors: Iterable[Entity]) -> list[Entity]:
-    """Return the other half of a garage door, if its room has one drive and one contact of this
-    class.
+    """Return the other half of a garage door, given its drive or its contact.
 
-    "Garage contact" and "Garage door" do not have the same name.
+    They belong together if the room has no others, even if their names differ, such as "Garage
+    contact" and "Garage door".
     """
     classes = ("garage", "garage_door")
     if entity.area_id is None or entity.device_class not in classes:

@@ -1,9 +1,10 @@
-"""Entities that a call would reach, matched as Home Assistant does (2026.11).
+"""The entities that a call would reach, matched the way Home Assistant does it (2026.11).
 
 Source: `helpers/intent.py`, `async_match_targets`, and the handlers of `components/*/intent.py`.
-Case and outer spaces are ignored, but accents, apostrophes, Unicode forms and inner spaces are not.
-A name is one of an entity's names or its id; an area or floor is given by name, alias or id. The
-filters run in Home Assistant's order, because the first one that leaves nothing is the reason.
+Case and outer spaces are ignored; accents, apostrophes, Unicode forms and inner spaces are not.
+`name` is one of an entity's names or its id, and an area or floor is given by name, alias or id.
+The filters run in Home Assistant's order, because the first filter that leaves nothing is the
+reason to report.
 """
 
 import unicodedata
@@ -21,7 +22,7 @@ KEPT_NAMES = 32_768  # texts with a cached form for comparison: two names for ea
 
 
 class Miss(StrEnum):
-    """Reason that nothing would be touched."""
+    """Reason why a call would reach nothing."""
 
     NONE = ""
     ARGUMENTS = "arguments"  # a domain, class or name that the tool rejects
@@ -42,7 +43,7 @@ class Miss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Entities that a call would touch, as ids in the house's order."""
+    """The ids of the entities that a call would reach, in the house's order."""
 
     touched: tuple[str, ...] = ()  # exactly the things that Home Assistant would act on
     # Exposed things in doubt, none of which is touched: they share the name, have a name that looks
@@ -53,7 +54,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The selecting arguments, as Home Assistant reads them."""
+    """The arguments that select entities, as Home Assistant reads them."""
 
     name: str | None = None
     area: str | None = None
@@ -64,14 +65,17 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """True if nothing is selected: no name, place, domain or class."""
+        """True if no name, area, floor, domain or device class is given."""
         return not (self.name or self.area or self.floor or self.domains or self.classes)
 
 
 def reach(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Reach:
-    """Return the entities that the call touches. `device_area`: the asking device's area id."""
+    """Return the entities that a call would reach.
+
+    `device_area` is the area id of the device that the person is talking to.
+    """
     chosen = selection(intent, arguments)
     if not chosen.valid:
         return Reach(reason=Miss.ARGUMENTS)
@@ -105,7 +109,7 @@ def reach(
 
 
 def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entity], Miss]:
-    """Return the exposed entities that pass all filters, and the filter that left none."""
+    """Return the exposed entities that pass all filters, or [] and the filter that left none."""
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
     on_floor = {area.area_id for area in house.areas.values() if area.floor_id in floors}
@@ -131,7 +135,7 @@ def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entit
 
 
 def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
-    """Read the selecting arguments as Home Assistant does: null and blank texts are dropped."""
+    """Read the selecting arguments as Home Assistant does, ignoring null and blank values."""
     given = {key: value for key, value in arguments.items() if not _is_blank(value)}
     texts: dict[str, str | None] = dict.fromkeys(("name", "area", "floor"))
     for key in texts if intent.places else ("name",):
@@ -156,17 +160,17 @@ def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
 
 
 def has_features(entity: Entity, bits: int) -> bool:
-    """Return True if the entity has all of these features, or does not report its features."""
+    """Return True if the entity has all of these features, or doesn't report its features."""
     return entity.features & bits == bits or "supported_features" not in entity.attributes
 
 
 def is_wildcard(name: str) -> bool:
-    """Return True for the wildcard, which Home Assistant prefers to an entity with that name."""
+    """Return True for the wildcard "all", even if an entity has that name."""
     return name.strip() == WILDCARD
 
 
 def is_called(entity: Entity, name: str) -> bool:
-    """Return True if this is one of the entity's names, compared as Home Assistant does."""
+    """Return True if `name` is the entity's id or one of its names."""
     return entity.entity_id == name or same(name, entity.names)
 
 
@@ -176,7 +180,7 @@ def find_area(house: House, name: str) -> Area | None:
 
 
 def find_areas(house: House, name: str) -> list[Area]:
-    """Return all areas with this name, alias or id. Areas may share an alias."""
+    """Return all areas with this name, alias or id. Several areas can share an alias."""
     return [
         area
         for area in house.areas.values()
@@ -194,14 +198,17 @@ def find_floors(house: House, name: str) -> list[Floor]:
 
 
 def same(name: str, names: Iterable[str]) -> bool:
-    """Return True if the name equals one of the others, ignoring case and outer spaces."""
+    """Return True if the name equals one of `names`, ignoring case and outer spaces."""
     wanted = name.strip().casefold()
     return any(wanted == other.strip().casefold() for other in names)
 
 
 @lru_cache(KEPT_NAMES)
 def visible(name: str) -> str:
-    """Return the name as it looks: with normalised letters and without invisible characters."""
+    """Return a key that is the same for names that look the same.
+
+    Letters are normalised, and marks and invisible characters are removed.
+    """
     plain = unicodedata.normalize("NFKC", name)
     shown = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc", "Mn"))
     return " ".join(shown.split()).casefold()
@@ -210,10 +217,10 @@ def visible(name: str) -> str:
 def consequences(
     entity_ids: Iterable[str], action: Action, house: House
 ) -> list[tuple[str, Action]]:
-    """Return everything that is switched, and in which direction.
+    """Return everything that is switched, with the direction of each change.
 
-    This includes the entities, the members of groups (in the same direction), and the entities that
-    a scene, script or automation touches (in the configured direction, or either if unknown).
+    That is the entities themselves, the members of groups (in the same direction), and the entities
+    in a scene, script or automation (in the configured direction, or TOGGLE if that is unknown).
     """
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
@@ -230,11 +237,7 @@ def consequences(
 
 
 def without_plans(entity_ids: Iterable[str], house: House) -> set[str]:
-    """Return the entities and the members of groups, but not those that only scenes or scripts
-    touch.
-
-    The direction in which a scene or script moves entities is unknown.
-    """
+    """Return the entities and the members of groups, but not the entities in scenes or scripts."""
     reached: set[str] = set()
     level = list(entity_ids)
     while level:
@@ -258,14 +261,13 @@ _WAYS = {"on": Action.ON, "off": Action.OFF, "either": Action.TOGGLE}
 
 
 def members(entity_id: str, house: House) -> list[str]:
-    """Return the members of a group or scene (its `entity_id` attribute), or a script's possible
-    targets."""
+    """Return a group's or scene's members, or the entities that a script can act on."""
     partly = sorted(house.partly.get(entity_id, ()))
     return list(dict.fromkeys((*all_members(entity_id, house), *partly)))
 
 
 def all_members(entity_id: str, house: House) -> list[str]:
-    """Return the members if the list is known to be complete; empty if more may be touched."""
+    """Return the members if their list is known to be complete, or [] if there can be others."""
     entity = house.entities.get(entity_id)
     held = entity.attributes.get("entity_id") if entity is not None else None
     listed_ids = held if isinstance(held, list | tuple) else ()
@@ -274,26 +276,25 @@ def all_members(entity_id: str, house: House) -> list[str]:
 
 
 def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
-    """Return the direction in which a member moves when `entity_id` is switched."""
+    """Return the direction in which a member is switched together with `entity_id`."""
     if domain_of(entity_id) not in UNTOLD:
         return way
     return _WAYS[house.ways.get(entity_id, {}).get(member, "either")]
 
 
 def domain_of(entity_id: str) -> str:
-    """Return the domain, the part of an id before the dot."""
+    """Return an entity's domain, the part of its id before the dot."""
     return entity_id.partition(".")[0]
 
 
 def listed(value: Any) -> list[str]:
-    """Return a value as a list of texts. `domain` and `device_class` may come as a list or a single
-    text."""
+    """Return an argument that can be a string or a list of strings as a list."""
     values = value if isinstance(value, list | tuple) else [value]
     return [item for item in values if isinstance(item, str) and item]
 
 
 def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: list[Entity]) -> Reach:
-    """Return the matches on which the tool's service can act."""
+    """Return the matching entities that the tool can act on, and those in doubt."""
     if intent.only and any(one.domain not in intent.only for one in found):
         # Home Assistant rejects the whole call if one thing is of another kind.
         kept = [one for one in found if one.domain in intent.only]
@@ -326,7 +327,7 @@ def can(entity: Entity, action: Action) -> bool:
 
 
 def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
-    """Choose among entities that share a name: on the asking device's floor, else in its area."""
+    """Narrow entities that share a name to those on the asking device's floor, then in its area."""
     if len(found) < 2 or near is None:
         return found
     if near.floor_id is not None:
@@ -341,7 +342,7 @@ def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entit
 
 
 def _alike(intent: Intent, chosen: Selection, house: House) -> list[Entity]:
-    """Return exposed entities whose name merely looks like the given one."""
+    """Return exposed entities whose name only looks like the given one."""
     if not chosen.name:
         return []
     wanted = visible(chosen.name)

@@ -1,5 +1,6 @@
-"""Undo: states before the last calls, and putting them back.
+"""Undo: record the states before the last calls, and restore them on request.
 
-Begin with `stack` (what a turn has changed) and `step` (how one change is taken back); `reversible`
-knows what can be restored, `storage` and `backups` keep what was there, `tools` is what is said.
+Begin with `stack` (what each turn changed) and `step` (how one change is undone). `reversible`
+decides what can be restored, `storage` and `backups` keep the earlier states and files, and `tools`
+offers undo to the brains and words the result.
 """

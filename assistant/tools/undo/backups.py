@@ -1,4 +1,4 @@
-"""Copies of files that a file server is about to replace or move, so that "undo" restores them."""
+"""Backup copies of files that a file server is about to replace or move, for undo."""
 
 import asyncio
 import hashlib
@@ -44,17 +44,20 @@ _ABSENT = ""  # mark of a missing file
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """The folder of the copies, which live for at most `LIFE_S`.
+    """Backup copies of files, which are kept for at most `LIFE_S`.
 
-    `folder` is created with the first copy, for its owner alone.
+    `folder` is created with the first copy and is readable only by its owner.
     """
 
     folder: Path
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """Delete copies that no undo can reach, at the start. `alone`: no other process has copies.
-        Never raises."""
+        """Delete copies that can't be used any more. Never raises.
+
+        Call it at the start. With `alone`, no other Hearth process has copies, so all of them are
+        deleted; otherwise only those older than `LIFE_S`.
+        """
         try:
             await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
         except OSError as error:
@@ -63,10 +66,11 @@ class Backups:
     async def before(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
     ) -> "FileStep | None":
-        """Keep the files that this call of `tool` would replace. Returns None if it concerns no
-        known file.
+        """Back up the files that a call of `tool` is about to replace, and return the undo step.
 
-        Never raises; a file that is too large or unreadable becomes a step that says so.
+        Returns None if the call doesn't change any local file in the server's folders. Never
+        raises: if a file is too large or unreadable, the returned step reports that it can't be
+        restored.
         """
         if tool not in TOOLS:
             return None
@@ -93,7 +97,8 @@ class Backups:
             return _NotKept(known[0], WHY_NOT_KEPT)
 
     def _copy(self, path: Path) -> Path | None:
-        """Copy a file. Returns None if it does not exist. Raises OSError and _TooLarge."""
+        """Copy a file and return the copy, or None if there is no file. Raises OSError and
+        _TooLarge."""
         if not path.exists():
             return None
         if not path.is_file():
@@ -110,7 +115,7 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete copies at least `age_s` old, and the oldest if more than `keep` are left."""
+        """Delete copies that are at least `age_s` old, then the oldest until `keep` are left."""
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s
@@ -130,7 +135,7 @@ class _TooLarge(Exception):
 
 
 class _File:
-    """One file: its content before the call, and after it."""
+    """A file with its backup copy, and hashes of its content before and after the call."""
 
     def __init__(self, path: Path, copy: Path | None) -> None:
         self.path = path
@@ -143,7 +148,7 @@ class _File:
         self.left = _mark(self.path)
 
     def put_back(self) -> None:
-        """Restore the file. Raises OSError, and FileNotFoundError if the copy is gone."""
+        """Restore the file. Raises OSError; FileNotFoundError means that the copy is gone."""
         if self._copy is None:
             self.path.unlink()
             return
@@ -161,13 +166,16 @@ class _File:
 
 
 class FileStep(UndoStep):
-    """A change of files. Push it before the call, and call `after` once the call has ended."""
+    """A change to files. Push it before the call, and call `after` when the call has ended."""
 
     def __init__(self, path: Path) -> None:
         self._path = path  # for the report
 
     async def after(self) -> None:
-        """Note the result of the call; later changes are somebody else's. Never raises."""
+        """Record how the call left the files, so that later changes by others can be told apart.
+
+        Never raises.
+        """
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
@@ -194,14 +202,18 @@ class FileStep(UndoStep):
 
     @abstractmethod
     def _run(self) -> str | None:
-        """Restore the files and return ""; None if nothing had changed, or the key of a reason."""
+        """Restore the files.
+
+        Returns "" if they are restored, None if nothing had changed, or the catalogue key of the
+        reason why not.
+        """
 
     def _forget(self) -> None:
         pass
 
 
 class _NotKept(FileStep):
-    """A change that cannot be undone."""
+    """A change that can't be undone, because its file couldn't be copied."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(path)
@@ -212,7 +224,7 @@ class _NotKept(FileStep):
 
 
 class _Replaced(FileStep):
-    """A file that was written or edited."""
+    """A file that the call wrote or edited."""
 
     def __init__(self, file: _File) -> None:
         super().__init__(file.path)
@@ -236,7 +248,7 @@ class _Replaced(FileStep):
 
 
 class _Moved(FileStep):
-    """A file or folder that was moved or renamed."""
+    """A file or folder that the call moved or renamed."""
 
     def __init__(self, source: Path, target: _File) -> None:
         super().__init__(source)
@@ -267,7 +279,7 @@ class _Moved(FileStep):
 
 
 class _NewFolders(FileStep):
-    """A new folder, with the parents that were created for it."""
+    """A folder that the call created, with any parent folders created for it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -284,7 +296,7 @@ class _NewFolders(FileStep):
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
-    """Write a new file. Fails if anything, even a link, exists at the path."""
+    """Write a new file. Raises FileExistsError if the path already exists, even as a link."""
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o600)
     with os.fdopen(number, "wb") as file:
         os.fchmod(number, mode or 0o600)  # undo the umask
@@ -294,7 +306,7 @@ def _write(path: Path, content: bytes, mode: int) -> None:
 
 
 def _mark(path: Path) -> str:
-    """Return a hash of the content, or `_ABSENT` if there is no file. Raises OSError."""
+    """Return a hash of the file's content, or `_ABSENT` if there is no file. Raises OSError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         return "no file"
     digest = hashlib.sha256()
@@ -308,7 +320,7 @@ def _mark(path: Path) -> str:
 
 
 def _identity(path: Path) -> str:
-    """Return an identity that survives renaming, or `_ABSENT` if nothing is there."""
+    """Return an identity that survives renaming the file, or `_ABSENT` if nothing is there."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -318,7 +330,7 @@ def _identity(path: Path) -> str:
 
 
 def _same_place(*paths: Path) -> bool:
-    """Return True if the parent folders are where they were, with no new link in between."""
+    """Return False if a parent folder has been replaced by a symbolic link."""
     return all(path.parent.resolve() == path.parent for path in paths)
 
 
@@ -330,7 +342,10 @@ def _name(path: Path) -> str:
 
 
 def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
-    """Return the folders among a program's arguments, resolved: those that it may write in."""
+    """Return the folders that a file server may write to, resolved.
+
+    These are the folders among its command-line arguments.
+    """
     if spec.transport != "stdio":
         return ()
     found = []
@@ -344,9 +359,9 @@ def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
 
 
 def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | None:
-    """Return the path where the server would write, with symbolic links resolved.
+    """Return the resolved path that a server would write to if it was given `path`.
 
-    Returns None for an invalid path, or one outside `folders`. The file need not exist.
+    Returns None if the path is invalid or outside `folders`. The file needn't exist.
     """
     if not isinstance(path, str) or not path or "\0" in path:
         return None
@@ -364,7 +379,7 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
 
 
 def _at_home(path: str, spec: ServerSpec) -> str:
-    """Expand `~` with the program's own HOME."""
+    """Expand `~` with the HOME that the server's process has."""
     if path != "~" and not path.startswith("~/"):
         return path
     return spec.env.get("HOME", os.environ.get("HOME", "~")) + path[1:]
@@ -375,7 +390,7 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileUndo:
-    """Makes it possible to undo changes that calls make to files."""
+    """Makes the changes that calls make to files undoable."""
 
     backups: Backups
     steps: "UndoStack"
@@ -384,7 +399,10 @@ class FileUndo:
     async def around(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
     ) -> AsyncIterator[None]:
-        """Run a call of `tool` inside. `key` and `turn_id` are as in `UndoStack.before`."""
+        """Context in which to run a call of `tool`, so that its changes to files can be undone.
+
+        `key` and `turn_id` are as for `UndoStack.before`.
+        """
         backup = await self.backups.before(spec, tool, arguments)
         if backup is None:
             yield

@@ -1,4 +1,4 @@
-"""Rules for undoing: what can be restored, how, and whether it has been."""
+"""Rules for undo: what can be restored, how, and whether it has been restored."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _SETTINGS = (
 
 
 def actions(was: Entity, now: Entity) -> list[PlayerAction]:
-    """Return the actions that restore a player from `now` to `was`, in order."""
+    """Return the actions that bring a media player from `now` back to `was`, in order."""
     if was.state in _OFF:
         turns = now.state not in _OFF and has_features(now, _TURN_OFF)
         return [("turn_off", {})] if turns else []
@@ -88,7 +88,7 @@ _AWAY = ("unavailable", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class ReversibleThings:
-    """The entities that a call touches, by kind, each once."""
+    """The entities that a call touches, sorted by how they can be restored."""
 
     by_scene: tuple[str, ...] = ()
     # Restored by their own actions, because a scene would restart the music.
@@ -110,8 +110,10 @@ class ReversibleThings:
 
 
 def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleThings:
-    """Sort the entities that a call touches; groups, scenes and scripts are replaced by their
-    members."""
+    """Sort the entities that a call touches by how they can be restored.
+
+    Groups, scenes and scripts are replaced by their members.
+    """
     found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
     for entity_id in _leaves(entity_ids, house):
         kind = _kind(entity_id, house, tiers)
@@ -121,9 +123,9 @@ def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleT
 
 
 def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
-    """Return True if restoring the entity cannot unlock, open, disarm or trigger anything.
+    """Return True if restoring the entity can't unlock, open, disarm or trigger anything.
 
-    Decided by the policy, from the entity and the owner's rating.
+    The policy decides this from the entity and the owner's rating.
     """
     if entity.domain not in _BY_SCENE:
         return entity.domain == PLAYERS
@@ -132,7 +134,7 @@ def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
 
 
 def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """Return the moves that restore an entity from `now` to `was`, for the policy to judge."""
+    """Return the moves that bring an entity from `now` back to `was`, for the policy to judge."""
     name = was.entity_id
     match was.domain:
         case "media_player":
@@ -157,8 +159,11 @@ def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """Return the moves of a thermostat. Turned on again it heats as before, so its
-    temperature is set."""
+    """Return the moves for a thermostat.
+
+    A thermostat that is turned on again heats to its old target, so the policy judges that
+    temperature too.
+    """
     name = was.entity_id
     if was.state == "off":
         return (Move(name, Action.OFF),)
@@ -169,7 +174,6 @@ def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def is_away(entity: Entity | None) -> bool:
-    """Return True if the state is unknown."""
     return entity is None or entity.state in _AWAY
 
 
@@ -185,8 +189,10 @@ def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
 
 
 def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
-    """Yield the entities themselves. Groups are left out, because restoring one would undo its
-    members."""
+    """Yield the entities to restore, with groups replaced by their members.
+
+    Restoring a group as well would override the states of its members.
+    """
     seen: set[str] = set()
     waiting = list(reversed(list(entity_ids)))
     while waiting:
@@ -202,8 +208,7 @@ def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
 
 
 def _acts_through_others(entity_id: str, house: House) -> bool:
-    """Return True for a scene, script or the like, and for a light, cover and so on that is
-    a group."""
+    """Return True for a scene, script or automation, and for any entity that is a group."""
     own = domain_of(entity_id)
     inside = members(entity_id, house)
     return own in _CARRIERS or any(member in house.entities for member in inside)
@@ -255,9 +260,9 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 
 
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
-    """Return the names of everything that differs: "state" and attributes.
+    """Return what differs between two states of an entity: "state", and the names of attributes.
 
-    Attributes of an entity that was off are ignored, because it does not report any.
+    An entity that was off reported no attributes, so only its state is compared.
     """
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":
@@ -266,7 +271,7 @@ def differences(was: Entity, now: Entity) -> tuple[str, ...]:
 
 
 def is_on_the_way(was: Entity, now: Entity | None) -> bool:
-    """Return True while it is still moving, so that the result is not known yet."""
+    """Return True while a cover is still moving back, so its final position isn't known yet."""
     return now is not None and was.domain == "cover" and now.state in UNDER_WAY
 
 

@@ -1,4 +1,4 @@
-"""The undo stack: one level for everything that a turn has changed."""
+"""The undo stack, with one level for everything that a turn has changed."""
 
 import asyncio
 import logging
@@ -66,7 +66,7 @@ class Undone:
 
 @dataclass(eq=False, slots=True)
 class _Kept:
-    """A step, and the calls that depend on it."""
+    """A step, and the calls whose changes it undoes."""
 
     step: UndoStep
     keys: set[str]
@@ -84,11 +84,10 @@ class _Level:
 
     @property
     def at_home(self) -> bool:
-        """True if undoing needs the house."""
+        """True if undoing this level needs Home Assistant."""
         return any(isinstance(one.step, HomeStep) for one in self.kept)
 
     async def save(self, stored: StoredLevels, clock: Clock) -> None:
-        """Store the level for other processes."""
         steps = [one.step.stored for one in self.kept if isinstance(one.step, HomeStep)]
         at = clock.now() - timedelta(seconds=clock.since_boot() - self.begun_s)
         unknown = self.unknown or len(steps) < len(self.kept)
@@ -103,10 +102,11 @@ class _Level:
 
 
 class UndoStack(Opened):
-    """Everything that can be undone. Enter its context after the house's.
+    """All changes that can be undone. Enter its context after Home Assistant's.
 
-    `before` and `after` never raise and delay a call only briefly. Changes that cannot be undone
-    count as levels too: undoing reports them instead of reaching for an older change.
+    `before` and `after` never raise, and delay a call only briefly. A change that can't be undone
+    has a level as well, so "undo" says that it can't be undone instead of reverting an older
+    change.
     """
 
     def __init__(
@@ -120,11 +120,13 @@ class UndoStack(Opened):
         store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
-        """Snapshots found at the start are leftovers if `alone`, except those in `store`.
+        """Set `alone` if no other Hearth process uses this house.
 
-        `alone`: no other process of Hearth uses this house; else only old snapshots are deleted.
-        `store` keeps levels that other processes can undo too. `tiers` returns the owner's ratings;
-        openers are restored only if rated as harmless."""
+        Then all snapshots that exist at the start are deleted, except those that `store` refers to;
+        otherwise only old ones. `store` keeps levels that other processes can undo too. `tiers`
+        returns the owner's ratings; an entity that could open the house is restored only if rated
+        as harmless.
+        """
         self._home = home
         self._services = services
         self._tiers = tiers
@@ -151,7 +153,7 @@ class UndoStack(Opened):
         self._closed = True
 
     async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
-        """Note that a call is about to be sent. `key` is unique among all calls."""
+        """Take a snapshot before a call is sent. `key` must be unique among all calls."""
         if self._closed:
             return
         self._open[key] = turn_id
@@ -169,7 +171,7 @@ class UndoStack(Opened):
             self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))
 
     def after(self, key: str, outcome: ToolOutcome) -> None:
-        """Note that a call has ended. If it did not run, there is nothing to undo."""
+        """Record that a call has ended. If it didn't run, its step is dropped."""
         turn_id = self._open.pop(key, None)
         if self._closed or turn_id is None or outcome.tier is Tier.READ:
             return
@@ -195,12 +197,12 @@ class UndoStack(Opened):
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
-        """Add another kind of step for a running call. It is judged by its `moves`."""
+        """Add a step of another kind to the running call. The policy judges its `moves`."""
         if not self._closed:
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
     def moves(self, steps: int = 1) -> tuple[Move, ...]:
-        """Return the moves that `undo` would make now, for the policy, without undoing anything."""
+        """Return the moves that `undo` would make now, for the policy to judge."""
         self._forget_old()
         found: list[Move] = []
         house = self._home.house
@@ -210,10 +212,11 @@ class UndoStack(Opened):
         return tuple(found)
 
     async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
-        """Undo the changes of the newest turns, newest first. Never raises.
+        """Undo the changes of the last `steps` turns, newest first. Never raises.
 
-        `judged` are the moves that `moves` returned and the policy allowed; None allows all.
-        Changes that another turn has made since were not judged, and are left.
+        `judged` are the moves that `moves` returned and the policy has allowed; None allows
+        everything. If a level now needs a move that isn't among them, undoing stops before that
+        level.
         """
         report, count = UndoneReport(), 0
         async with self._lock:
@@ -230,7 +233,7 @@ class UndoStack(Opened):
         return Undone(count, report)
 
     async def _join(self) -> None:
-        """Take in the levels of other processes, and drop those that they have undone."""
+        """Add the levels that other processes saved, and drop the levels that they have undone."""
         stored = await self._stored.load()
         if stored is None:
             return
@@ -253,19 +256,19 @@ class UndoStack(Opened):
         return HomeStep(self._home, self._shelf, self._services, stored, self._tiers)
 
     async def _save(self, level: _Level) -> None:
-        """Store a level for other processes."""
         await level.save(self._stored, self._clock)
         if level not in self._levels:  # undone in the meantime
             await self._stored.drop(level.turn_id)
 
     def _write(self, work: Coroutine[Any, Any, None]) -> None:
-        """Write to the store in the background; the process waits for this before it ends."""
+        """Write to the store in the background. The process waits for the write before it exits."""
         task = asyncio.get_running_loop().create_task(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """Return the calls of the newest level if the last ended within that time, else none."""
+        """Return the newest level's calls, or () if the last one ended longer than `within_s`
+        ago."""
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
@@ -273,7 +276,10 @@ class UndoStack(Opened):
         return tuple(level.calls) if recent else ()
 
     async def _keep(self, key: str, choice: ReversibleThings, turn_id: str) -> None:
-        """Add a step for entities that this turn has not touched yet. Raises IntegrationError."""
+        """Add a step for the entities that this turn hasn't touched before.
+
+        Raises IntegrationError.
+        """
         fresh = self._fresh(key, choice, turn_id)
         known = self._home.house.entities
         number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
@@ -284,7 +290,7 @@ class UndoStack(Opened):
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
-        """Return the entities for which this turn has no step yet."""
+        """Return the entities that no step of this turn covers yet."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()
         for one in level.kept if level is not None and level.turn_id == turn_id else ():
@@ -307,7 +313,7 @@ class UndoStack(Opened):
             self._level(turn_id).kept.append(_Kept(step, {key}))
 
     def _level(self, turn_id: str) -> _Level:
-        """Return the newest level if it belongs to this turn, else a new one."""
+        """Return this turn's level, adding one if the newest belongs to another turn."""
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
         level = _Level(turn_id, self._clock.since_boot())
@@ -328,7 +334,7 @@ class UndoStack(Opened):
         return report + UNKNOWN if level.unknown else report
 
     def _release(self, key: str, level: _Level, one: _Kept) -> None:
-        """Detach a call that changed nothing, and drop a step that no other call depends on."""
+        """Detach a call that changed nothing, and drop the step if no other call needs it."""
         one.keys.discard(key)
         if one.keys:
             return
@@ -349,7 +355,7 @@ class UndoStack(Opened):
                 self._tasks.start(forgotten(one.step), "undo forgets")
 
     def _forget_old(self) -> None:
-        """Drop levels that expired while the machine was suspended."""
+        """Drop levels that expired while the machine was suspended and timers stood still."""
         now_s = self._clock.since_boot()
         for level in [one for one in self._levels if now_s - one.begun_s > LIFE_S]:
             self._discard(level)
@@ -360,7 +366,7 @@ class UndoStack(Opened):
         self._discard(level)
 
     async def _let_go(self) -> None:
-        """Delete everything that no process can undo any more, when this process ends."""
+        """Delete the snapshots and files that no process can restore after this one exits."""
         if self._writing:
             await asyncio.wait(set(self._writing), timeout=CLOSE_S)
         needed = {
@@ -381,7 +387,7 @@ class UndoStack(Opened):
 
 
 def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
-    """Return the moves that undo a level in this house, and the house afterwards."""
+    """Return the moves that undo a level, and the house as it would be afterwards."""
     found: list[Move] = []
     for one in reversed(level.kept):
         if isinstance(one.step, HomeStep):
@@ -392,7 +398,7 @@ def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
 
 
 def _has_run(outcome: ToolOutcome, steps: Sequence[UndoStep]) -> bool:
-    """Return True if the call changed something; a failed call may have done a part of its work."""
+    """Return True if the call may have changed something. A failed call can have done so too."""
     if outcome.status is Status.NOT_RUN:
         return False
     if outcome.status is not Status.FAILED or outcome.observed:

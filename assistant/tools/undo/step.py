@@ -1,4 +1,4 @@
-"""Undo steps and reports, and the steps of the house."""
+"""One step of undo, its report, and the step that restores the states of entities."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredStep:
-    """State of some entities before a call."""
+    """The states of some entities before a call."""
 
     was: Mapping[str, Entity]
     number: int | None  # of the snapshot in Home Assistant
@@ -56,7 +56,7 @@ class NotPutBack:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """Results of undoing, by the entities' spoken names ("" if one may not be named)."""
+    """Result of undoing, by the entities' spoken names ("" for one that may not be named)."""
 
     put_back: tuple[str, ...] = ()  # seen to be as before
     on_the_way: tuple[str, ...] = ()  # still moving there
@@ -77,11 +77,11 @@ class UndoStep(ABC):
 
     @abstractmethod
     async def run(self) -> UndoneReport:
-        """Undo the change. Failures are in the report."""
+        """Undo the change. Failures are reported, not raised."""
 
     @abstractmethod
     async def forget(self) -> None:
-        """Delete the stored data of the step after it was undone or expired. Called once."""
+        """Delete the step's stored data, once it has been undone or has expired. Called once."""
 
 
 UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
@@ -90,7 +90,7 @@ UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
 async def ran(step: UndoStep) -> UndoneReport:
     """Run a step and return its report. Never raises, except when cancelled.
 
-    A broken step must not stop the others.
+    A broken step must not prevent the others from running.
     """
     try:
         return await step.run()
@@ -100,7 +100,7 @@ async def ran(step: UndoStep) -> UndoneReport:
 
 
 async def forgotten(step: UndoStep) -> None:
-    """Delete the stored data of a step. Never raises, except when cancelled."""
+    """Delete a step's stored data. Never raises, except when cancelled."""
     try:
         await step.forget()
     except Exception:
@@ -113,7 +113,7 @@ SEEN_S = 2.0  # for the house to show it
 
 
 class HomeStep(UndoStep):
-    """A snapshot of the entities that one call was the first to touch in its turn."""
+    """Restores the entities that a call was the first of its turn to touch."""
 
     def __init__(
         self,
@@ -133,20 +133,20 @@ class HomeStep(UndoStep):
 
     @property
     def number(self) -> int | None:
-        """Number of its snapshot in Home Assistant, if it has one."""
+        """Number of the step's snapshot in Home Assistant, or None."""
         return self.stored.number
 
     @property
     def entities(self) -> frozenset[str]:
-        """Ids of everything in the step."""
+        """Ids of all entities in the step, including those that can't be restored."""
         return frozenset((*self._was, *self.stored.not_kept))
 
     def choose_other_media(self) -> None:
-        """Note that the call chose another track or channel."""
+        """Record that the call started another track or channel, which can't be undone."""
         self.stored = replace(self.stored, other_media=True)
 
     def has_changed(self) -> bool:
-        """Return True if anything in the step is not as it was."""
+        """Return True if the state of any entity in the step differs from before."""
         house = self._home.house
         return any(not _is_same(was, house) for was in self._was.values())
 
@@ -163,12 +163,12 @@ class HomeStep(UndoStep):
         )
 
     def after(self, house: House) -> House:
-        """Return the house as it would be after everything is restored."""
+        """Return the house as it would be after `run` has restored everything."""
         there = {name: was for name, was in self._was.items() if name in house.entities}
         return replace(house, entities={**house.entities, **there})
 
     async def run(self) -> UndoneReport:
-        """Restore the differing states and check the result. Never raises, except when
+        """Restore the states that differ, and check the result. Never raises, except when
         cancelled."""
         before = self._home.house
         same = {name for name, was in self._was.items() if _is_same(was, before)}
@@ -190,19 +190,18 @@ class HomeStep(UndoStep):
         return self._report(self._home.house, moved, same, barred)
 
     async def forget(self) -> None:
-        """Delete the snapshot."""
         if self.stored.number is not None:
             self._keeper.drop(self.stored.number)
 
     @property
     def _scene(self) -> set[str]:
-        """Ids of the entities in the snapshot."""
+        """Ids of the entities that the snapshot restores, which are all but the media players."""
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:
-        """Return True if something in the snapshot has become an opener, which is never restored.
+        """Return True if an entity in the snapshot has become an opener, which is never restored.
 
-        A scene is restored as a whole or not at all.
+        Home Assistant restores a scene only as a whole, so the entire snapshot is then left alone.
         """
         known = (house.entities.get(name) for name in self._scene)
         return any(entity is not None and self._opens(entity, house) for entity in known)
@@ -219,7 +218,7 @@ class HomeStep(UndoStep):
             await self._try(self._services.call(PLAYERS, service, data, entities=(was.entity_id,)))
 
     async def _try(self, work: Awaitable[Any]) -> None:
-        """Run an action and log its failure, which must not stop the others."""
+        """Wait for an action and log its failure, which must not prevent the other actions."""
         try:
             async with asyncio.timeout(RESTORE_S):
                 await work
@@ -252,7 +251,7 @@ class HomeStep(UndoStep):
 def reasons(
     never: tuple[str, ...], away: tuple[str, ...], lost: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the reason that each of these cannot be restored, by id."""
+    """Return why each of these entities can't be restored, by entity id."""
     return {
         **dict.fromkeys(never, WHY_NEVER),
         **dict.fromkeys(away, WHY_WAS_AWAY),

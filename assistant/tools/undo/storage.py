@@ -1,7 +1,8 @@
-"""Storage for undo: snapshots in Home Assistant, and rows in the store.
+"""Storage for undo: snapshots in Home Assistant, and levels in the store.
 
-`hearth ask "undo that"` runs in another process than the one that made the change. Only states of
-the house are stored for it; other changes can be undone only by their own process.
+`hearth ask "undo that"` runs in another process than the one that made the change. For such a
+process only the states of entities are stored; every other change can be undone only by the process
+that made it.
 """
 
 import asyncio
@@ -27,12 +28,12 @@ _SHARE = 1000  # numbers per process
 
 
 class SnapshotShelf:
-    """Takes and deletes snapshots, even if Home Assistant is unreachable at the moment."""
+    """Takes and deletes snapshots in Home Assistant, retrying deletions while it is unreachable."""
 
     def __init__(
         self, snapshots: Snapshots, clock: Clock, tasks: OwnedTasks, *, alone: bool
     ) -> None:
-        """`tasks` runs background work; `alone` is as in `stack.UndoStack`."""
+        """`tasks` runs the work in the background; `alone` is as for `stack.UndoStack`."""
         self._snapshots = snapshots
         self._clock = clock
         self._tasks = tasks
@@ -57,19 +58,19 @@ class SnapshotShelf:
         await self._snapshots.restore(number)
 
     def drop(self, number: int) -> None:
-        """Delete a snapshot as soon as possible, which frees its number."""
+        """Delete a snapshot in the background. Its number can be reused afterwards."""
         self._start(self._deleted(number), "undo deletes")
 
     def reserve(self, numbers: Collection[int]) -> None:
-        """Reserve numbers of other processes, which may still need them."""
+        """Reserve the numbers of snapshots that other processes may still need."""
         self._numbers.update(numbers)
 
     def clean_up(self) -> None:
-        """Delete leftovers of earlier processes as soon as Home Assistant is reachable."""
+        """Delete the leftover snapshots of earlier processes once Home Assistant is reachable."""
         self._start(self._clean_up(), "undo leftovers")
 
     async def empty(self, besides: Collection[int] = ()) -> None:
-        """Try once to delete the remaining snapshots, except those in `besides`. Never raises."""
+        """Try once to delete all snapshots except those in `besides`. Never raises."""
         gone = sorted(self._numbers.difference(besides))
         await asyncio.gather(*(self._delete(snapshot_id(one)) for one in gone))
 
@@ -102,7 +103,7 @@ class SnapshotShelf:
                 await self._clock.sleep(AGAIN_S)
 
     async def _delete(self, entity_id: str) -> bool:
-        """Delete a snapshot. Returns False if Home Assistant is unreachable or did not answer."""
+        """Delete a snapshot. Returns False if Home Assistant is unreachable or didn't answer."""
         try:
             await self._snapshots.delete(entity_id)
         except IntegrationError as error:
@@ -120,7 +121,7 @@ _FIELDS = frozenset(one.name for one in fields(Entity))
 
 @dataclass(frozen=True, slots=True)
 class StoredLevel:
-    """Stored changes of one turn."""
+    """Stored form of one turn's changes."""
 
     turn_id: str
     at: datetime
@@ -129,7 +130,10 @@ class StoredLevel:
 
 
 class StoredLevels:
-    """Reads and writes levels. Never raises; on failure a process can undo only its own changes."""
+    """Reads and writes levels in the store. Never raises.
+
+    If the store fails, a process can undo only its own changes.
+    """
 
     def __init__(self, store: SmallValues | None, clock: Clock, life_s: float) -> None:
         self._store = store
@@ -138,7 +142,7 @@ class StoredLevels:
         self._lock = asyncio.Lock()
 
     async def load(self) -> list[StoredLevel] | None:
-        """Return the levels that have not expired, oldest first, or None if they cannot be read."""
+        """Return the levels that haven't expired, oldest first, or None if the read failed."""
         if self._store is None:
             return None
         try:
@@ -156,13 +160,13 @@ class StoredLevels:
         return sorted(fresh, key=lambda one: one.at)
 
     async def save(self, level: StoredLevel) -> bool:
-        """Store a level, replacing that of the same turn. Returns True on success."""
+        """Store a level, replacing the same turn's earlier one. Returns True on success."""
         if sum(len(step.was) for step in level.steps) > MOST_THINGS:
             return False
         return await self._write(level.turn_id, level)
 
     async def drop(self, turn_id: str) -> None:
-        """Delete a level that is undone or expired."""
+        """Delete a level that was undone or has expired."""
         await self._write(turn_id, None)
 
     async def _write(self, turn_id: str, level: StoredLevel | None) -> bool:
@@ -185,7 +189,7 @@ class StoredLevels:
 
 
 def numbers_of(levels: Collection[StoredLevel]) -> set[int]:
-    """Return the numbers of the snapshots that they need."""
+    """Return the numbers of the snapshots that these levels need."""
     return {step.number for one in levels for step in one.steps if step.number is not None}
 
 

@@ -1,4 +1,4 @@
-"""`undo` and `correct_last`: restore earlier states, and redo a command on the right target."""
+"""The tools `undo` and `correct_last`: revert changes, and redo a command on another target."""
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -32,10 +32,10 @@ _TARGETS = frozenset({"name", "area", "floor", "device_class", "domain"})
 def corrected(
     calls: Sequence[DoneCall], name: str, area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """Return the arguments of the intended call, or None if they are unclear.
+    """Return the arguments of the call that the person meant, or None if they are unclear.
 
-    `calls` are all calls of the turn to undo; `takes` are the tool's arguments. Several calls are
-    corrected only if they differ in nothing but their targets.
+    `calls` are all calls of the turn to undo, and `takes` are the names of the tool's arguments.
+    Several calls can be corrected only if they differ in nothing but their targets.
     """
     last = calls[-1]
     same = all(one.name == last.name and _values(one) == _values(last) for one in calls)
@@ -48,13 +48,15 @@ def corrected(
 
 
 def _values(call: DoneCall) -> dict[str, Any]:
-    """Return a call's arguments without its target."""
+    """Return a call's arguments without those that select its target."""
     return {key: value for key, value in call.arguments.items() if key not in _TARGETS}
 
 
 def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
-    """Target the entity with this name, keeping the domain if an entity of that domain has the
-    name."""
+    """Return arguments that select the entity with this name.
+
+    If an entity of the last call's domain has the name, the domain is kept.
+    """
     target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
     kinds = listed(last.arguments.get("domain"))
     if any(one.domain in kinds and is_called(one, name) for one in house.exposed()):
@@ -65,7 +67,10 @@ def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]
 def _placed(
     calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """Target the entity with the same name in this area, or else all of the same kind."""
+    """Return arguments for the entity of the same name in this area, or for all of its kind.
+
+    Returns None if the kind is unknown.
+    """
     last = calls[-1]
     ids = {found.area_id for found in find_areas(house, area)}
     name = last.arguments.get("name")
@@ -95,9 +100,9 @@ Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 
 
 def through(tools: "Toolbox") -> Rerun:
-    """Return a function that runs a corrected call in the situation of its turn.
+    """Return a function that runs a corrected call as part of the turn that corrects it.
 
-    A call that needs a confirmation is not run; the brain has to call it itself.
+    A call that needs a confirmation isn't run; the brain has to make that call itself.
     """
 
     async def rerun(call: ToolCall, request: BuiltInRequest) -> ToolOutcome:
@@ -202,8 +207,10 @@ class Undoing:
 
 
 def _why_nothing(undone: Undone, empty: str) -> str:
-    """Return the key of the reason that nothing was undone; `empty` if there was nothing to
-    undo."""
+    """Return the catalogue key of the reason why nothing was undone.
+
+    It is `empty` if there was nothing to undo.
+    """
     if undone.away:
         return "tools.unreachable"
     return "undo.changed" if undone.changed else empty
@@ -236,7 +243,7 @@ MAX_NAMED = 4  # things to name
 
 
 def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:
-    """Return sentences about the restored and the unrestored entities; "" for an empty report."""
+    """Return sentences about what was restored and what wasn't, or "" for an empty report."""
 
     def some(key: str, names: Sequence[str], why: str = "") -> str:
         told = [name for name in dict.fromkeys(names) if name]
