@@ -291,7 +291,6 @@ class FallbackTurn:
                 one.failed(self._owner, why)
 
     def _words(self, text: str) -> ReplyText:
-        """Return a sentence of Hearth's own as reply text."""
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
@@ -306,7 +305,7 @@ class FallbackTurn:
         return words if self._gave else words.lstrip()  # the space separates it from earlier text
 
     def _pass_on(self, turn: BrainTurn, event: BrainEvent) -> BrainEvent:
-        """Record an event, and return it with call ids that are unique within the turn."""
+        """Record an event and return it, with call ids made unique within the turn."""
         match event:
             case Heard(text, language):
                 self._request = replace(self._request, heard=text)

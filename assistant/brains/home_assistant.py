@@ -305,7 +305,6 @@ class HomeAssistantTurn:
         return "offline.cannot" if self._request.audio is None else "offline.not_caught"
 
     def _ending(self, reason: BrainFault | str) -> list[BrainEvent]:
-        """Return the last events of a turn in which nothing was sent to the engine."""
         if isinstance(reason, BrainFault):
             return [reason]
         if not self._brain.last:
@@ -314,7 +313,6 @@ class HomeAssistantTurn:
         return self._say(reason)
 
     def _say(self, reason: str) -> list[BrainEvent]:
-        """Return the events that say the catalogue's sentence for `reason` and end the turn."""
         line = self._brain.catalogue.line(reason, self._request.language)
         words = ReplyText(line.text, language=line.language)
         return [words, TurnDone(understood=False)]

@@ -134,8 +134,6 @@ class LocalChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """The dry run's verdict on a transcript."""
-
     text: str
     match: SentenceMatch | None  # None if it isn't understood or isn't allowed
 
@@ -309,7 +307,6 @@ class PreferLocalTurn:
         return [item]
 
     async def _model(self) -> AsyncGenerator[BrainEvent]:
-        """Let the model act: yield the events that were held back, then all that follow."""
         while True:
             item = self._held.popleft() if self._held else await self._inbox.get()
             if isinstance(item, _Tried | ToolOutcome):
@@ -391,7 +388,6 @@ class PreferLocalTurn:
         await self._inbox.put(over)
 
     async def _next(self, until: float | None) -> _Item | None:
-        """Return the next item, or None if there is none by `until` (monotonic seconds)."""
         if not self._inbox.empty() or until is None:
             return await self._inbox.get()
         left_s = max(0.0, until - self._brain.clock.monotonic())

@@ -286,7 +286,6 @@ class AbsentBrain:
         """Do nothing."""
 
     def begin(self, request: TurnRequest) -> "AbsentTurn":
-        """Return a turn that fails immediately."""
         return AbsentTurn(self._fault)
 
 

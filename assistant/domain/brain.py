@@ -231,7 +231,7 @@ class TurnRequest:
 
 
 class BrainTurn(Protocol):
-    """A turn in progress."""
+    """A turn that a brain is working on."""
 
     def events(self) -> AsyncGenerator[BrainEvent]:
         """Yield the turn's events in order. The last one is TurnDone, NotMeant or BrainFault.

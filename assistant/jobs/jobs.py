@@ -396,12 +396,10 @@ def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
 
 
 def _long_words(plain: str) -> frozenset[str]:
-    """Return the words of at least LONG_WORD letters. Articles and the like are shorter."""
     return frozenset(word for word in plain.split() if len(word) >= LONG_WORD)
 
 
 def _plain(text: str) -> str:
-    """Return the text in lower case, without accents or punctuation."""
     letters = unicodedata.normalize("NFD", text.casefold())
     kept = (c if c.isalnum() else " " for c in letters if not unicodedata.combining(c))
     return " ".join("".join(kept).split())

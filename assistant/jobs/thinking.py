@@ -291,7 +291,6 @@ def cameras(house: House) -> list[Entity]:
 
 
 def _quoted(name: str) -> str:
-    """Return the name in quotes, on one line, with any quotes inside it replaced."""
     return '"' + " ".join(name.replace('"', "'").split()) + '"'
 
 
@@ -349,7 +348,6 @@ class Teller:
         )
 
     async def _worded(self, thinker: Thinker, job: Job, outcome: ToolOutcome) -> str:
-        """Return the model's summary of the data, or "" if the model failed."""
         data = outcome.data.replace(_FENCE, " ")
         asked = job.heard or job.label
         thought = await thinker.think(

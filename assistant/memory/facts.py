@@ -311,7 +311,6 @@ def choose(
 
 
 def _fitting(facts: Sequence[MemoryRecord]) -> int:
-    """Return how many facts, counted from the first, fit in the instruction."""
     room = MAX_CHARACTERS
     for number, fact in enumerate(facts[:MAX_BRIEFED]):
         room -= len(told(fact)) + 1

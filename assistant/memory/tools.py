@@ -299,7 +299,6 @@ class Memories:
         return failure(self._catalogue, which, request, options)
 
     def _refusal(self, given: Given, request: BuiltInRequest) -> BuiltInResult | None:
-        """Return a refusal if the fact is empty or too long, otherwise None."""
         if not given.text:
             return failure(self._catalogue, "memory.empty", request)
         return failure(self._catalogue, "memory.too_long", request) if given.too_long else None
@@ -327,7 +326,6 @@ def _kept(fact: MemoryRecord) -> str:
 
 
 def _row(fact: MemoryRecord) -> dict[str, str]:
-    """Return a fact as a row for the model, without empty fields."""
     row = {"told_on": f"{fact.created_at:%Y-%m-%d}", "fact": fact.text}
     return row | {
         key: given for key, given in (("told_by", fact.who), ("about", fact.about)) if given

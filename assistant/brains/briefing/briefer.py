@@ -206,7 +206,6 @@ class Briefer:
         return self._asked
 
     async def _ask(self) -> bool:
-        """Request the menu and the prompt concurrently. Return False if either fails."""
         try:
             well = await asyncio.gather(self._ask_menu(), self._ask_prompt())
         finally:
@@ -247,5 +246,4 @@ class Briefer:
 
 
 def _named(suffix: str, offered: Sequence[MenuEntry]) -> str:
-    """Return the tool's name in the menu, or "" if it is not offered."""
     return next((entry.declaration.name for entry in offered if entry.suffix == suffix), "")

@@ -275,7 +275,6 @@ def _readable(home: str, known: bool) -> str:
 
 
 def _home(given: Circumstances, room: int) -> list[str]:
-    """Return the section about the home, shortened to `room` characters."""
     if given.home is None:
         return [AWAY]
     text = _readable(given.home, bool(given.area))

@@ -122,8 +122,6 @@ Answers = tuple[FunctionAnswer, ...]
 
 @dataclass(slots=True)
 class _Batch:
-    """Calls that arrived in one frame, and their results so far."""
-
     open: dict[str, FunctionCall]
     ready: list[FunctionAnswer] = field(default_factory=list)
 
@@ -236,7 +234,6 @@ class UsageMeter:
 
 
 def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
-    """Subtract token counts. The results are never negative."""
     return TokensUsed(
         max(0, whole.input_tokens - part.input_tokens),
         max(0, whole.output_tokens - part.output_tokens),

@@ -252,7 +252,7 @@ class LiveConnection:
 
     @property
     def _answering(self) -> Listener | None:
-        """The listener of the turn whose calls are open, or None if that turn has ended."""
+        """The turn's listener if the current turn made the open calls, otherwise None."""
         return self._listener if self._belonging.phase is Phase.ANSWERING else None
 
     def _missed_answers(self, error: IntegrationError) -> None:
@@ -304,7 +304,7 @@ class LiveConnection:
             listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
-        """Return the error for the turn, which decides whether it is retried in a new session."""
+        """Return the error to report to the turn. The error decides if a new session is tried."""
         if type(error) is not Refused:
             return error
         if not self.update_unproven:

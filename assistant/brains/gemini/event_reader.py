@@ -229,7 +229,7 @@ class EventReader:
 
     @property
     def _reported(self) -> bool:
-        """True if the model has said something about its calls' results."""
+        """True if the model has already commented on the results of its calls."""
         return self._called and not self._open and bool(self.answer[self._reported_from :].strip())
 
     @property

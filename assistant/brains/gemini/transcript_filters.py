@@ -132,12 +132,10 @@ def _continues(piece: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return the text in lower case, without punctuation and extra spaces."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield all strings in the arguments, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

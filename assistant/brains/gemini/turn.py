@@ -96,7 +96,6 @@ class Upload:
                     await link.tell(told)
 
     async def _speak(self, link: LiveConnection, audio: TurnAudio) -> None:
-        """Send the audio recorded so far, then new audio as it arrives."""
         begun = False
         async with aclosing(audio.stream()) as sounds:
             async for sound in sounds:

@@ -104,7 +104,6 @@ def _as_called(called: str) -> Names:
 
 
 def _own_name(place: Area | Floor, language: str) -> str:
-    """Return the name of the area or floor in this language."""
     return best_name((place.name, *place.aliases), language.partition("-")[0]).lower()
 
 
@@ -147,7 +146,6 @@ def _percent(command: ParsedCommand) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return the text with its first letter capitalised."""
     return text[:1].upper() + text[1:]
 
 
@@ -287,7 +285,7 @@ def question_of(command: ParsedCommand) -> Question:
 
 
 def _is_of_windows(command: ParsedCommand) -> bool:
-    """Return True if the person asked about windows. The intent for locks covers doors as well."""
+    """Return True if the question is about windows. The intent for locks covers doors as well."""
     return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 
 

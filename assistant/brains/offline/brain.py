@@ -199,7 +199,6 @@ class OfflineTurn:
         return await self._brain.expected(understood.text, self._request.text is None)
 
     async def _sound(self) -> bytes:
-        """Return the complete audio of a spoken turn, or b"" for a typed one."""
         if self._request.audio is None:
             return b""
         await self._brain.prepare()

@@ -205,7 +205,6 @@ _LENGTHS = ("hours", "minutes", "seconds")
 
 
 def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
-    """Return the arguments for the alarm tool. `now` is the house's local time."""
     slots = command.slots
     given: dict[str, Any] = {key: slots[key] for key in ("kind", "all") if key in slots}
     given |= {key: int(slots[key]) for key in _LENGTHS if key in slots}
@@ -264,7 +263,6 @@ def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
 
 
 def _is_shared(entity: Entity, house: House) -> bool:
-    """Return True if another exposed entity of the same domain has this name."""
     name = entity.name.casefold()
     return any(
         other.entity_id != entity.entity_id
@@ -287,7 +285,7 @@ def _values(command: ParsedCommand) -> dict[str, Any]:
 
 
 def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
-    """Return True if the number must be sent as an integer. Only thermostats take half degrees."""
+    """Return True if the number must be an integer. Only thermostats accept half degrees."""
     return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
 
 

@@ -119,7 +119,6 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
     floor_id = here.floor_id if here is not None else None
 
     def far(place_id: str | None) -> int:
-        """Return 0 for this device's area, 1 for its floor, and 2 for any other area."""
         area = house.areas.get(place_id or "")
         if area is None or here is None:
             return 2
@@ -143,7 +142,6 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
 def _first(
     names: tuple[Name, ...], most: int, rank: Callable[[Name], tuple[bool, int]]
 ) -> tuple[Name, ...]:
-    """Return the names with the lowest ranks, in their original order."""
     if len(names) <= most:
         return names
     kept = sorted(range(len(names)), key=lambda at: rank(names[at]))[:most]

@@ -108,7 +108,6 @@ class Listener:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _in_time(self, work: Callable[..., _Result], *arguments: object) -> _Result:
-        """Run recognition work with a time limit of HEARING_S."""
         try:
             async with asyncio.timeout(HEARING_S):
                 return await self._run(self._punctual, work, *arguments)
@@ -139,7 +138,6 @@ class Listener:
         self._warm = True
 
     def _use(self, house: House) -> None:
-        """Rebuild the parser if the house's names have changed."""
         known = naming(house)
         if known == self._known:
             return

@@ -194,5 +194,4 @@ def place_values(places: Iterable[Name]) -> Iterable[tuple[str, str]]:
 
 
 def _plain(name: Name) -> tuple[str, ...]:
-    """Return the written form in lower case, unless the name was derived from a room's name."""
     return () if name.derived else (name.written.lower(),)

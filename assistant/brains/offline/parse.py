@@ -166,7 +166,6 @@ def _place_said(result: RecognizeResult) -> str:
 
 
 def _with_article(name: str, said: str) -> str:
-    """Return the name, with the article that precedes it in the text."""
     before = said.partition(name.lower())[0].split()
     articles = ("the", "el", "la", "los", "las")
     return f"{before[-1]} {name.lower()}" if before and before[-1] in articles else name.lower()

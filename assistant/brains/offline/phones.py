@@ -143,7 +143,6 @@ def _spell(words: Sequence[str], phones: Phones) -> list[str]:
 
 
 def _distance(said: Sequence[str], heard: Sequence[str]) -> float:
-    """Return the edit distance of two phone sequences, divided by the longer one's length."""
     return _edits(said, heard) / max(len(said), len(heard)) if said and heard else 1.0
 
 
@@ -272,7 +271,7 @@ def _other_readings(phones: str) -> list[str]:
 
 
 def _phonemes(program: str, accent: str, words: Sequence[str]) -> list[str]:
-    """Return espeak-ng's phonemes, one line per word, or nothing if the output doesn't match."""
+    """Return one line of phonemes per word, or nothing if espeak-ng's output doesn't match."""
     run = subprocess.run(
         [program, "-q", "--ipa", "-v", accent],
         input="".join(f"{word}.\n\n" for word in words),
