@@ -71,9 +71,40 @@ AGREEING = {
         "respondía": ("respondía", "respondían"),
         "sigue": ("sigue", "siguen"),
     },
+    "pt": {
+        "está": ("está", "estão"),
+        "estava": ("estava", "estavam"),
+        "tinha": ("tinha", "tinham"),
+        "era": ("era", "eram"),
+        "faz": ("faz", "fazem"),
+        "fez": ("fez", "fizeram"),
+        "voltou": ("voltou", "voltaram"),
+        "abriu": ("abriu", "abriram"),
+        "fechou": ("fechou", "fecharam"),
+        "trancou": ("trancou", "trancaram"),
+        "destrancou": ("destrancou", "destrancaram"),
+    },
+    "fr": {
+        "a": ("a", "ont"),
+        "est": ("est", "sont"),
+        "fait": ("fait", "font"),
+    },
+    "de": {
+        "bleibt": ("bleibt", "bleiben"),
+        "hat": ("hat", "haben"),
+        "ist": ("ist", "sind"),
+        "ließ": ("ließ", "ließen"),
+        "tut": ("tut", "tun"),
+    },
 }
 _PLURAL = re.compile(r"(?i)[^sui]s$")
-_SPANISH_PLURAL = re.compile(r"^(?:los|las) | y ")
+# Names of several things by their article; German needs the dative, because "die" is singular too.
+_SEVERAL = {
+    "es": re.compile(r"^(?:los|las) | y "),
+    "pt": re.compile(r"^(?:os|as) | e "),
+    "fr": re.compile(r"^les | et "),
+    "de": re.compile(r"^den | und "),
+}
 
 
 def is_plural(name: str) -> bool:
@@ -210,17 +241,21 @@ class _Filled:
         value = self._value
         if self._language == FALLBACK:
             return value.several if isinstance(value, Names) else is_plural(str(value))
-        said = value.within(self._language) if isinstance(value, Names) else str(value)
-        return bool(_SPANISH_PLURAL.search(said))
+        case = "dat" if self._language == "de" else ""
+        said = value.within(self._language, case) if isinstance(value, Names) else str(value)
+        return bool(_SEVERAL[self._language].search(said))
 
 
 _START = "\0"  # marks the start of a value until prepositions and articles are contracted
 _JOINED = {
     "es": {"de el": "del", "a el": "al"},
-    "fr": {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"},
+    "fr": {
+        "de le": "du", "de les": "des", "à le": "au", "à les": "aux",
+        "de un": "d'un", "de une": "d'une",
+    },
     "pt": {
         "de o": "do", "de a": "da", "de os": "dos", "de as": "das",
-        "em o": "no", "em a": "na", "em os": "nos", "em as": "nas",
+        "em o": "no", "em a": "na", "em os": "nos", "em as": "nas", "em este": "neste",
         "a o": "ao", "a a": "à", "a os": "aos", "a as": "às",
         "por o": "pelo", "por a": "pela", "por os": "pelos", "por as": "pelas",
     },

@@ -50,7 +50,7 @@ def ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
     language = timer.language
     if timer.kind == "timer":
         what = label_of(timer, catalogue, language)
-        return catalogue.say("timers.ring", language, what=what)
+        return capital(catalogue.say("timers.ring", language, what=what))
     if timer.kind == "reminder":
         return catalogue.say("alarms.ring_reminder", language, text=timer.text)
     when = catalogue.say("offline.time", language, time=f"{now:%H:%M}")
@@ -64,7 +64,7 @@ def late_ring_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.ring_late" if timer.kind == "timer" else "alarms.ring_late"
-    return catalogue.say(key, timer.language, what=what, when=when)
+    return capital(catalogue.say(key, timer.language, what=what, when=when))
 
 
 def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
@@ -72,14 +72,14 @@ def unheard_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
     key = "timers.unheard" if timer.kind == "timer" else "alarms.unheard"
-    return catalogue.say(key, timer.language, what=what, when=when)
+    return capital(catalogue.say(key, timer.language, what=what, when=when))
 
 
 def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
     """Return the sentence to speak about a timer that was too late to ring or run."""
     what = label_of(timer, catalogue, timer.language)
     when = when_of(timer.due, now, catalogue, timer.language)
-    return catalogue.say("alarms.missed", timer.language, what=what, when=when)
+    return capital(catalogue.say("alarms.missed", timer.language, what=what, when=when))
 
 
 def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -> str:

@@ -223,8 +223,10 @@ def answer_state(
     if room is not None:
         return answers.of_room(room.sensors, room.measured, _measured_at(room), language, age_s)
     # German nouns must be capitalised, but recognised text is in lower case.
-    called = _as_called(command.called)
-    what = called.within(language.partition("-")[0], "nom") if command.called else ""
+    called, base = _as_called(command.called), language.partition("-")[0]
+    what = called.within(base, "nom") if command.called else ""
+    if what and base == "de":
+        what = Names(what, what, called.others)
     return answers.answer(question_of(command), house, language, age_s, what)
 
 

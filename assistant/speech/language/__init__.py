@@ -114,14 +114,17 @@ def numbers(thousands: str, minus: str, plus: str, mark: str = ",") -> Numbers:
     )
 
 
-def clock(joint: str, whole: str = "") -> Callable[[int, int, str], str]:
+def clock(joint: str, whole: str = "", one: str = "") -> Callable[[int, int, str], str]:
     """Return a function for times such as "18 <joint> 30" and, on the hour, "18 <whole>".
 
-    If `whole` is "", the joint is used there too.
+    If `whole` is "", the joint is used there too. `one` is the hour's plural and singular, such as
+    "horas hora", for languages that need the singular for 0 and 1.
     """
+    many, single = one.split() if one else ("", "")
 
     def say(hour: int, minute: int, half: str) -> str:
-        return f"{hour} {joint} {minute}" if minute else f"{hour} {whole or joint}"
+        said = f"{hour} {joint} {minute}" if minute else f"{hour} {whole or joint}"
+        return said.replace(many, single) if many and hour < 2 else said
 
     return say
 

@@ -24,7 +24,7 @@ def seconds(number: int) -> str:
 FRENCH = LanguageTable(
     numbers=digits.numbers(thousands=" .", minus="moins", plus="plus"),
     calendar=Calendar(
-        clock=digits.clock("heures"),
+        clock=digits.clock("heures", one="heures heure"),
         seconds=seconds,
         date=date,
         months={name: number for number, name in enumerate(_MONTHS, 1)}

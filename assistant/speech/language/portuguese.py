@@ -23,7 +23,7 @@ def seconds(number: int) -> str:
 PORTUGUESE = LanguageTable(
     numbers=digits.numbers(thousands=".", minus="menos", plus="mais"),
     calendar=Calendar(
-        clock=digits.clock("horas e", "horas"),
+        clock=digits.clock("horas e", "horas", one="horas hora"),
         seconds=seconds,
         date=date,
         months={name: number for number, name in enumerate(_MONTHS, 1)}
@@ -167,7 +167,12 @@ PORTUGUESE = LanguageTable(
         "CO2": "C O 2",
         "CO₂": "C O 2",
     },
-    rewrites=[],
+    # "são 01:30" as "é 1 hora e 30", "às 01:30" as "à 1 hora e 30"
+    rewrites=[
+        (r"\bsão (?=0?1[:h]\d\d\b)", "é "),
+        (r"\bSão (?=0?1[:h]\d\d\b)", "É "),
+        (r"\b([AaÀà])s (?=0?1[:h]\d\d\b)", r"\1 "),
+    ],
     range_words="a|e|ou",
     scales="mil|milhão|milhões",
     times="vezes",

@@ -186,7 +186,7 @@ class MovementWatch:
         else:
             told = capitalised(sentences.say(key, name=name, state=state))
         if then:
-            told = f"{told} {sentences.say(then, name=name, state=state)}"
+            told = f"{told} {capitalised(sentences.say(then, name=name, state=state))}"
         self._announce(told, self._catalogue.own(language))
 
 

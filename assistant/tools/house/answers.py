@@ -10,7 +10,7 @@ from math import isfinite
 
 from assistant.speech.catalogue import Catalogue, Names, counted, is_plural, length_of
 from assistant.tools.house.articles import Noun, agreeing, best_name, noun_of_all
-from assistant.tools.house.names import UNKNOWN, capitalised, named_thing, plain_state
+from assistant.tools.house.names import UNKNOWN, capitalised, in_cases, named_thing, plain_state
 from assistant.tools.house.questions import LOCKING, MOVING, Facts, Question, facts
 from assistant.tools.vocabulary import fold, mentions
 from integrations.home_assistant.house import Area, Entity, House
@@ -26,8 +26,7 @@ _OTHERS = frozenset(
 )
 _PREDICATES = frozenset({"on", "off"})  # states that agree with a name: "encendida"
 _MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles in the person's words
-# One lamp or door; German has its own sentence.
-_ONE = Names("1", "one", {"es": "una", "pt": "uma", "fr": "une"})
+_ONE = Names("1", "one", {"es": "una", "pt": "uma", "fr": "une", "de": "eins"})
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
 _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_state.no_humidity"}
 
@@ -308,9 +307,11 @@ class _Telling:
             named_thing(names, self._catalogue, self._language)
             for names in {one.name: one.names for one in things}.values()
         ]
-        if len(names) > _LISTED:
-            listed, rest = ", ".join(names[:_LISTED]), len(names) - _LISTED
-            return self._say("more", names=listed, count=rest)
+        return in_cases(names, self._listed)
+
+    def _listed(self, names: Sequence[str]) -> str:
+        if (rest := len(names) - _LISTED) > 0:
+            return self._say("more", names=", ".join(names[:_LISTED]), count=rest)
         return self._joined(names)
 
     @property

@@ -26,8 +26,14 @@ _GERMAN = {
     "dat": {"masculine": "dem", "feminine": "der", "neuter": "dem", "plurals": "den"},
 }
 _GENDERS = ("masculine", "feminine", "neuter", "plurals")
-_AND = {"es": "y", "pt": "e", "fr": "et", "de": "und"}
-_MORE = {"es": "{} más", "pt": "mais {}", "fr": "{} autres", "de": "{} weitere"}
+_AND = {"es": "y", "pt": "e", "fr": "et", "de": "und", "vi": "và"}
+_MORE = {
+    "es": "{} más",
+    "pt": "mais {}",
+    "fr": "{} autres",
+    "de": "{} weitere",
+    "vi": "{} thứ nữa",
+}
 _SMALL = frozenset(
     "a à al au aux da das de del des do dos du e el en et la las le les los y".split()
 )
@@ -155,16 +161,23 @@ def _english() -> frozenset[str]:
 
 @lru_cache(len(LANGUAGES))
 def _nouns(language: str) -> dict[str, Noun]:
-    """Return the language's nouns and their plurals, by folded word."""
+    """Return the language's nouns and their plurals, by folded word.
+
+    German words are there with their umlauts too: "Rollläden" is a plural, "Rollladen" is not.
+    """
     nouns: dict[str, Noun] = {}
     for gender in _GENDERS:
         for word in entries(gender, language):
             if gender == "plurals":
-                nouns[fold(word)] = Noun("feminine", plural=True)
+                several = Noun("feminine", plural=True)
+                nouns.setdefault(fold(word), several)
+                nouns[fold(word, marks=True)] = several
                 continue
             for plural in _plurals(word, language):
                 nouns.setdefault(fold(plural), Noun(gender, plural=True))
             nouns[fold(word)] = Noun(gender, plural=False)
+            if language == "de":
+                nouns[fold(word, marks=True)] = nouns[fold(word)]
     return nouns
 
 
@@ -182,8 +195,8 @@ def _plurals(word: str, language: str) -> tuple[str, ...]:
 @lru_cache(KEPT_NAMES)
 def _german(word: str) -> Noun | None:
     """Return the noun that a German word ends with, such as "Tor" for "Garagentor"."""
-    found = fold(word)
-    for end in range(max(0, len(found) - 2)):
-        if (noun := _nouns("de").get(found[end:])) is not None:
-            return noun
+    for found in (fold(word, marks=True), fold(word)):  # people write "Kuchenlicht" too
+        for end in range(max(0, len(found) - 2)):
+            if (noun := _nouns("de").get(found[end:])) is not None:
+                return noun
     return None

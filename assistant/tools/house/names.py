@@ -96,7 +96,7 @@ def _listed(
         f"{language}.{case}" if case else language: listed(
             [worded(one, language, case) for one in told], rest, language
         )
-        for language in articles.LANGUAGES
+        for language in (*articles.LANGUAGES, "vi")
         for case in (articles.CASES if language == "de" else ("",))
     }
     counted = [*told, *([f"+{rest}"] if rest > 0 else [])]
@@ -113,13 +113,34 @@ def _but_last(words: Sequence[str]) -> tuple[str, str]:
 def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> str:
     """Return an entity's name with its article, for use in a sentence: "the front door".
 
-    If the entity has several names, the one in this language is used.
+    If the entity has several names, the one in this language is used. A German name is in the
+    nominative, with its other cases as `Names`.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
     if own == FALLBACK:
         return _with_article(every[0])
-    return with_article(best_name(every, own), own, "nom")
+    name = best_name(every, own)
+    said = with_article(name, own, "nom")
+    if own != "de":
+        return said
+    return Names(said, said, _by_case(lambda case: with_article(name, own, case)))
+
+
+def in_cases(names: Sequence[str], listed: Callable[[Sequence[str]], str]) -> str:
+    """Return names from `named_thing` as `listed` puts them together, in German in every case."""
+    told = listed(names)
+    german = [one for one in names if isinstance(one, Names)]
+    if not german:
+        return told
+    return Names(
+        told, told, _by_case(lambda case: listed([one.within("de", case) for one in german]))
+    )
+
+
+def _by_case(worded: Callable[[str], str]) -> dict[str, str]:
+    """Return the German wordings of `Names`; `worded` takes a case."""
+    return {f"de.{case}" if case else "de": worded(case) for case in articles.CASES}
 
 
 def _with_article(name: str) -> str:

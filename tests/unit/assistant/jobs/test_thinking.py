@@ -214,7 +214,7 @@ async def test_the_end_is_told_in_the_language_of_its_turn(
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("fr", "Voici le résultat de ma réflexion. La mer."),
+        ("fr", "Voici la réponse que je cherchais. La mer."),
         # An English introduction would be read by the voice of the text after it.
         ("it", "La mer."),
     ],

@@ -66,11 +66,16 @@ def test_what_nobody_hears_is_named_as_it_is() -> None:
     assert not heard & {key.partition(".")[0] for key in ALL.keys("en") if not is_short(key)}
 
 
+# "It's still open." German and French have no "it" for every noun, so they repeat the name.
+NAMED_AGAIN = frozenset({"watch.still", "watch.now"})
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_language_has_the_same_fields(language: str) -> None:
     for key in ALL.keys(language):
         text, english = ALL.text(key, language), ALL.text(key, "en")
-        assert _counted(text) == _counted(english), key
+        again: Counter[str | None] = Counter({"name": 1} if key in NAMED_AGAIN else {})
+        assert _counted(text) - again == _counted(english) - again, key
         ends = {"en": english[-1], language: text[-1]}
         assert len({mark if mark in ".?:" else "" for mark in ends.values()}) == 1, key
 

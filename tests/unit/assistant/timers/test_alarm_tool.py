@@ -119,7 +119,7 @@ def hall() -> Hall:
                 "days": [*WEEKDAYS, "sat", "sun"],
                 "text": "Wetter",
             },
-            "Ich sehe am Freitag um 07:00, jeden Tag nach und sage es dir: Wetter.",
+            "Okay, ich sehe nach und sage es dir am Freitag um 07:00, jeden Tag: Wetter.",
             "02 07:00",
         ),
     ],

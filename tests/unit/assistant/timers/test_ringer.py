@@ -98,7 +98,7 @@ async def test_three_at_once_in_one_breath_and_each_in_its_language(
         ("de", "de", "Dein Timer tè ist abgelaufen.", "Er hat zehn Minuten geklingelt"),
         ("fr", "fr", "Ton minuteur tè est terminé.", "Il a sonné dix minutes"),
         ("pt-BR", "pt-BR", "O seu temporizador tè terminou.", "Tocou dez minutos"),
-        ("vi", "vi", "Đã hết giờ, bộ hẹn giờ tè của bạn.", "Nó reo mười phút"),
+        ("vi", "vi", "Bộ hẹn giờ tè của bạn đã hết giờ.", "Nó reo mười phút"),
         ("it", "en", "Your tè timer is done.", "It rang for ten minutes"),  # no Italian text
     ],
 )

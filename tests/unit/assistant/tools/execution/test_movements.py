@@ -281,9 +281,9 @@ async def test_one_that_takes_too_long_is_told() -> None:
     ("language", "said"),
     [
         ("es", ("Garage Door no ha terminado como esperaba: ahora está abierto.", "es")),
-        ("fr", ("Garage Door: ce mouvement n'a pas abouti. État actuel: ouvert.", "fr")),
-        ("de", ("Garage Door ist nicht so weit gekommen. Der Zustand ist offen.", "de")),
-        ("pt", ("Garage Door não chegou lá. O estado é aberto.", "pt")),
+        ("fr", ("Garage Door est finalement ouvert.", "fr")),
+        ("de", ("Garage Door ist jetzt stattdessen offen.", "de")),
+        ("pt", ("Em vez disso, Garage Door agora está aberto.", "pt")),
         ("it", ("The garage door ended up open instead.", "en")),  # not in Italian
     ],
 )
@@ -382,7 +382,7 @@ async def test_no_more_than_so_many_are_watched() -> None:
         ("en", "Front Door", "The front door is locked now."),
         ("es", "Puerta principal", "La puerta principal ya se ha cerrado con llave."),
         ("de", "Haustür", "Die Haustür ist jetzt verriegelt."),
-        ("fr", "Porte d'entrée", "La porte d'entrée: c'est verrouillé maintenant."),
+        ("fr", "Porte d'entrée", "La porte d'entrée: c'est verrouillé."),
         ("pt", "Porta da frente", "A porta da frente já trancou."),
         ("vi", "Cửa trước", "Cửa trước đã khóa rồi."),
     ],

@@ -77,6 +77,37 @@ def test_a_preposition_joins_the_article(language: str, place: str, said: str) -
     assert CATALOGUE.say("offline.lights_here", language, place=spoken_place(place)) == said
 
 
+@pytest.mark.parametrize(
+    ("key", "language", "name", "said"),
+    [
+        ("tools.still_reports", "pt", "Luzes", "as luzes ainda estão X"),
+        ("tools.still_reports", "fr", "Volets", "les volets sont toujours X"),
+        ("tools.still_reports", "fr", "Volet", "le volet est toujours X"),
+        ("tools.still_reports", "de", "Rollläden", "die Rollläden sind noch X"),
+        ("tools.still_reports", "de", "Rollladen", "der Rollladen ist noch X"),
+        ("tools.still_reports", "de", "Lampe", "die Lampe ist noch X"),
+        ("watch.not_opened", "pt", "Persianas", "as persianas não abriram."),
+        ("watch.not_closed", "de", "Garagentor", "das Garagentor ist nicht zugegangen."),
+    ],
+)
+def test_a_verb_agrees_with_its_name(key: str, language: str, name: str, said: str) -> None:
+    thing = named_thing(name, CATALOGUE, language)
+    assert CATALOGUE.say(key, language, name=thing, state="X") == said
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("house_state.unreachable", "ich erreiche den Fernseher nicht"),
+        ("house_state.unreported", "vom Fernseher bekomme ich keinen Messwert"),
+        ("house_state.other", "der Fernseher: X"),
+    ],
+)
+def test_a_german_name_has_the_case_of_its_sentence(key: str, said: str) -> None:
+    names = named_thing("Fernseher", CATALOGUE, "de")
+    assert CATALOGUE.say(key, "de", names=names, state="X") == said
+
+
 def test_an_article_within_the_persons_words_is_not_joined() -> None:
     said = CATALOGUE.say("audit.other_heard", "es", time="8:00", heard="sal de el baño", told="")
     assert "de el baño" in said
@@ -102,6 +133,8 @@ def test_many_names_are_counted() -> None:
         ("allumé", ["Lampes"], "fr", "allumées"),
         ("éteint", ["Radio"], "fr", "éteinte"),
         ("encendido", ["Luz", "Roomba"], "es", "encendido"),
+        ("limpiando", ["Puerta"], "es", "limpiando"),
+        ("abrindo", ["Porta"], "pt", "abrindo"),
     ],
 )
 def test_a_state_agrees(word: str, names: list[str], language: str, said: str) -> None:
