@@ -38,7 +38,7 @@ def test_a_wrong_token_is_told_and_may_be_typed_again(stranger: Console) -> None
     token = stranger.page.get_by_label("Token")
     token.fill("not-a-token")
     stranger.page.get_by_role("button", name="Sign in").click()
-    expect(stranger.page.get_by_role("alert")).to_have_text("This token isn’t valid here.")
+    expect(stranger.page.get_by_role("alert")).to_have_text("This token isn’t valid.")
     expect(token).to_be_focused()
     token.fill(TOKEN)
     token.press("Enter")
@@ -191,7 +191,7 @@ def test_a_token_that_only_reads_can_change_nothing(browser: Browser, house: Hou
         reader.sign_in(token)
         page = reader.page
         expect(page.get_by_role("button", name=re.compile("Mute"))).to_be_hidden()
-        expect(page.get_by_text("it needs the scope “ask”")).to_be_visible()
+        expect(page.get_by_text("Your token needs the “ask” scope to do this.")).to_be_visible()
         reader.show("settings")
         expect(page.get_by_label("Volume")).to_be_disabled()
         expect(page.get_by_label("Microphone muted")).to_be_disabled()

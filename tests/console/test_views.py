@@ -221,7 +221,7 @@ def test_costs_and_shares_are_those_of_the_journal(console: Console) -> None:
     expect(page.locator("svg rect.bar")).to_have_count(30)
     for name in ("right", "corrected", "refused", "misheard", "failed"):
         expect(page.locator(".sharelist li", has_text=name)).to_contain_text(f"{shares[name]:,}")
-    page.get_by_text("By day, as a table").click()
+    page.get_by_text("Daily costs").click()
     rows = page.locator("details tbody tr")
     assert rows.count() == len({row["day"] for row in told["days"]})
 
@@ -259,7 +259,7 @@ def test_settings_are_changed_at_once_and_elsewhere_too(console: Console) -> Non
     # Another program changes it: the page follows.
     console.post("v1/mode", {"mode": "normal"})
     page.locator("h1").click()
-    expect(page.get_by_text("Everyday things run")).to_be_visible()
+    expect(page.get_by_text("Runs everyday actions")).to_be_visible()
 
 
 def test_muting_is_seen_everywhere_and_can_be_undone(console: Console) -> None:
