@@ -241,7 +241,7 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
 
 
 def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
-    """Print a table of the models with the licences below, because a licence can be a long text."""
+    """Print a table of the models, with the licences below because their names can be long."""
     if as_json:
         say_json([_plain(one) for one in shelf])
         return

@@ -142,7 +142,7 @@ async def _instruction(home: HomeContext, settings: Settings, clock: Clock, prof
 def _print_menu(
     servers: Iterable[ServerState], entries: Sequence[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> None:
-    """Print one line per tool, so that 50 tools are readable in 80 columns."""
+    """Print one line per tool, so that long lists stay readable in 80 columns."""
     console = Terminal()
     for server in servers:
         told = "{name}: [green]ok[/]" if server.ok else "{name}: [red]not usable[/] {reason}"

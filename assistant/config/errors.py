@@ -20,7 +20,7 @@ class ConfigError(Exception):
 
 @dataclass
 class Origins:
-    """Where each value came from, so that an error message names the right source."""
+    """The source of each value, so that an error message can name it."""
 
     file: str  # path of the configuration file, or "the configuration" without one
     others: dict[Place, str] = field(default_factory=dict)  # place -> name of the value's source

@@ -70,7 +70,7 @@ class Assistant(Section):
 
 
 class Privacy(Section):
-    """Which data may leave your home."""
+    """Data that may leave your home."""
 
     accept_cloud: Flag = Field(
         default=False,

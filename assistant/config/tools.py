@@ -150,7 +150,7 @@ class PolicyRule(Section):
 
 
 class Policy(Section):
-    """Which calls run immediately, which need confirmation, and which are refused."""
+    """Rules for which calls run immediately, which need confirmation, and which are refused."""
 
     mode: Literal["trusting", "normal", "ask", "guest"] = Field(
         default="normal", description="How much happens without asking."

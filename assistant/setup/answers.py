@@ -118,7 +118,7 @@ def read_room(line: str, rooms: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SoundWish:
-    """What the user wants to do after the sound check."""
+    """The user's choice after the sound check."""
 
     microphone: int | None = None  # another microphone, by its position in the list
     speaker: int | None = None
