@@ -127,7 +127,7 @@ class FallbackBrain:
 
 
 class FallbackTurn:
-    """A turn, which passes through the brains of the chain until one completes it."""
+    """A turn that is passed from brain to brain until one completes it."""
 
     def __init__(self, ladder: FallbackBrain, request: TurnRequest) -> None:
         self._ladder = ladder
@@ -212,8 +212,7 @@ class FallbackTurn:
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
         """Return True if the same brain should be tried again.
 
-        It isn't if the failed attempt was silent for long, because people won't wait that long
-        twice.
+        A brain that was silent for long isn't, because people won't wait that long twice.
         """
         silent_s = self._failed_at - self._sign_at
         asked = slot.fault(self._owner) is None

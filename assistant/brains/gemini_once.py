@@ -109,7 +109,7 @@ class GeminiOnceBrain:
 
 
 class OnceTurn:
-    """A turn, which prepares the briefing while the person speaks and then sends the requests."""
+    """A turn that prepares the briefing while the person speaks, and then sends the requests."""
 
     def __init__(
         self, request: TurnRequest, client: OnceClient, briefer: Briefer, row: ModelRow

@@ -253,7 +253,7 @@ class HomeAssistantTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, the call, the answer and TurnDone. Otherwise yield a BrainFault."""
+        """Yield Heard, the call, the answer and TurnDone. If that fails, yield a BrainFault."""
         spoken = self._request.audio is not None
         try:
             said = await self._hear()

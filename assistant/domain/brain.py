@@ -262,5 +262,8 @@ class Brain(Protocol):
         ...
 
     def anticipate(self) -> None:
-        """Connect or warm up in the background, because a turn is likely. Never raises."""
+        """Connect or warm up in the background, because a turn may be about to start.
+
+        Never raises.
+        """
         ...

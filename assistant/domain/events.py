@@ -23,7 +23,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class BusEvent:
-    """An event. What people said or heard is only in `words`, so that it can be omitted."""
+    """An event. Spoken and typed text is only in `words`, so that it can be omitted."""
 
     kind: Kind
     turn_id: str = ""  # "" if the event belongs to no turn

@@ -149,7 +149,7 @@ class TimerRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementRecord:
-    """An announcement, which is spoken once unless it expires first."""
+    """An announcement that is spoken once, unless it expires first."""
 
     id: str
     text: str

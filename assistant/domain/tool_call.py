@@ -204,7 +204,7 @@ class Programs:
         self._of[turn_id] = Program(caller, rights)
 
     def lead(self, turn_id: str, caller: str) -> None:
-        """Record that the model sees text from a program in this turn of a person."""
+        """Record that the model sees a program's text in this turn, which a person started."""
         if self.of(turn_id) is None:
             self.restrict(turn_id, TALK, caller)
             # Nothing reports the end of such a turn, so only the newest are kept.

@@ -1,4 +1,4 @@
-"""Calls that outlast their turn and continue in the background; tools that list and cancel them."""
+"""Calls that outlast their turn and continue in the background, with tools to manage them."""
 
 import asyncio
 import logging

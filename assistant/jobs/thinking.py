@@ -66,7 +66,7 @@ class Thinker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """Instruction and thinking level of the latest turn."""
+    """The instruction and thinking level for the latest turn."""
 
     instruction: str  # system instruction: persona, home, rules
     thinking: str  # thinking level of the turn's profile; "" for the model's default

@@ -188,7 +188,7 @@ class GeminiLiveBrain:
         return GeminiLiveTurn(request, session, self._means, heard_whole, self._note_empty)
 
     def anticipate(self) -> None:
-        """Prepare the people's session for a likely turn, unless that was done recently."""
+        """Prepare the people's session in case a turn follows, unless that was done recently."""
         if self._entered:
             self._sessions.people.suspect()
 

@@ -95,7 +95,7 @@ class LiveConnection:
         self._strays = 0  # calls of an abandoned answer
 
     def begin(self, session: LiveSession) -> None:
-        """Start using a session, which must be connected."""
+        """Start using a connected session."""
         self._session = session
 
     @property
@@ -252,7 +252,7 @@ class LiveConnection:
 
     @property
     def _answering(self) -> Listener | None:
-        """The turn's listener if the current turn made the open calls, otherwise None."""
+        """The current turn's listener if the model is answering that turn, otherwise None."""
         return self._listener if self._belonging.phase is Phase.ANSWERING else None
 
     def _missed_answers(self, error: IntegrationError) -> None:

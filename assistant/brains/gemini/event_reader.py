@@ -234,7 +234,7 @@ class EventReader:
 
     @property
     def _unfinished(self) -> bool:
-        """True if the transcript certainly lags behind the audio.
+        """True if more of the transcript is certain to arrive.
 
         That is the case if it hasn't reached the end of a sentence, and the audio is much longer
         than speaking the transcript would take.

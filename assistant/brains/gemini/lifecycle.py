@@ -1,9 +1,9 @@
-"""When to connect, resume and close a Live session. Uses no clock and no I/O.
+"""Rules for connecting, resuming and closing a Live session. Uses no clock and no I/O.
 
 All times are seconds on one monotonic clock, passed in by the caller. The service's behaviour is
 described in Google's documentation of Live sessions (handles, goAway). According to public reports,
-reconnecting during a reply loses the reply, and some goAway messages arrive long before the
-deadline, so Hearth reconnects between turns.
+a reply is lost if Hearth reconnects in the middle of it, and some goAway messages arrive long
+before the deadline. Hearth therefore reconnects between turns.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ async def _ring(clock: Clock, seconds: float, limit: asyncio.Timeout) -> None:
 
 
 class Step(Enum):
-    """Actions that keep the session in the right state."""
+    """The session manager's next action."""
 
     NOTHING = auto()
     CONNECT = auto()  # retry an advance connection

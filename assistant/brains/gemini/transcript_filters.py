@@ -24,7 +24,7 @@ class MarkFilter:
         return text[:start]
 
     def flush(self) -> str:
-        """Return the text still held back at the end."""
+        """Return the text that is still held back when the transcript ends."""
         held, self._held = self._held, ""
         return held
 
@@ -65,7 +65,7 @@ class LeakFilter:
         return ""
 
     def flush(self) -> str:
-        """Return the text still held back at the end, without a leaked result at its start."""
+        """Return the remaining text, without a leaked tool result at its start."""
         rest = self._take()
         if not self.leaked:
             return rest
@@ -121,7 +121,7 @@ class EchoFilter:
         return held + piece if _continues(piece) else piece
 
     def flush(self) -> str:
-        """Return the text still held back at the end, if the model spoke it."""
+        """Return the text that is still held back at the end, if the model spoke it."""
         held, self._held = self._held, ""
         return held if self._sounded else ""
 

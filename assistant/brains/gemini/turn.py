@@ -1,4 +1,4 @@
-"""A turn with Gemini Live, which sends the sentence while events come back."""
+"""A Gemini Live turn, which sends the sentence and receives events at the same time."""
 
 import asyncio
 import logging
@@ -125,7 +125,7 @@ class TurnMeans:
 
 
 class GeminiLiveTurn:
-    """A turn, which uses the session from its first event to its last.
+    """A Gemini Live turn. It uses the session from its first event to its last.
 
     `on_empty` is called with the turn's id if it ends without an answer.
     """

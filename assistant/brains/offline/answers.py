@@ -172,7 +172,7 @@ class StateAnswers:
     def answer(
         self, command: ParsedCommand, house: House, language: str, age_s: float | None = 0.0
     ) -> str | None:
-        """Return one sentence, or None if the command is not such a question.
+        """Answer a question in one sentence, or return None if the command is something else.
 
         `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there is no snapshot.
         """

@@ -98,7 +98,7 @@ class OfflineBrain:
         self.listener.close()
 
     def area_id(self, house: House) -> str:
-        """Return the id of this device's area, or "" if it isn't set or unknown."""
+        """Return the id of this device's area, or "" if it is unset or unknown."""
         if not self._area:
             return ""
         for area in house.areas.values():

@@ -35,7 +35,7 @@ from integrations.home_assistant.house import Entity, House
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why no call can be made: a catalogue key and its values."""
+    """The reason that no call can be made, as a catalogue key and its values."""
 
     key: str
     values: Mapping[str, object]
@@ -110,7 +110,10 @@ _OF_LIGHTS = ("HassLightSet", "HassTurnOff", "HassTurnOn")
 
 
 def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -> Call | Problem:
-    """Return the call for a command from `settle_target`. `now` is the house's local time."""
+    """Return the tool call for a command with a single target (see `settle_target`).
+
+    `now` is the house's local time.
+    """
     if _wants_command(command):
         return _later_call(command, house, menu, now)
     if command.intent in TIMER_TOOLS:

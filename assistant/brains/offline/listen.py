@@ -227,7 +227,7 @@ class RemoteRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Language codes requested from the server."""
+        """Codes of the languages that are requested from the server."""
         return self._languages
 
     def transcribe(self, pcm: bytes) -> str:

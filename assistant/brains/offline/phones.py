@@ -87,8 +87,8 @@ def weigh(
 ) -> Evidence:
     """Compare a command, without the wake word, with free decoding of the same audio.
 
-    `wake_until` is a position in samples. Words that free decoding finds before it can belong to
-    the wake word.
+    `wake_until` is the position, in samples, up to which words of free decoding can belong to the
+    wake word.
     """
     start, end = command[0].start - _EDGE, command[-1].end + _EDGE
     heard = [word for word in free.words if _middle(word) > start or word.end > wake_until]
@@ -271,7 +271,7 @@ def _other_readings(phones: str) -> list[str]:
 
 
 def _phonemes(program: str, accent: str, words: Sequence[str]) -> list[str]:
-    """Return one line of phonemes per word, or nothing if espeak-ng's output doesn't match."""
+    """Return one line of phonemes per word, or nothing if espeak-ng fails."""
     run = subprocess.run(
         [program, "-q", "--ipa", "-v", accent],
         input="".join(f"{word}.\n\n" for word in words),

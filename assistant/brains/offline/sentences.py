@@ -183,7 +183,7 @@ def spanish_times() -> Iterator[tuple[str, str]]:
 
 
 def _figures() -> Iterator[tuple[str, str]]:
-    """Yield typed times. The parser replaces the colon of "7:30" by a space."""
+    """Yield typed times. The parser replaces the colon of "7:30" with a space."""
     for hour in range(24):
         yield f"{hour}", f"{hour}:00"
         for minute in range(60):
