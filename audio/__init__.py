@@ -1,1 +1,1 @@
-"""Audio input and output. Imports nothing from `assistant` or `integrations`."""
+"""Audio input and output. This package imports nothing from `assistant` or `integrations`."""

@@ -1,4 +1,4 @@
-"""Microphone and loudspeaker status."""
+"""Status of the microphone and the loudspeaker."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ class MicrophoneStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneChange:
-    """The microphone's new status."""
+    """New status of the microphone."""
 
     status: MicrophoneStatus
     sentence: str  # explanation in English for a person; "" if there is nothing to say
@@ -47,24 +47,24 @@ class SpeakerStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SpeakerChange:
-    """The loudspeaker's new status."""
+    """New status of the loudspeaker."""
 
     status: SpeakerStatus
     sentence: str  # explanation in English for a person; "" if all is well
 
 
 class Presence:
-    """Tracks whether a loudspeaker is connected, even though it is open only while it plays.
+    """Tracks whether a loudspeaker is connected, even while it is closed.
 
     The code that opens the device reports the outcome with `found` and `missed`. While the device
-    is closed, Presence checks for it after each change among the devices, and every AGAIN_S (2 s)
-    while it is missing.
+    is closed, Presence checks for it after each device change, and also every AGAIN_S (2 s) if it
+    is missing.
     """
 
     def __init__(self, name: str, look: Callable[[], Awaitable[bool]], clock: Clock) -> None:
-        """`name` is the device's display name. `look` checks for the device without opening it. It
-        returns False if the device is open and needs no check, and raises AudioError if there is no
-        such device."""
+        """`name` is the device's display name. `look` checks for the device without opening it: it
+        returns False if the device is open and needs no check, and raises AudioError if the device
+        is missing."""
         # Called on the event loop for every change; must not block.
         self.on_change: Callable[[SpeakerChange], None] = lambda change: None
         self._on_unlisted: Callable[[], None] = lambda: None
@@ -88,10 +88,10 @@ class Presence:
         return self._clock.monotonic() - self._since
 
     def follow(self, watch: "DeviceWatch", on_unlisted: Callable[[], None] = lambda: None) -> None:
-        """Check now and after each change that `watch` reports, until `close`. Call it on the event
-        loop.
+        """Check now and after each change that `watch` reports, until `close`. Call this on the
+        event loop.
 
-        `on_unlisted` is called if a check needs a new device list but an open stream prevents it,
+        `on_unlisted` is called if a check needs a new device list but an open stream prevents that,
         so that the stream's owner can close it. It must not block.
         """
         self._on_unlisted = on_unlisted
@@ -105,9 +105,9 @@ class Presence:
             _log.info("the loudspeaker (%s) is back", self._name)
 
     def missed(self, error: AudioError, *, unusable: bool = False) -> None:
-        """Report that the device is gone.
+        """Report that the device is missing.
 
-        `unusable` means that it could not be opened or accepts no audio.
+        `unusable` is True if the device could not be opened or accepts no audio.
         """
         if unusable:
             self._doubt_until = self._clock.monotonic() + DOUBT_S
@@ -158,7 +158,7 @@ class Presence:
             _log.warning("%s", error)
 
     def _become(self, status: SpeakerStatus, sentence: str) -> bool:
-        """Set the status and return True if it changed."""
+        """Set the status. Returns True if it changed."""
         self.sentence = sentence
         if status is self.status:
             return False

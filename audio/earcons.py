@@ -1,6 +1,7 @@
-"""Short tones that replace spoken messages. They are generated, so no audio file is shipped.
+"""Earcons: short tones used instead of spoken messages. They are generated, so no audio files are
+shipped.
 
-To listen to them: `python -m audio.earcons FOLDER`
+To listen to them, run `python -m audio.earcons FOLDER`.
 """
 
 import sys
@@ -20,7 +21,7 @@ EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
 
 @dataclass(frozen=True, slots=True)
 class _Earcon:
-    """Tones in order, each (frequency in Hz, length in ms), and their peak level in dBFS."""
+    """Sequence of tones, each as (frequency in Hz, length in ms), with their peak level in dBFS."""
 
     tones: tuple[tuple[float, float], ...]
     peak_dbfs: float = -12.0
@@ -74,7 +75,7 @@ def earcon(name: str) -> tuple[bytes, int]:
 
 
 def _tone(frequency: float, ms: float) -> np.ndarray:
-    """Make a sine with a quieter octave and raised-cosine edges; floats, shape (n,)."""
+    """Return a sine wave with a quieter octave and raised-cosine edges: floats, shape (n,)."""
     samples = int(RATE * ms / 1000)
     time = np.arange(samples) / RATE
     wave = np.sin(2 * np.pi * frequency * time) + 0.2 * np.sin(4 * np.pi * frequency * time)
@@ -86,7 +87,7 @@ def _tone(frequency: float, ms: float) -> np.ndarray:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write each earcon to a folder as NAME.wav and return the exit code."""
+    """Write each earcon to a folder as NAME.wav. Returns the exit code."""
     if len(arguments) != 1:
         print("usage: python -m audio.earcons FOLDER", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Start and end of speech: a pure state machine over the voice detector's probabilities."""
+"""Detection of the start and end of speech, from the voice detector's probabilities."""
 
 import math
 from bisect import insort
@@ -21,21 +21,21 @@ HANG_OVER_MS = 700  # silence that ends speech: most pauses between words are sh
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Speech has begun."""
+    """Speech has started."""
 
     at: int  # first sample of the first voiced chunk
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """Speech has ended: the hang-over time passed in silence."""
+    """Speech has ended, because nothing was said during the hang-over time."""
 
     at: int  # the sample after the last voiced chunk
     decided_at: int  # sample at which the end was decided
 
 
 class Endpointer:
-    """Reports the start and end of speech from each chunk's speech probability."""
+    """Reports the start and end of speech from the speech probability of each chunk."""
 
     def __init__(self, hang_over_ms: int = HANG_OVER_MS, chunk_samples: int = 512) -> None:
         """`hang_over_ms` can be changed at any time. `chunk_samples` is the detector's chunk
@@ -52,19 +52,20 @@ class Endpointer:
 
     @property
     def speaking(self) -> bool:
-        """True between a start and its end."""
+        """True from the start of speech to its end."""
         return self._last_voiced is not None
 
     @property
     def last_voiced(self) -> int | None:
-        """The sample after the current speech's last voiced chunk; None without one.
+        """Sample after the last voiced chunk of the current speech, or None while nobody is
+        speaking.
 
-        Chunks that belong to other people do not count.
+        Chunks attributed to other people don't count.
         """
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
-        """Process the next chunk; return the start or end of speech if it completes one."""
+        """Process the next chunk. Returns the start or end of speech if this chunk decides it."""
         start = max(0, voicing.end - self._chunk)
         if start < self._after:
             self._listen_before(voicing)
@@ -74,12 +75,13 @@ class Endpointer:
         return self._await_end(self._last_voiced, voicing)
 
     def reset(self, after: int = 0, person_from: int = 0, goes_on: bool = False) -> None:
-        """Start over with nobody speaking; chunks that begin before sample `after` do not count.
+        """Start over with nobody speaking, ignoring chunks that begin before sample `after`.
 
-        Voiced chunks before `person_from` belong to other people if they are fainter than those
-        between the two samples: when only that talk continues, the person has finished. The range
-        must not hold anything that Hearth plays. With 0, nothing new is learned about other people.
-        `goes_on` keeps the other people of the previous turn.
+        Voiced chunks before sample `person_from` are attributed to other people if they are fainter
+        than those between `person_from` and `after`. If only those other people keep talking, the
+        speech has ended. Nothing that Hearth plays may fall into this range. With 0, nothing new is
+        learned about other people. `goes_on` keeps what is known about other people from the
+        previous turn.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()
@@ -124,7 +126,7 @@ class Endpointer:
         return self._end(last_voiced, voicing.end)
 
     def _is_blip(self, end: int) -> bool:
-        """Return True if a voiced chunk in a pause has had no voiced neighbour so far."""
+        """Return True if a voiced chunk during a pause has no voiced neighbour so far."""
         before, self._blip = self._blip, None
         if end - self._last_faint < _PAUSE_MS * SAMPLES_PER_MS:
             return False
@@ -159,9 +161,9 @@ _DIGITAL_SILENCE_DB = -120.0
 
 
 class PersonLevel:
-    """The level of the person who is speaking in a turn.
+    """Tells the person speaking in a turn from other people by the level of their voices.
 
-    Levels are per chunk, in dB. A chunk without a level counts as the person's.
+    Levels are per chunk, in dB. A chunk without a level is attributed to the person.
     """
 
     def __init__(self) -> None:
@@ -176,7 +178,7 @@ class PersonLevel:
     def background(self, level: float | None, voiced: bool, own: bool = False) -> None:
         """Process a chunk from before the turn's speech.
 
-        `own` says that a voiced chunk may be the person, who said the wake word.
+        `own` is True if a voiced chunk may belong to the person, who said the wake word.
         """
         if level is not None:
             insort(self._heard, level)
@@ -185,7 +187,8 @@ class PersonLevel:
                 insort(self._word if own else self._before, smooth)
 
     def next_turn(self) -> "PersonLevel":
-        """Return the state for another turn with the same people, whose levels are known."""
+        """Return the state for another turn among the same people, whose levels are already
+        known."""
         after = PersonLevel()
         after._others = self._others
         return after
@@ -210,7 +213,7 @@ class PersonLevel:
         return level >= max(self._loudest - _AUDIBLE_DB, floor + _ABOVE_FLOOR_DB)
 
     def is_near(self, level: float | None) -> bool:
-        """Return True if one of the turn's voiced chunks belongs to the person."""
+        """Return True if a voiced chunk of the turn belongs to the person."""
         if level is None or self._others is None:
             return True
         smooth = self._smooth(level)
@@ -221,7 +224,7 @@ class PersonLevel:
         return smooth >= min(loud - _NEAR_DB, (loud + self._others) / 2)
 
     def pause(self, level: float | None) -> None:
-        """Process one of the turn's unvoiced chunks."""
+        """Process an unvoiced chunk of the turn."""
         if level is not None:
             self._smooth(level)
 

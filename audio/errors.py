@@ -1,27 +1,28 @@
 """Errors of the audio package, one class per way to recover.
 
 AudioError
-├── InputUnusable   tell the person: this file, device or model cannot be used
-│   └── Unlisted    close what is open: only then can PortAudio see what was plugged in
-├── TookTooLong     tell the person: recognition would outlast the wait for an answer
-└── DeviceLost      retry: the device was there and has gone, open it again after a pause
+├── InputUnusable   tell the user: this file, device or model can't be used
+│   └── Unlisted    close open streams: only then can PortAudio see a newly connected device
+├── TookTooLong     tell the user: recognition takes longer than they would wait
+└── DeviceLost      retry: a device that worked has disappeared, so reopen it after a pause
 """
 
 
 class AudioError(Exception):
-    """Base class. `str(error)` is one sentence for a person."""
+    """Base class. `str(error)` is one sentence for the user."""
 
 
 class InputUnusable(AudioError):
-    """A file, device or model cannot be used, and a retry would not help."""
+    """A file, device or model can't be used, and a retry wouldn't help."""
 
 
 class Unlisted(InputUnusable):
-    """PortAudio's list lacks the device but may be old; an open stream prevents a refresh."""
+    """PortAudio's list lacks the device but may be outdated, and an open stream prevents a
+    refresh."""
 
 
 class TookTooLong(AudioError):
-    """A recording could not be recognised within the time limit."""
+    """Audio could not be recognised within the time limit."""
 
 
 class DeviceLost(AudioError):

@@ -1,4 +1,4 @@
-"""Hearth's only internal audio format: 20 ms frames of 16 kHz mono int16."""
+"""Hearth's internal audio format: 20 ms frames of 16 kHz mono int16."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
@@ -26,14 +26,14 @@ class Frame:
 
 
 class FrameSource(Protocol):
-    """A source of frames: a microphone, or a file that replaces it."""
+    """Source of frames: a microphone, or a file in its place."""
 
     pulled: bool  # True: frames are made on request, so that nothing is lost by asking late
 
     def frames(self) -> AsyncGenerator[Frame, None]:
         """Yield frames in order until the source ends.
 
-        Raises InputUnusable if the source cannot be opened, DeviceLost if it stops.
+        Raises InputUnusable if the source can't be opened, and DeviceLost if it stops.
         """
         ...
 
@@ -66,14 +66,15 @@ class Framer:
 
 
 class Ring:
-    """Keeps the newest frames and drops the oldest. Positions are in samples of the stream."""
+    """Ring buffer of the newest frames. Positions are in samples of the stream."""
 
     def __init__(self, seconds: float = 3.0) -> None:
         self._frames: deque[Frame] = deque(maxlen=max(1, round(seconds * 1000 / FRAME_MS)))
         self.end = 0  # position after the newest sample
 
     def push(self, frame: Frame) -> None:
-        """Add the next frame. A frame that does not follow the last one clears the ring."""
+        """Add the next frame. If it doesn't directly follow the last one, the buffer is cleared
+        first."""
         if frame.start != self.end:
             self._frames.clear()
         self._frames.append(frame)
@@ -81,11 +82,12 @@ class Ring:
 
     @property
     def start(self) -> int:
-        """Position of the oldest sample kept; equals `end` if the ring is empty."""
+        """Position of the oldest sample kept, or `end` if the buffer is empty."""
         return self._frames[0].start if self._frames else self.end
 
     def since(self, sample: int) -> bytes:
-        """Return mono int16 from that position (or the oldest sample kept) to the newest sample."""
+        """Return the audio from position `sample`, or from the oldest sample kept, as mono
+        int16."""
         first = max(sample, self.start)
         newer = [frame for frame in self._frames if frame.end > first]
         if not newer:
@@ -99,7 +101,7 @@ SILENT_S = 3.0  # of a constant value: no microphone in a room is that quiet
 
 
 class Positions:
-    """Cuts audio into frames whose positions skip gaps, so that time never runs backwards."""
+    """Cuts audio into frames whose positions skip gaps and never decrease."""
 
     def __init__(self) -> None:
         self._framer = Framer()
@@ -107,7 +109,7 @@ class Positions:
         self._gap = False
 
     def gap(self) -> None:
-        """Note that audio is missing before the next block; the clock tells how much.
+        """Report that audio is missing before the next block. The clock shows how much.
 
         Without this call, blocks are joined however late they arrive, because a busy machine
         delivers several at once.
@@ -115,7 +117,7 @@ class Positions:
         self._gap = True
 
     def skip(self, seconds: float) -> None:
-        """Skip `seconds` of missing audio, rounded to 80 ms."""
+        """Advance the position by `seconds` of missing audio, rounded to 80 ms."""
         end = self._framer.start
         if seconds * 1000 < FRAME_MS / 2:
             return
@@ -125,9 +127,9 @@ class Positions:
         self._framer = Framer(blocks * _GRID)
 
     def frames(self, pcm: bytes, at: float, seconds: float) -> Iterator[Frame]:
-        """Yield the frames of a block of 16 kHz mono int16 audio.
+        """Yield the frames of a block of 16 kHz mono int16.
 
-        The block lasts `seconds` and was complete at time `at`.
+        The block is `seconds` long and was complete at time `at`.
         """
         if self._gap and self._through_at is not None:
             self.skip(at - seconds - self._through_at)
@@ -144,13 +146,15 @@ class Silence:
         self._said_at: float | None = None
 
     def hear(self, pcm: bytes, seconds: float) -> bool:
-        """Process a block of mono int16; True if no sample has changed for SILENT_S (3 s)."""
+        """Process a block of mono int16. Returns True if no sample has changed for SILENT_S
+        (3 s)."""
         same = pcm == pcm[:2] * (len(pcm) // 2)
         self._seconds = self._seconds + seconds if same else 0.0
         return self._seconds >= SILENT_S
 
     def is_news(self, now: float) -> bool:
-        """Return True at most once an hour; some microphones are silent when nobody speaks."""
+        """Return True at most once an hour, because some microphones are silent whenever nobody
+        speaks."""
         if self._said_at is not None and now - self._said_at < _SAY_AGAIN_S:
             return False
         self._said_at = now

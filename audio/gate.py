@@ -1,4 +1,4 @@
-"""An energy gate that detects sound in the room, at a few microseconds per frame."""
+"""Energy gate that detects sound in the room, in a few microseconds per frame."""
 
 import math
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ _MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
 
 
 class EnergyGate:
-    """A gate that is open while there is more to hear than the room's constant noise.
+    """Gate that is open while there is more to hear than the room's constant noise.
 
-    It uses two powers: of the sound, in which hum and rumble hide a voice, and of its
-    sample-to-sample differences, in which hiss does. The floor of each follows the constant noise:
+    It tracks the power of the audio, in which hum and rumble can hide a voice, and the power of its
+    sample-to-sample differences, in which hiss can. For each, a floor follows the constant noise:
     down within a few frames, up by less than 1 dB a second.
     """
 
@@ -38,10 +38,10 @@ class EnergyGate:
         return self._left > 0
 
     def hear(self, pcm: bytes) -> bool:
-        """Process one or a few frames (16 kHz mono int16); True if the gate is open for the last
+        """Process whole frames (16 kHz mono int16). Returns True if the gate is open for the last
         one.
 
-        A few at once cost little more than one.
+        A few frames at once cost little more than one.
         """
         whole, steps = self._bands
         for power, of_steps in _powers(pcm):
@@ -50,8 +50,8 @@ class EnergyGate:
         return self.open
 
     def glance(self, pcm: bytes) -> bool:
-        """Like `hear`, with a quarter of the work while the gate is open, because closing is not
-        urgent."""
+        """Like `hear`, but with a quarter of the work while the gate is open, because it can close
+        a little later."""
         self._unseen += pcm
         if self.open and len(self._unseen) < _GLANCE_BYTES:
             return True
@@ -65,14 +65,14 @@ class EnergyGate:
 
 
 class _Band:
-    """One power and its floor."""
+    """Smoothed power and its floor."""
 
     def __init__(self) -> None:
         self._power = -1.0  # smoothed; negative before the stream's first frame
         self._floor = 0.0  # dB
 
     def take(self, power: float) -> bool:
-        """Take the next frame's power; True if it rises above the floor."""
+        """Process the next frame's power. Returns True if it rises above the floor."""
         if self._power < 0:
             self._power, self._floor = power, _db(power)
         self._power += _SMOOTHING * (power - self._power)
@@ -86,10 +86,9 @@ class _Band:
 
 
 def _powers(pcm: bytes) -> Iterator[tuple[float, float]]:
-    """Return each frame's power without its DC offset, and the power of its sample-to-sample
-    differences.
+    """Return each frame's power and the power of its sample-to-sample differences.
 
-    Cheap converters add a DC offset.
+    The first is without DC offset, which cheap converters add.
     """
     samples = np.frombuffer(pcm, "<i2").astype(np.float32).reshape(-1, FRAME_SAMPLES)
     steps = samples[:, 1:] - samples[:, :-1]
@@ -108,10 +107,10 @@ LONGEST_MS = 400
 
 
 class QuietRoom:
-    """Decides which blocks can wait. For one thread.
+    """Decides which blocks can wait because the room is quiet. Use it on one thread.
 
-    Blocks are mono int16 at SAMPLE_RATE, in whole frames. It uses the same gate as the wake engine:
-    while that gate would be open, no block waits.
+    Blocks are whole frames of mono int16 at SAMPLE_RATE. The gate is the same as the wake engine's,
+    so no block waits while that gate would be open.
     """
 
     def __init__(self, block_ms: int) -> None:
@@ -120,7 +119,7 @@ class QuietRoom:
         self._waiting = 0  # number of blocks that wait
 
     def may_wait(self, pcm: bytes) -> bool:
-        """Return True if this block and those before it need not be handed over yet."""
+        """Return True if this block and the waiting ones before it need not be delivered yet."""
         self._waiting += 1
         if self._gate.glance(pcm) or self._waiting >= self._most:
             self._waiting = 0

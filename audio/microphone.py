@@ -1,6 +1,6 @@
-"""A microphone as a frame source that ends when the device is lost.
+"""Microphone as a frame source that ends when the device is lost.
 
-`audio.steady` adds the recovery.
+`audio.steady` adds recovery.
 """
 
 import asyncio
@@ -36,20 +36,21 @@ FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of audio as delivered by the device."""
+    """Block of audio as delivered by the device."""
 
     pcm: bytes  # int16 of all channels, interleaved, at the device's rate
     at: float  # arrival time by the clock, in seconds
 
 
 class Blocks:
-    """A bounded queue from PortAudio's thread to the event loop; drops the oldest if full."""
+    """Bounded queue of blocks from PortAudio's thread to the event loop. If it is full, the oldest
+    block is dropped."""
 
     def __init__(
         self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
     ) -> None:
-        """`size` is in blocks. `now` reads the clock from any thread. `news` is called on the
-        running event loop after a block, or the end, arrives."""
+        """`size` is in blocks. `now` returns the time and is called from any thread. `news` is
+        called on the running event loop after a block is added, and at the end."""
         self.dropped = 0
         self._loop = asyncio.get_running_loop()
         self._now = now
@@ -60,9 +61,10 @@ class Blocks:
         self._changed = asyncio.Event()
 
     def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
-        """Add a block; `lost` means that PortAudio dropped a block before it. Any thread.
+        """Add a block. Can be called from any thread.
 
-        With `may_wait` the listener is not woken; it takes the block together with a later one.
+        `lost` is True if PortAudio dropped a block before this one. With `may_wait`, the listener
+        isn't woken and takes the block together with a later one.
         """
         block = Block(pcm, self._now())
         with self._lock:
@@ -81,7 +83,7 @@ class Blocks:
             return self._queue.popleft() if self._queue else None
 
     async def get(self) -> Block | None:
-        """Wait for the next block; None after the last block."""
+        """Wait for the next block. Returns None after the last one."""
         while True:
             self._changed.clear()
             if (block := self.take()) is not None:
@@ -104,8 +106,8 @@ class Blocks:
 class DeviceCapture:
     """Records from a PortAudio device.
 
-    It requests 16 kHz and as few channels as it needs, and accepts other values if the device
-    offers only those.
+    It requests 16 kHz and as few channels as it needs, but accepts other values if the device
+    supports only those.
     """
 
     def __init__(
@@ -117,8 +119,9 @@ class DeviceCapture:
         patient: bool = False,
     ) -> None:
         """`device` is a name from `list_devices`. `block_ms` is 20 to 80. `channel` is the channel
-        to use, from 1; None for the mean of all. With `patient`, a quiet room's blocks arrive a few
-        at once (see `QuietRoom`), if the device delivers one channel at SAMPLE_RATE."""
+        to use, from 1, or None for the mean of all. With `patient`, blocks from a quiet room are
+        delivered several at a time (see `QuietRoom`), provided that the device delivers one channel
+        at SAMPLE_RATE."""
         self.rate = SAMPLE_RATE  # Hz
         self._device = device
         self._blocks = blocks
@@ -131,7 +134,7 @@ class DeviceCapture:
         self._release: Callable[[], None] = lambda: None  # unregisters the stream
 
     def open(self) -> None:
-        """Start recording. Blocking. Raises InputUnusable."""
+        """Start recording. Blocks. Raises InputUnusable."""
         self._release = register_stream()
         try:
             self._start(find_device(self._device, "input"))
@@ -140,7 +143,7 @@ class DeviceCapture:
             raise
 
     def close(self) -> None:
-        """Stop immediately and release the device. Blocking; can be called more than once."""
+        """Stop immediately and release the device. Blocks. Can be called more than once."""
         if self._stream is not None:
             self._stream.close(ignore_errors=True)
             self._stream = None
@@ -208,7 +211,7 @@ def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int
 
 
 def _reason(error: Exception) -> str:
-    """Extract PortAudio's message, which sounddevice puts after the action and a colon."""
+    """Extract PortAudio's message, which sounddevice prefixes with the action and a colon."""
     return str(error.args[0] if error.args else error).split(": ", 1)[-1]
 
 
@@ -219,8 +222,8 @@ _SILENT_S = 1.0
 class Microphone:
     """Records from one device, converting to 16 kHz mono if necessary.
 
-    `dropped` counts blocks that were lost because they were not taken in time, in this process or
-    before it.
+    `dropped` counts blocks that were lost because they were not read in time, either in this
+    process or before they reached it.
     """
 
     pulled = False
@@ -233,8 +236,8 @@ class Microphone:
         channel: int | None = None,
     ) -> None:
         """`device` is a name from `list_devices`. `block_ms` is 20 to 80. After `silent_s` seconds
-        without a block the device counts as lost. `channel` is the channel to use, from 1; None for
-        the mean of all. Raises ValueError if `block_ms` is out of range."""
+        without a block, the device is considered lost. `channel` is the channel to use, from 1, or
+        None for the mean of all. Raises ValueError if `block_ms` is out of range."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
         self._device = device
@@ -246,8 +249,8 @@ class Microphone:
     async def frames(self) -> AsyncGenerator[Frame, None]:
         """Yield frames until the caller stops or is cancelled, then close the device.
 
-        Positions count the samples that arrived, without those that were dropped. Raises
-        InputUnusable if the device cannot be opened, and DeviceLost if it stops.
+        Positions count the samples that arrived, without any that were dropped. Raises
+        InputUnusable if the device can't be opened, and DeviceLost if it stops.
         """
         blocks = Blocks(QUEUE_MS // self._block_ms, LoopClock().monotonic)
         capture = DeviceCapture(self._device, blocks, self._block_ms, self._channel)
@@ -285,7 +288,7 @@ class Microphone:
 
 
 class Cleaner(Protocol):
-    """A processor for the microphone's frames, such as an echo canceller."""
+    """Processor of the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
         """Return the frame (FRAME_BYTES of 16 kHz mono int16) without Hearth's own voice, at the
@@ -293,12 +296,12 @@ class Cleaner(Protocol):
         ...
 
     def restart(self) -> None:
-        """Start over after the microphone was opened again."""
+        """Start over after the microphone was reopened."""
         ...
 
 
 class DeviceInput:
-    """A PortAudio microphone that can be opened repeatedly."""
+    """PortAudio microphone that can be opened repeatedly."""
 
     def __init__(
         self,
@@ -307,8 +310,9 @@ class DeviceInput:
         block_ms: int = BLOCK_MS,
         patient: bool = False,
     ) -> None:
-        """`device` is a name from `list_devices`. `channel` is the channel to use, from 1; None for
-        the mean of all. `block_ms` is 20 to 80, else ValueError. `patient`: see DeviceCapture."""
+        """`device` is a name from `list_devices`. `channel` is the channel to use, from 1, or None
+        for the mean of all. `patient` is as in DeviceCapture. Raises ValueError unless `block_ms`
+        is 20 to 80."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
         self.name = device
@@ -334,7 +338,7 @@ class DeviceInput:
 
 
 class Opening:
-    """A recording, from opening the device to losing it."""
+    """One recording, from opening the device to losing or closing it."""
 
     def __init__(
         self, capture: DeviceCapture, blocks: Blocks, now: float, patience_s: float
@@ -350,29 +354,30 @@ class Opening:
         self._resampler = Resampler(capture.rate, SAMPLE_RATE)
 
     def take(self, block: Block) -> tuple[bytes, bytes, float]:
-        """Return a block as mono int16 at the device's rate and at 16 kHz, and its length in
-        seconds."""
+        """Convert a block. Returns mono int16 at the device's rate, the same at 16 kHz, and the
+        block's length in seconds."""
         self.note(block)
         mono = self.capture.mono(block.pcm)
         return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate
 
     def note(self, block: Block) -> None:
-        """Note that a block has arrived, which restarts the time limit."""
+        """Record that a block has arrived, which restarts the time limit."""
         if self.first_at is None:
             self.first_at = block.at
         self.deadline = block.at + STOPPED_S
         self.late = False
 
     def expect_by(self, at: float) -> None:
-        """Require the next block to arrive by `at`."""
+        """Require the next block to arrive by the time `at`."""
         self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
-        """Give the stream another STOPPED_S (1 s) to resume; a new one would start over."""
+        """Give the stream another STOPPED_S (1 s) to resume, because a new stream would
+        start over."""
         self.late = True
         self.deadline = now + STOPPED_S
 
     def newly_dropped(self) -> int:
-        """Return the number of blocks lost since the last call."""
+        """Return how many blocks were lost since the last call."""
         before, self._dropped = self._dropped, self.blocks.dropped
         return self._dropped - before

@@ -1,4 +1,4 @@
-"""Mixes the loudspeaker's streams sample by sample, without a device, clock or event loop."""
+"""Sample-by-sample mixing of the loudspeaker's streams, without a device, clock or event loop."""
 
 import math
 import threading
@@ -27,7 +27,7 @@ _PAST_BLOCKS = 128  # blocks that can be counted and called back; more than any 
 
 @dataclass(frozen=True, slots=True)
 class _Handed:
-    """A stream's part of a block that was handed to the device."""
+    """Part of a stream that was passed to the device in one block."""
 
     begin: int  # samples of the stream before it
     sounds_at: float  # time in seconds at which its first sample leaves the loudspeaker
@@ -35,7 +35,7 @@ class _Handed:
 
 
 class Track:
-    """A stream's queue and position.
+    """Queue and playback position of one stream.
 
     `put`, `end` and `stop` are for one thread, `take` and `smooth` for the device's thread.
     """
@@ -74,13 +74,13 @@ class Track:
             self._dry = self._ended = False
 
     def end(self) -> None:
-        """Mark the audio as complete, so that silence after it does not count as an underrun."""
+        """Mark the audio as complete, so that silence after it doesn't count as an underrun."""
         with self._lock:
             self._ended, self._dry = True, False
 
     def stop(self) -> None:
-        """Drop the queued samples. Samples already in the device count as played: they will be
-        heard."""
+        """Drop the queued samples. Samples that the device already has will be heard, so they count
+        as played."""
         with self._lock:
             self._pieces.clear()
             self.waiting = 0
@@ -89,14 +89,14 @@ class Track:
             self._ended, self._dry = True, False
 
     def position(self, now: float) -> int:
-        """Return the number of samples that have left the speaker by `now`; it never decreases."""
+        """Return how many samples have left the loudspeaker by the time `now`. Never decreases."""
         with self._lock:
             self._told = max(self._told, self._heard(now))
             return self._told
 
     def rewind(self, at: float) -> None:
-        """Return to the queue what had not left the loudspeaker when the device was lost, at time
-        `at`."""
+        """Put samples back into the queue that had not left the loudspeaker when the device was
+        lost, at time `at`."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):
@@ -110,9 +110,9 @@ class Track:
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
     def take(self, samples: int, sounds_at: float) -> tuple[Samples | None, bool]:
-        """Take up to `samples` samples; None if none are queued.
+        """Take up to `samples` samples from the queue. They are None if it is empty.
 
-        The second value is True if they directly continue the previous samples.
+        The second value is True if the block directly continues the previous one.
         """
         with self._lock:
             joined, self._joined = self._joined, True
@@ -133,11 +133,11 @@ class Track:
             return sound, joined
 
     def smooth(self, sound: Samples | None, samples: int, *, joined: bool) -> Wave | None:
-        """Return the block as floats, padded with silence and without clicks; None if it is all
+        """Return the block as floats, padded with silence and without clicks, or None if it is all
         silence.
 
-        If a stream begins, ends or is cut off abruptly, the step fades over SMOOTH_MS. Other audio
-        is unchanged.
+        Where a stream begins, ends or is cut off abruptly, the step is faded over SMOOTH_MS. All
+        other audio is unchanged.
         """
         taken = 0 if sound is None else len(sound)
         if not taken and not self._fades:
@@ -191,7 +191,7 @@ _WORDS: tuple[StreamName, ...] = ("voice", "announcements")
 
 
 class Ramp:
-    """A gain between 1 and DUCK_DB that moves linearly, independently of block sizes."""
+    """Gain between 1 and DUCK_DB that changes linearly, independently of block sizes."""
 
     def __init__(self) -> None:
         self._length = RATE * UP_MS // 1000
@@ -201,7 +201,7 @@ class Ramp:
         self._gains = (1.0 - depth * np.arange(self._length + 1) / self._length).astype(np.float32)
 
     def run(self, samples: int, *, down: bool) -> Wave:
-        """Return the next samples' gain on the way down or up: float32, shape (samples,)."""
+        """Return the gains of the next samples on the way down or up: float32, shape (samples,)."""
         if self._at == (self._length if down else 0):
             return np.full(samples, self._gains[self._at])
         step = self._stride if down else -1
@@ -213,7 +213,7 @@ class Ramp:
 class Mixer:
     """Mixes all streams. `mix` is for the device's thread, everything else for one other thread.
 
-    The output does not depend on the block sizes.
+    The output doesn't depend on the block sizes.
     """
 
     def __init__(self) -> None:
@@ -234,17 +234,20 @@ class Mixer:
         self._ducked = on
 
     def lead_in(self, samples: int) -> None:
-        """Insert this many samples of silence first. Only while nothing is mixed."""
+        """Begin with this many samples of silence. Call this only while nothing is being mixed."""
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:
-        """Prepare for another device: resume from the audio last heard at time `at`."""
+        """Prepare for another device, which resumes where the audio was last heard, at time
+        `at`."""
         for track in self.tracks.values():
             track.rewind(at)
 
     def mix(self, samples: int, sounds_at: float = 0.0) -> bytes:
-        """Return the next block of mono int16 at RATE. `sounds_at` is when its first sample is
-        heard."""
+        """Return the next block of mono int16 at RATE.
+
+        `sounds_at` is the time at which its first sample will be heard.
+        """
         lead = min(self._lead_in, samples)
         self._lead_in -= lead
         if lead == samples:
@@ -267,7 +270,8 @@ class Mixer:
         return np.rint(limited(total)).astype("<i2").tobytes()
 
     def _gains(self, samples: int, words: int) -> dict[StreamName, Wave]:
-        """Return each stream's gains for a block whose first `words` samples contain speech."""
+        """Return the gains of the ducked streams for a block whose first `words` samples contain
+        speech."""
         gain = self._words_gain.run(samples, down=self._ducked)
         if words:
             self._since_words = 0
@@ -283,7 +287,7 @@ def _length(sound: Samples | None) -> int:
 
 
 def limited(mix: Wave) -> Wave:
-    """Compress levels above KNEE so that they never exceed full scale. Changes `mix` in place."""
+    """Compress levels above KNEE so that they never exceed full scale. Modifies `mix` in place."""
     knee = KNEE * _FULL
     over = np.abs(mix) - knee
     loud = over > 0

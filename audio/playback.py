@@ -1,4 +1,4 @@
-"""Playback on an opened loudspeaker; PortAudio's stream pulls audio from the mixer."""
+"""Playback on an open loudspeaker, whose PortAudio stream pulls audio from the mixer."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -38,9 +38,9 @@ class Stalls:
     """Detects silence caused by stalls, from how much later than expected each block is heard.
 
     A device that reports a stall knows its own buffer immediately, but the delay behind the buffer
-    only slightly later. Some devices stall without a report. So the silence of a reported stall is
-    returned with the next block, and silence that shows later, over a whole window, at the window's
-    end. A slow change is clock drift, not silence.
+    only slightly later. Some devices stall without reporting it. So the silence of a reported stall
+    is returned with the next block. Silence that becomes visible later is returned once it has
+    lasted a whole window. A slow change is clock drift, not silence.
     """
 
     def __init__(self) -> None:
@@ -53,8 +53,8 @@ class Stalls:
         """Return the seconds of silence before a block that have not been returned yet.
 
         `seconds` is the block's length. `sounds_at` is when its first sample is heard, by any
-        steady clock; 0 if the device cannot tell. `stalled` says that there was nothing to play
-        before the block.
+        steady clock, or 0 if the device doesn't report it. `stalled` is True if there was nothing
+        to play before the block.
         """
         late = sounds_at - self._handed
         self._handed += seconds
@@ -77,7 +77,7 @@ class Stalls:
 
 
 class Reference(Protocol):
-    """A consumer of the loudspeaker's audio, called from the output thread."""
+    """Consumer of the audio that the loudspeaker plays, called from the output thread."""
 
     def played(self, pcm: bytes, rate: int) -> None:
         """Process the next mono int16 block that the device accepted, including silence. Must not
@@ -85,8 +85,8 @@ class Reference(Protocol):
         ...
 
     def stalled(self, seconds: float) -> None:
-        """Note that the device was silent for `seconds` before the next block, because no block
-        came.
+        """Report that the device was silent for `seconds` before the next block, because it got no
+        audio.
 
         0 means that the length is unknown or negligible. Must not block.
         """
@@ -106,8 +106,8 @@ class DevicePlayback:
     def __init__(
         self, device: str, mixer: Mixer, clock: Clock, reference: Reference | None = None
     ) -> None:
-        """`device` is a name from `list_devices`. `reference` gets everything that is played, at
-        the device's rate in Hz."""
+        """`device` is a name from `list_devices`. `reference` receives everything that is played,
+        at the device's rate in Hz."""
         self.asked_at = clock.monotonic()  # when the device was opened or last asked for sound
         self.gaps = 0  # times that it had nothing to play because this process was late
         self._device = device
@@ -126,14 +126,14 @@ class DevicePlayback:
 
     @property
     def alive(self) -> bool:
-        """False once the device has ended the stream."""
+        """True while the stream is running."""
         return self._stream is not None and bool(self._stream.active)
 
     def look(self) -> None:
-        """Check silently that the device could be opened.
+        """Check that the device could be opened, without making a sound.
 
-        Raises InputUnusable, DeviceLost, or Unlisted if another stream in this process prevents a
-        new device list. Use a separate instance for this, which is never opened.
+        Raises InputUnusable or DeviceLost, or Unlisted if another stream in this process prevents a
+        new device list. Use a separate instance for this that is never opened.
         """
         self._unregister = register_stream()
         try:
@@ -166,14 +166,14 @@ class DevicePlayback:
             self._unregister()
 
     def leave(self) -> None:
-        """Stop taking audio from the mixer, whatever the device does. Does not block."""
+        """Stop taking audio from the mixer, whatever the device does. Never blocks."""
         self._left = True
 
     def _find(self) -> DeviceInfo:
-        """Find the device, refreshing PortAudio if needed.
+        """Find the device, refreshing PortAudio if necessary.
 
-        Raises InputUnusable if the device is missing after a refresh, and Unlisted if a refresh is
-        needed but not possible.
+        Raises InputUnusable if the device is missing even after a refresh, and Unlisted if a
+        refresh is necessary but impossible.
         """
         try:
             return find_device(self._device, "output")
@@ -182,10 +182,10 @@ class DevicePlayback:
             return find_device(self._device, "output")
 
     def _look_at(self, device: DeviceInfo) -> None:
-        """Check that the device accepts a stream, refreshing PortAudio if needed.
+        """Check that the device accepts a stream, refreshing PortAudio if necessary.
 
-        A device that was plugged in again has a new number, and the old one is listed until a
-        refresh. Raises DeviceLost and Unlisted.
+        After a device is plugged in again, it has a new index, but PortAudio lists the old one
+        until a refresh. Raises DeviceLost and Unlisted.
         """
         try:
             with chosen(device):
@@ -198,8 +198,8 @@ class DevicePlayback:
     def _renew(self, trouble: AudioError) -> None:
         """Make PortAudio list the devices again.
 
-        If an open stream prevents that, raises Unlisted, or `trouble` if a sound server runs, since
-        its list is current.
+        If an open stream prevents this, raises `trouble` if a sound server is running, because the
+        server's list is current, and Unlisted otherwise.
         """
         self._unregister()
         if not refresh():
@@ -265,8 +265,10 @@ class DevicePlayback:
         reference.played(block, self._rate)
 
     def _delay(self, time: Any) -> float:
-        """Return the seconds until this block's first sample is heard; at first, the stream's
-        latency."""
+        """Return the seconds until this block's first sample is heard.
+
+        The stream's latency is used if the device doesn't report a plausible time.
+        """
         told = float(time.outputBufferDacTime - time.currentTime) if time is not None else 0.0
         return told if 0.0 < told < 1.0 else self._latency
 
@@ -284,14 +286,15 @@ class DevicePlayback:
 
 
 def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, Any]:
-    """Return the stream's arguments. Raises PortAudioError if the device refuses them."""
+    """Return the arguments for opening the stream. Raises PortAudioError if the device rejects
+    them."""
     form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
     portaudio.check_output_settings(**form)
     return form
 
 
 def lost(device: str, what: str) -> DeviceLost:
-    """Return the error for a loudspeaker that is gone."""
+    """Return the error for a loudspeaker that can't be used any more."""
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
 
 

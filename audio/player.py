@@ -1,4 +1,4 @@
-"""Audio players: a device, a WAV file or nowhere, behind one protocol."""
+"""Audio players: a device, a WAV file or none, with a common protocol."""
 
 import asyncio
 import os
@@ -17,13 +17,13 @@ HEADER_BYTES = 44
 
 
 class Player(Protocol):
-    """Plays PCM in order and without gaps. Call it only from the event loop's thread."""
+    """Plays PCM in order and without gaps. Call it only on the event loop's thread."""
 
     async def play(self, pcm: bytes, rate: int) -> None:
         """Queue mono int16 at `rate` Hz, waiting for room if necessary.
 
-        Audio that is still waiting when `stop` is called is dropped. Raises DeviceLost if the
-        device is gone, and InputUnusable if it cannot be used.
+        If `stop` is called during the wait, the audio is dropped. Raises DeviceLost if the device
+        has disappeared, and InputUnusable if it can't be used.
         """
         ...
 
@@ -37,7 +37,7 @@ class Player(Protocol):
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds of audio played since the player was made, counted in samples."""
+        """Milliseconds of audio played since the player was created, counted in samples."""
         ...
 
     async def close(self) -> None:
@@ -50,14 +50,14 @@ StreamName = Literal["voice", "announcements", "sounds", "ringing"]
 
 @runtime_checkable
 class Outputs(Protocol):
-    """A loudspeaker that plays several streams at once, each of which is a Player.
+    """Loudspeaker that plays several streams at once, each of which is a Player.
 
-    A stream's `drain`, `stop` and `played_ms` affect only that stream. Closing a stream does
+    A stream's `drain`, `stop` and `played_ms` concern only that stream. Closing a stream does
     nothing.
     """
 
     def stream(self, name: StreamName) -> Player:
-        """Return the stream with that name, always the same object."""
+        """Return the stream with this name, which is always the same object."""
         ...
 
     def duck(self, on: bool) -> None:
@@ -70,7 +70,7 @@ class Outputs(Protocol):
 
 
 class OneOutput:
-    """A single player for all streams: they play one after another, and ducking has no effect."""
+    """Uses one player for all streams. They play one after another, and ducking has no effect."""
 
     def __init__(self, player: Player) -> None:
         self._player = player
@@ -86,14 +86,14 @@ class OneOutput:
 
 
 def as_outputs(sound: Outputs | Player) -> Outputs:
-    """Return `sound` if it has streams, or else a wrapper that plays all streams on one player."""
+    """Return `sound` if it has streams, otherwise a wrapper that plays all streams on it."""
     return sound if isinstance(sound, Outputs) else OneOutput(sound)
 
 
 class Pace:
     """Tracks how much of the accepted audio a loudspeaker would have played by now.
 
-    Without a clock, playing takes no time: all accepted audio counts as played.
+    Without a clock, playing takes no time, so all accepted audio counts as played.
     """
 
     def __init__(self, clock: Clock | None) -> None:
@@ -104,7 +104,7 @@ class Pace:
 
     @property
     def ahead(self) -> float:
-        """Seconds accepted but not yet played."""
+        """Seconds of audio accepted but not yet played."""
         if self._clock is None:
             return 0.0
         return max(0.0, self._ends_at - self._clock.monotonic())
@@ -114,7 +114,8 @@ class Pace:
         return self._accepted - self.ahead
 
     async def wait_until(self, ahead: float) -> bool:
-        """Wait until at most `ahead` seconds remain; False if `stop` was called first."""
+        """Wait until at most `ahead` seconds are left to play. Returns False if `stop` is called
+        first."""
         stopped = self._stopped
         while self._clock is not None and self.ahead > ahead + 1e-9:
             await self._pause(self._clock, self.ahead - ahead, stopped)
@@ -167,11 +168,11 @@ class NullPlayer:
 
 
 class WavPlayer(NullPlayer):
-    """Writes a mono 16-bit WAV file, which exists under its name once `close` returns.
+    """Writes a mono 16-bit WAV file. The file appears under its name when `close` returns.
 
-    The first audio sets the file's rate; audio at other rates is resampled. The file contains the
-    audio that was played: with `paced`, `stop` cuts off what a loudspeaker would not have played
-    yet. Raises InputUnusable if the file cannot be written.
+    The first audio sets the file's rate, and audio at other rates is resampled. The file contains
+    what was played: with `paced`, `stop` cuts off audio that a loudspeaker would not have played
+    yet. Raises InputUnusable if the file can't be written.
     """
 
     def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Resampling of mono int16 audio with libsoxr, as a stream or a whole buffer."""
+"""Resampling of mono int16 with libsoxr, as a stream or a complete buffer."""
 
 import numpy as np
 import soxr
@@ -7,10 +7,10 @@ QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz and holds 
 
 
 class Resampler:
-    """Resamples a stream of mono int16; audio at equal rates passes through unchanged."""
+    """Resamples a stream of mono int16. If the rates are equal, audio passes through unchanged."""
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
-        """Rates are in Hz, both above 0."""
+        """Both rates are in Hz and above 0."""
         self._stream = (
             None
             if from_rate == to_rate
@@ -18,12 +18,14 @@ class Resampler:
         )
 
     def push(self, pcm: bytes) -> bytes:
-        """Add a block and return the output that is ready. HQ output comes in bursts, so it is
-        often empty."""
+        """Add a block and return the output that is ready.
+
+        The output is often empty, because HQ output comes in bursts.
+        """
         return self._run(pcm, last=False)
 
     def flush(self) -> bytes:
-        """Return the audio that the filter still holds. Do not use the resampler afterwards."""
+        """Return the audio that is left in the filter. Don't use the resampler afterwards."""
         return self._run(b"", last=True)
 
     def _run(self, pcm: bytes, *, last: bool) -> bytes:
@@ -34,7 +36,7 @@ class Resampler:
 
 
 def resample(pcm: bytes, from_rate: int, to_rate: int) -> bytes:
-    """Resample a whole buffer of mono int16; rates in Hz."""
+    """Resample a complete buffer of mono int16. Rates are in Hz."""
     if from_rate == to_rate or not pcm:
         return pcm
     samples = np.frombuffer(pcm, dtype=np.int16)
@@ -50,7 +52,7 @@ class Conversion:
         self._resampler = Resampler(to_rate, to_rate)
 
     def push(self, pcm: bytes, rate: int) -> bytes:
-        """Convert the next mono int16 block at `rate` Hz. The filter may hold some of it back."""
+        """Convert the next mono int16 block at `rate` Hz. Some of it can stay in the filter."""
         tail = b""
         if rate != self._from_rate:
             tail = self.flush()
@@ -59,7 +61,7 @@ class Conversion:
         return tail + self._resampler.push(pcm)
 
     def flush(self) -> bytes:
-        """Return the audio that the filter still holds."""
+        """Return the audio that is left in the filter."""
         tail = self._resampler.flush()
         self._resampler = Resampler(self._from_rate, self._to_rate)
         return tail

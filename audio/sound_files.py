@@ -1,4 +1,4 @@
-"""WAV files as a frame source, reading and writing whole files, and decoding short clips."""
+"""WAV files as a frame source, reading and writing of whole files, and decoding of short clips."""
 
 import asyncio
 import io
@@ -38,7 +38,7 @@ _CONVERT = "convert it to 16-bit PCM with `ffmpeg -i IN -c:a pcm_s16le OUT.wav`"
 
 @dataclass(frozen=True, slots=True)
 class WavHeader:
-    """A WAV file's header, checked against the file's length."""
+    """Header of a WAV file, checked against the file's length."""
 
     channels: int
     rate: int  # Hz
@@ -49,7 +49,7 @@ class WavHeader:
 
     @property
     def frame_size(self) -> int:
-        """Bytes per sample frame, which has one sample of each channel."""
+        """Bytes per sample frame, which has one sample per channel."""
         return self.channels * self.width
 
 
@@ -76,9 +76,9 @@ def open_wav(path: Path) -> BinaryIO:
 
 
 def read_header(file: BinaryIO, path: Path) -> WavHeader:
-    """Parse the chunks before the audio data. `path` is for messages.
+    """Parse the chunks before the audio data. `path` is used in error messages.
 
-    Raises InputUnusable if the file is not WAV, is compressed, is empty, or is shorter than its
+    Raises InputUnusable if the file isn't WAV, is compressed or empty, or is shorter than its
     header says.
     """
     length = file.seek(0, 2)
@@ -140,20 +140,20 @@ _BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is nev
 
 
 class WavSource:
-    """A frame source that plays a WAV file: any PCM or float, any rate, channels mixed to one.
+    """Frame source that plays a WAV file: any PCM or float format, any rate, channels mixed to one.
 
     A 16 kHz mono 16-bit file is passed on bit for bit. The last frame is padded with silence. Each
     call of `frames` starts at the beginning.
     """
 
     def __init__(self, path: Path | str, *, realtime: bool, clock: Clock | None = None) -> None:
-        """With `realtime`, each frame waits until its last sample would have been spoken."""
+        """With `realtime`, each frame is delivered when its last sample would have been spoken."""
         self._path = Path(path)
         self._clock = (clock or LoopClock()) if realtime else None
         self.pulled = not realtime
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Yield the file's frames. Raises InputUnusable if the file cannot be read."""
+        """Yield the file's frames. Raises InputUnusable if the file can't be read."""
         began = self._clock.monotonic() if self._clock else 0.0
         for frame in _frames(self._path):
             if self._clock:
@@ -167,12 +167,12 @@ class WavSource:
 
 
 def read_wav(path: Path | str) -> bytes:
-    """Read the whole file as 16 kHz mono int16. Raises InputUnusable."""
+    """Read a whole file as 16 kHz mono int16. Raises InputUnusable."""
     return b"".join(_blocks(Path(path)))
 
 
 def write_wav(path: Path | str, pcm: bytes, rate: int) -> None:
-    """Write mono int16 at `rate` Hz. Raises InputUnusable if the file cannot be written."""
+    """Write mono int16 at `rate` Hz. Raises InputUnusable if the file can't be written."""
     try:
         with Path(path).open("wb") as plain, wave.open(plain, "wb") as file:
             file.setnchannels(1)
@@ -193,7 +193,7 @@ def _frames(path: Path) -> Iterator[Frame]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield 16 kHz mono int16 in blocks of any length."""
+    """Yield the file's audio as 16 kHz mono int16, in blocks of any length."""
     with open_wav(path) as file:
         header = read_header(file, path)
         resampler = Resampler(header.rate, SAMPLE_RATE)
@@ -210,7 +210,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _mono(raw: bytes, header: WavHeader) -> bytes:
-    """Convert sample frames from the file to mono int16."""
+    """Convert the file's sample frames to mono int16."""
     if header.channels == 1 and header.width == 2:
         return raw
     samples = _as_float(raw, header).reshape(-1, header.channels).mean(axis=1)
@@ -220,7 +220,7 @@ def _mono(raw: bytes, header: WavHeader) -> bytes:
 
 
 def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
-    """Convert all channels' samples to floats in int16's range."""
+    """Convert the samples of all channels to floats in the range of int16."""
     if header.floating:
         return np.frombuffer(raw, f"<f{header.width}").astype(np.float64) * 32768.0
     if header.width == 1:  # the only unsigned format
@@ -247,7 +247,7 @@ _HEADS = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"ID3", b"FORM")
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A short audio clip: mono int16 PCM."""
+    """Short audio clip as mono int16 PCM."""
 
     name: str  # for people, such as "doorbell.wav"
     pcm: bytes = field(repr=False)
@@ -259,10 +259,10 @@ class Clip:
 
 
 def decoded(data: bytes, name: str) -> Clip:
-    """Decode a WAV, AIFF, FLAC, OGG or MP3 file and level it, at the mixer's rate (48 kHz).
-    Blocking.
+    """Decode a WAV, AIFF, FLAC, OGG or MP3 file to a clip at the mixer's rate (48 kHz). Blocks.
 
-    Channels are mixed to one. `name` is for messages. Raises InputUnusable.
+    Channels are mixed to one, and the loudness is adjusted to Hearth's voice. `name` is used in
+    error messages. Raises InputUnusable.
     """
     if not data.startswith(_HEADS) and not _is_mp3(data):
         raise InputUnusable(
@@ -291,10 +291,10 @@ def decoded(data: bytes, name: str) -> Clip:
 
 
 def levelled(pcm: bytes, rate: int, name: str) -> Clip:
-    """Make a clip from mono int16 PCM, as loud as Hearth's voice and at the mixer's rate (48 kHz).
+    """Return a clip of mono int16 PCM, as loud as Hearth's voice and at the mixer's rate (48 kHz).
 
-    Blocks for some 10 ms per minute of audio. Raises InputUnusable if the audio is longer than
-    LONGEST_S (120 s) or its rate is unusual.
+    Blocks for about 10 ms per minute of audio. Raises InputUnusable if the audio is longer than
+    LONGEST_S (120 s) or its rate isn't supported.
     """
     if rate not in _CLIP_RATES:
         raise InputUnusable(f"{name} is at {rate} Hz, which is not played here.")
@@ -304,7 +304,7 @@ def levelled(pcm: bytes, rate: int, name: str) -> Clip:
 
 
 def _read(file: Any, rate: int, name: str) -> bytes:
-    """Read an open file as mono int16 at RATE, block by block, because it may be long."""
+    """Read an open file as mono int16 at RATE, block by block because it can be long."""
     resampler, made, samples = Resampler(rate, RATE), bytearray(), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
         samples += len(block)
@@ -317,7 +317,7 @@ def _read(file: Any, rate: int, name: str) -> bytes:
 
 
 def _is_mp3(data: bytes) -> bool:
-    """Return True if the data starts with the eleven set bits of MPEG audio (layer III)."""
+    """Return True if the data starts like MPEG audio of layer III, with eleven set bits."""
     return len(data) > 1 and data[0] == 0xFF and data[1] & 0xE6 == 0xE2
 
 

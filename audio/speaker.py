@@ -1,4 +1,5 @@
-"""The loudspeaker: all streams on one device, opened on demand and reopened if it is lost."""
+"""Loudspeaker: plays all streams on one device, which is opened on demand and reopened if it is
+lost."""
 
 import asyncio
 import logging
@@ -33,17 +34,17 @@ _log = logging.getLogger(__name__)
 
 
 class Speaker:
-    """Plays all streams on one device (`Outputs`).
+    """Plays all streams on one device (implements `Outputs`).
 
     The device is opened when audio arrives and closed after IDLE_S (5 s) of silence. If it is lost
-    while playing, Speaker looks for it. Within PATIENCE_S (3 s), playback resumes where it was last
-    heard. After that the audio is dropped, and callers that wait for it get DeviceLost. The next
-    audio tries again once. While the device is closed, `presence` shows if it is connected,
-    provided that `presence` follows the device events.
+    while playing, Speaker looks for it. If it returns within PATIENCE_S (3 s), playback resumes
+    where it was last heard. Otherwise the audio is dropped, and callers waiting for it get
+    DeviceLost. When new audio arrives, Speaker tries once more. While the device is closed,
+    `presence` shows if it is connected, provided that `presence` follows the device events.
 
-    A stream's position is the audio that has left the loudspeaker: what the device accepted, less
-    what it says it still holds. Audio that the device holds at a `stop` will be heard, so it counts
-    immediately.
+    A stream's position is the audio that has left the loudspeaker: what the device accepted, minus
+    what it reports that it still holds. At a `stop`, the audio that the device holds counts as
+    played immediately, because it will be heard.
     """
 
     def __init__(
@@ -55,8 +56,9 @@ class Speaker:
         calls: BoundedCalls | None = None,
         make: MakePlayback | None = None,
     ) -> None:
-        """`device` is a name or "default". `lead_in_ms` is the silence after each opening, for a
-        loudspeaker that sleeps. `reference` gets every block, on the device's thread."""
+        """`device` is a device name or "default". `lead_in_ms` is the silence played after each
+        opening, for a loudspeaker that has to wake up. `reference` receives every block, on the
+        device's thread."""
         self._device = device
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()
@@ -86,7 +88,7 @@ class Speaker:
 
     @property
     def missing(self) -> bool:
-        """True if there was no device the last time that it was needed or checked."""
+        """True if no device was found when it was last needed or checked."""
         return self.presence.status is SpeakerStatus.MISSING
 
     @property
@@ -96,11 +98,11 @@ class Speaker:
 
     @property
     def gaps(self) -> int:
-        """Number of times that the device did not get a block in time."""
+        """Number of times that the device didn't get a block in time."""
         return self._gaps + (self._playback.gaps if self._playback is not None else 0)
 
     async def release(self) -> bool:
-        """Close the device if it is silent; False if it is playing or being opened."""
+        """Close the device if it is silent. Returns False if it is playing or being opened."""
         if self._rests:
             return True
         if self._playback is None or not self._mixer.quiet:
@@ -131,7 +133,7 @@ class Speaker:
                 self.raise_failure()
 
     async def wait(self, seconds: float) -> None:
-        """Sleep for at most `seconds`, or less if the queue might change earlier."""
+        """Sleep for at most `seconds`, but no longer than until the next check of the queue."""
         await self._clock.sleep(min(seconds, _WAIT_S))
 
     def raise_failure(self) -> NoReturn:
@@ -150,7 +152,8 @@ class Speaker:
             await asyncio.wait({self._keeper})
 
     async def _keep(self) -> bool:
-        """Keep a device open from the first audio until IDLE_S of silence; False without one."""
+        """Keep a device open from the first audio until IDLE_S of silence. Returns False if there
+        is none."""
         try:
             patience, until = self._patience, 0.0
             while True:
@@ -197,7 +200,7 @@ class Speaker:
 
     @property
     def _patience(self) -> float:
-        """Seconds that audio waits for a device."""
+        """Seconds to wait for a device before audio is dropped."""
         away = self.presence.since_s if self.missing else 0.0
         return max(0.0, PATIENCE_S - away) if self._known else 0.0
 
@@ -206,7 +209,8 @@ class Speaker:
         return self._keeper is None or self._keeper.done()
 
     async def _look(self) -> bool:
-        """Check that the device could be opened; False if it is open or being opened.
+        """Check that the device could be opened. Returns False if it is already open or being
+        opened.
 
         Raises AudioError.
         """
@@ -232,7 +236,7 @@ class Speaker:
             raise lost(self._device, f"cannot be opened ({error})") from error
 
     async def _watch(self, playback: DevicePlayback, opened_at: float) -> bool:
-        """Watch an open device; return True if it is lost, False if it is no longer needed."""
+        """Watch an open device. Returns True if it is lost, or False if it is no longer needed."""
         self._playback = playback
         self._opened.set()
         quiet_since = self._clock.monotonic()
@@ -265,7 +269,7 @@ class Speaker:
             _log.error("the loudspeaker (%s) could not be closed", self._device)
 
     def _take_back(self, playback: DevicePlayback) -> bool:
-        """Put unplayed audio back in the queue; return True if there is any."""
+        """Put unplayed audio back into the queue. Returns True if there is any."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)
         self.presence.missed(lost(self._device, "has gone"))
@@ -273,7 +277,7 @@ class Speaker:
 
 
 class _Stream:
-    """A stream, as a Player."""
+    """One of the speaker's streams (implements `Player`)."""
 
     def __init__(self, speaker: Speaker, track: Track, *, whole: bool) -> None:
         self._speaker = speaker
@@ -326,11 +330,11 @@ class _Stream:
 
     @property
     def _drops(self) -> int:
-        """The speaker's `drops` before the current audio began."""
+        """Value of the speaker's `drops` when the current audio began."""
         return self._speaker.drops if self._since is None else self._since
 
     def _check(self, drops: int) -> None:
-        """Raise the failure if part of the current audio was dropped."""
+        """Raise the speaker's error if part of the current audio was dropped."""
         if self._speaker.drops != drops:
             self.stop()
             self._speaker.raise_failure()

@@ -1,4 +1,4 @@
-"""A microphone that recovers: one frame source for the lifetime of the process."""
+"""Microphone that recovers from failures: one frame source for the lifetime of the process."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class SteadyMicrophone:
-    """Yields frames forever; a lost device is searched for and reopened.
+    """Yields frames indefinitely. If the device is lost, it is searched for and reopened.
 
-    `frames` never raises DeviceLost or InputUnusable. Positions skip gaps by the length of the
-    audio that was lost, rounded to 80 ms.
+    `frames` never raises DeviceLost or InputUnusable. When audio was lost, positions advance by its
+    length, rounded to 80 ms.
     """
 
     pulled = False
@@ -50,7 +50,8 @@ class SteadyMicrophone:
         before_refresh: Callable[[], Awaitable[object]] | None = None,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`before_refresh` closes idle streams: PortAudio cannot refresh while one is open."""
+        """`before_refresh` closes idle streams, because PortAudio can't refresh while one is
+        open."""
         self._input = microphone
         self._clock = clock or LoopClock()
         self._watch = watch
@@ -82,22 +83,23 @@ class SteadyMicrophone:
 
     @property
     def last_frame_age_s(self) -> float:
-        """Seconds since the last frame, or since frames were first requested; 0 while lent."""
+        """Seconds since the last frame, or since frames were first requested. 0 while the device is
+        lent."""
         return 0.0 if self._lent else self._clock.monotonic() - self._frame_at
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since the last progress; more than a few mean that something is stuck."""
+        """Seconds since the last sign of progress. More than a few mean that something is stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
     def dropped(self) -> int:
-        """Number of blocks lost because they were not taken in time, here or in PortAudio."""
+        """Number of blocks lost because they were not read in time, here or in PortAudio."""
         return self._dropped
 
     @property
     def reopened(self) -> int:
-        """Number of times that the device was opened after the first time."""
+        """Number of times that the device was opened again."""
         return max(0, self._openings - 1)
 
     @property
@@ -107,11 +109,12 @@ class SteadyMicrophone:
 
     @property
     def stuck(self) -> int:
-        """Number of abandoned calls that have not returned yet; each may still hold the device."""
+        """Number of abandoned calls that still have not returned. Each may still hold the
+        device."""
         return self._calls.stuck
 
     def pause(self, on: bool) -> None:
-        """Close the device if `on` is True, otherwise reopen it. Call it on the event loop."""
+        """Close the device if `on` is True, otherwise reopen it. Call this on the event loop."""
         if on is self._paused:
             return
         self._paused = on
@@ -122,18 +125,21 @@ class SteadyMicrophone:
         self._alarm.ring()
 
     def make_way(self) -> None:
-        """Close the device briefly, so that PortAudio can see a newly connected loudspeaker.
+        """Close the device briefly, so that PortAudio can find a newly connected loudspeaker.
 
-        Does nothing if no device changed or somebody is being listened to; call it again later, on
-        the event loop. `on_change` is called only if the device cannot be reopened.
+        Does nothing if no device has changed or Hearth is listening to somebody; then call it again
+        later. Call it on the event loop. `on_change` is called only if the device can't be
+        reopened.
         """
         self._way_wanted = True
         self._alarm.ring()
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
-        """Close the device, await `use`, which may open it, then reopen it. On the event loop.
+        """Close the device, await `use`, which can open it, then reopen it. Call this on the event
+        loop.
 
-        The status does not change. `use` must end within a few seconds; while paused it waits.
+        The status doesn't change. `use` must end within a few seconds. While the microphone is
+        paused, `use` has to wait.
         """
         self._borrower = use
         self._alarm.ring()
@@ -164,7 +170,7 @@ class SteadyMicrophone:
     # --- while it is open
 
     async def _listen(self, opening: Opening) -> list[Frame]:
-        """Return the next block's frames; [] after a timeout or a device change."""
+        """Return the next block's frames, or [] after a timeout or a device change."""
         if self._look:
             await self._look_where_we_are(opening)
         elif self._way_wanted:
@@ -206,7 +212,7 @@ class SteadyMicrophone:
         return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
 
     async def _make_way(self, opening: Opening) -> list[Frame]:
-        """Return the waiting frames and reopen the device with a new device list."""
+        """Reopen the device with a new device list. Returns the frames that were waiting."""
         self._way_wanted = False
         hears = self.status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
         settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S
@@ -232,7 +238,8 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """Handle a device without audio: a busy machine, a suspended source or a dead stream."""
+        """Handle missing audio: the machine may be busy, the source suspended or the stream
+        dead."""
         sentence = (
             f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
             "sound settings hold it back."
@@ -319,7 +326,8 @@ class SteadyMicrophone:
                 self._cleaner.restart()
 
     async def _refresh_if_due(self) -> None:
-        """Renew the device list after a failure; otherwise PortAudio would not see new devices."""
+        """Renew the device list after a failure, because PortAudio wouldn't find new devices
+        otherwise."""
         anew, self._anew = self._anew, False
         due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
         if (due or anew) and not self._calls.stuck:
@@ -353,7 +361,7 @@ class SteadyMicrophone:
     async def _call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """Run a blocking call. Each one can take a few seconds, so each counts as progress."""
+        """Run a blocking call and count it as progress, because it can take a few seconds."""
         self._beat()
         return await self._calls.call(work, late)
 

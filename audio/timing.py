@@ -10,14 +10,14 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Clock(Protocol):
-    """A clock that tests can replace with a virtual one."""
+    """Clock that tests can replace with a virtual one."""
 
     def monotonic(self) -> float:
-        """Return the time in seconds, which never jumps back."""
+        """Return the time in seconds. Never decreases."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return after `seconds` of this clock."""
+        """Return when this clock has advanced by `seconds`."""
         ...
 
 
@@ -32,8 +32,8 @@ class LoopClock:
 class Alarm:
     """Waits for a signal until a deadline.
 
-    Extending the deadline is cheap: a single task sleeps until the earlier time, then for the
-    difference.
+    Extending the deadline is cheap, because a single task sleeps until the earlier time and then
+    for the difference.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -44,11 +44,11 @@ class Alarm:
         self._sleeping: asyncio.Task[None] | None = None
 
     def ring(self) -> None:
-        """End the current wait, or else the next one. Call it on the event loop."""
+        """End the current wait or, if there is none, the next one. Call this on the event loop."""
         self._news.set()
 
     async def wait(self, until: float) -> None:
-        """Return at the clock's time `until`, or earlier after `ring`."""
+        """Return when the clock reaches `until`, or earlier if `ring` is called."""
         if self._news.is_set() or until <= self._clock.monotonic():
             await asyncio.sleep(0)  # a loop around this must not starve other tasks
         else:
@@ -57,7 +57,6 @@ class Alarm:
         self._news.clear()
 
     def close(self) -> None:
-        """Cancel the sleeping task."""
         if self._sleeping is not None:
             self._sleeping.cancel()
             self._sleeping = None
@@ -82,7 +81,7 @@ SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between two attempts to open a 
 
 
 class BackOff:
-    """Schedules attempts to open a device: immediately, then at growing intervals."""
+    """Schedules attempts to open a device: the first immediately, then at growing intervals."""
 
     def __init__(self, now: float) -> None:
         """`now` is the clock's time in seconds, as in the other methods."""
@@ -91,17 +90,18 @@ class BackOff:
         self._pause_s = 0.0
 
     def tried(self, now: float) -> None:
-        """Note that an attempt has finished, successfully or not."""
+        """Record that an attempt has ended, successfully or not."""
         self._tried_at = now
         self._pause_s = min(max(2 * self._pause_s, SHORTEST_PAUSE_S), LONGEST_PAUSE_S)
         self.at = now + self._pause_s
 
     def lost(self, now: float) -> None:
-        """Note that the opened device was lost. If that recurs, the intervals grow too."""
+        """Record that the opened device was lost. If that happens repeatedly, the intervals grow
+        too."""
         self.at = max(now, self._tried_at + self._pause_s)
 
     def news(self, now: float) -> None:
-        """Note a device change, after which an attempt may succeed."""
+        """Record a device change, after which an attempt may succeed."""
         self.at = min(self.at, max(now, self._tried_at + SHORTEST_PAUSE_S))
 
     def settle(self) -> None:
@@ -116,13 +116,13 @@ MOST_STUCK = 3  # at once; a sound system that holds this many calls gets no fur
 
 
 class CallStuck(Exception):
-    """A call did not return in time, and its thread was abandoned."""
+    """A call did not return in time, so its thread was abandoned, or too many others are stuck."""
 
 
 class BoundedCalls:
-    """Runs blocking calls off the event loop and abandons any that exceed LONGEST_S (5 s).
+    """Runs blocking calls off the event loop, and abandons any that exceed LONGEST_S (5 s).
 
-    An abandoned call's thread cannot be stopped, but it does not keep the process from exiting.
+    The thread of an abandoned call can't be stopped, but it doesn't keep the process from exiting.
     """
 
     def __init__(self, longest_s: float = LONGEST_S) -> None:
@@ -133,7 +133,7 @@ class BoundedCalls:
 
     @property
     def stuck(self) -> int:
-        """Number of abandoned calls that have not returned yet."""
+        """Number of abandoned calls that still have not returned."""
         self._stuck = {thread for thread in self._stuck if thread.is_alive()}
         return len(self._stuck)
 
@@ -147,7 +147,7 @@ class BoundedCalls:
     ) -> Result:
         """Run `work` in a thread, and return its result or raise its error.
 
-        `late` runs after `work` if the caller has stopped waiting. Raises CallStuck.
+        If the caller has stopped waiting when `work` returns, `late` is called. Raises CallStuck.
         """
         if self.exhausted:
             raise CallStuck
@@ -171,8 +171,11 @@ class BoundedCalls:
 
 
 class _Job(Generic[Result]):
-    """A call in its thread. The token goes to the returning call or the leaving caller, the first
-    to take it."""
+    """Call in its own thread.
+
+    Its token is taken by the returning call or the caller that stops waiting, whichever comes
+    first.
+    """
 
     def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -184,12 +187,12 @@ class _Job(Generic[Result]):
         self.thread.start()
 
     def leave(self) -> bool:
-        """Stop waiting and treat any result as late; False if the result is already being
+        """Stop waiting, so that any result is late. Returns False if the result is already being
         delivered."""
         return self._token.acquire(blocking=False)
 
     def leave_for_good(self) -> threading.Thread:
-        """Drop the result, even if it is being delivered, and return the thread that cleans up."""
+        """Discard the result, even if it is being delivered. Returns the thread that cleans up."""
         if self.leave():
             return self.thread
         clearing = threading.Thread(target=self._late, name="sound-call", daemon=True)

@@ -1,4 +1,4 @@
-"""This machine's audio devices: listing them, finding them by name and measuring levels.
+"""Audio devices of this machine: listing them, finding them by name and measuring levels.
 
 `portaudio` lists and opens devices, `server` queries the sound server, and `watch` reports changes.
 """
@@ -38,21 +38,22 @@ _choosing = {"input": threading.Lock(), "output": threading.Lock()}
 
 
 def list_devices(monitors: bool = False, sys: Path = SYS) -> list[DeviceInfo]:
-    """List all microphones, then all loudspeakers; empty on a machine without audio. Blocking.
+    """List all microphones, then all loudspeakers. Returns [] on a machine without audio. Blocks.
 
-    With a sound server, these are its sources and sinks, plus the cards that it does not manage.
-    Without one, they are PortAudio's devices. `monitors` includes the sources that record only what
-    a sink plays. PortAudio's part is as old as its last `refresh`; the server's part is current.
+    With a sound server, these are its sources and sinks, plus the cards that it doesn't manage.
+    Without one, they are PortAudio's devices. `monitors` includes sources that only record what a
+    sink plays. The sound server's devices are current; PortAudio's are those of its last `refresh`.
     Raises InputUnusable if PortAudio is missing.
     """
     return [device for device in _survey(sys)[0] if monitors or not device.monitor]
 
 
 def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
-    """Find a device by name; "default" is the system's default device. Blocking.
+    """Find a device by name, where "default" is the system's default device. Blocks.
 
-    Part of the name or description is enough if only one device matches. A monitor must be named in
-    full because it is not a microphone. Raises InputUnusable if no device or several match.
+    Part of the name or description is enough if only one device matches. A monitor must be given by
+    its full name, because it isn't a microphone. Raises InputUnusable if no device or more than one
+    matches.
     """
     listed, own = _survey(sys)
     devices = [device for device in listed if device.kind == kind]
@@ -77,7 +78,7 @@ def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
 
 
 def server_out_of_reach() -> bool:
-    """Return True if a sound server is running that PortAudio cannot use. Blocking.
+    """Return True if a sound server is running but PortAudio can't use it. Blocks.
 
     Raises InputUnusable if PortAudio is missing.
     """
@@ -94,8 +95,8 @@ def server_out_of_reach() -> bool:
 def chosen(device: DeviceInfo) -> Iterator[None]:
     """Direct PortAudio streams that are opened and started inside the block to `device`.
 
-    PortAudio sees a single device for the whole sound server, so the server's device is chosen by
-    an environment variable of this process. Only one stream per direction is opened at a time.
+    PortAudio sees the whole sound server as one device, so the server's device is chosen with an
+    environment variable of this process. Only one stream per direction is opened at a time.
     """
     if device.target is None:
         yield
@@ -118,7 +119,7 @@ def chosen(device: DeviceInfo) -> Iterator[None]:
 
 
 def _survey(sys: Path) -> tuple[list[DeviceInfo], list[DeviceInfo]]:
-    """Return all selectable devices, and those that PortAudio lists itself."""
+    """Return all devices that can be chosen, and those that PortAudio itself lists."""
     raw = raw_devices()
     names = usb_names(sys)
     own = [*_portaudio_devices(raw, "input", names), *_portaudio_devices(raw, "output", names)]
@@ -148,7 +149,8 @@ def _default(real: list[DeviceInfo]) -> DeviceInfo:
 
 
 def _named(name: str, devices: list[DeviceInfo], real: list[DeviceInfo]) -> list[DeviceInfo]:
-    """Return the devices that match the name best, all by the same kind of match."""
+    """Return the devices with the best kind of match: by full name, USB name, description, or part
+    of those."""
     wanted = name.casefold()
     return (
         [device for device in devices if name == device.name][:1]
@@ -206,7 +208,7 @@ def _portaudio_devices(
 
 
 def _numbers(name: str) -> tuple[int | None, int]:
-    """Extract ALSA's card and device numbers from PortAudio's device name."""
+    """Extract ALSA's card and device numbers from the name that PortAudio gives a device."""
     match = _NUMBERS.search(name)
     return (int(match.group(1)), int(match.group(2))) if match else (None, 0)
 
@@ -220,10 +222,10 @@ _PATIENCE_S = 2.5  # PulseAudio was seen to take 2.0 s for the first block
 def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
     """Record from a microphone and return the mean level (RMS) of all channels in dBFS.
 
-    0 is a full-scale square wave, SILENCE_DBFS (-100) the minimum. Returns None if the device
-    cannot be opened, for example because another program uses it, or delivers no audio for 2.5 s
-    plus `seconds`. Blocking; opening the device may hang forever. Raises InputUnusable if PortAudio
-    is missing.
+    0 is a full-scale square wave and SILENCE_DBFS (-100) the minimum. Returns None if the device
+    can't be opened, for example because another program uses it, or delivers no audio within 2.5 s
+    plus `seconds`. Blocks, and can hang forever while opening the device. Raises InputUnusable if
+    PortAudio is missing.
     """
     portaudio = load_portaudio()
     heard = _Heard(round(seconds / _BLOCK_S))
@@ -259,7 +261,7 @@ def level_of(pcm: bytes) -> float:
 
 
 class _Heard:
-    """The first `wanted` blocks of a recording, filled by PortAudio's thread."""
+    """First `wanted` blocks of a recording, filled on PortAudio's thread."""
 
     def __init__(self, wanted: int) -> None:
         self.blocks: list[bytes] = []

@@ -1,4 +1,4 @@
-"""PortAudio: loading the library, listing its devices and refreshing the list."""
+"""PortAudio: loading the library, listing its devices and refreshing that list."""
 
 import atexit
 import os
@@ -19,7 +19,7 @@ Backend = Literal["alsa", "server"]
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """A device in one direction; a headset counts as two."""
+    """Audio device in one direction. A headset is two devices."""
 
     name: str  # the name in the configuration; the same after a reboot or in another socket
     kind: Kind
@@ -43,7 +43,7 @@ _streams: set[object] = set()
 
 
 def load_portaudio() -> Any:
-    """Import the sounddevice module, late because it needs a system library.
+    """Import the sounddevice module. Done late, because it needs a system library.
 
     Raises InputUnusable if the library is missing.
     """
@@ -59,15 +59,15 @@ def load_portaudio() -> Any:
 
 
 def wish_refused(error: Exception) -> bool:
-    """Return True if the device exists but does not support the requested rate or channel count.
+    """Return True if the device exists but doesn't support the requested rate or channel count.
 
-    `error` comes from sounddevice; its second argument, if any, is PortAudio's error code.
+    `error` comes from sounddevice. Its second argument, if any, is PortAudio's error code.
     """
     return len(error.args) > 1 and error.args[1] in _REFUSALS
 
 
 def raw_devices() -> list[dict[str, Any]]:
-    """Return PortAudio's own device list, as of its start or last refresh.
+    """Return PortAudio's own device list as of its start or last refresh.
 
     Raises InputUnusable if PortAudio is missing.
     """
@@ -77,7 +77,7 @@ def raw_devices() -> list[dict[str, Any]]:
 
 
 def default_device(kind: Kind) -> int:
-    """Return PortAudio's index of the system's default device; -1 if there is none.
+    """Return PortAudio's index of the system's default device, or -1 if there is none.
 
     Raises InputUnusable if PortAudio is missing.
     """
@@ -87,12 +87,12 @@ def default_device(kind: Kind) -> int:
 
 
 def register_stream() -> Callable[[], None]:
-    """Register a stream that is about to open; PortAudio cannot refresh until it is released.
+    """Register a stream that is about to be opened, and return a function that unregisters it.
 
-    Call it before `find_device`, because a refresh invalidates the index. Call the returned
-    function when the stream is closed, from any thread and more than once if need be. A stream that
-    hangs while closing stays registered, because a refresh would free PortAudio while the stream
-    uses it.
+    While a stream is registered, PortAudio can't refresh. Call this before `find_device`, because a
+    refresh invalidates device indexes. Call the returned function once the stream is closed; it can
+    be called from any thread and repeatedly. A stream that hangs while closing must stay
+    registered, because a refresh would free PortAudio while the stream still uses it.
     """
     token = object()
     with _guard:
@@ -106,10 +106,10 @@ def register_stream() -> Callable[[], None]:
 
 
 def refresh() -> bool:
-    """Make PortAudio list the devices again, which takes about 40 ms. Returns False if a stream is
-    open.
+    """Make PortAudio list the devices again, which takes about 40 ms.
 
-    Raises InputUnusable if PortAudio is missing or does not start again.
+    Returns False if an open stream prevents this. Raises InputUnusable if PortAudio is missing or
+    doesn't start again.
     """
     portaudio = load_portaudio()
     with _guard:
@@ -138,9 +138,9 @@ _VARIABLE = "ALSA_PLUGIN_DIR"  # the folder in which alsa-lib looks for plugins
 
 
 def leave_heavy_plugins_out() -> None:
-    """Keep ALSA from loading plugins that load FFmpeg. If that fails, nothing changes.
+    """Keep ALSA from loading plugins that load FFmpeg. If this fails, they are loaded as usual.
 
-    Call it before PortAudio is loaded.
+    Call this before PortAudio is loaded.
     """
     if _VARIABLE in os.environ:
         return
@@ -167,7 +167,7 @@ def is_heavy(name: str) -> bool:
 
 
 def wanted(configurations: Iterable[str]) -> bool:
-    """Return True if any of these ALSA configuration texts names a heavy plugin."""
+    """Return True if any of these ALSA configuration files mentions a heavy plugin."""
     return any(is_heavy(text) for text in configurations)
 
 
@@ -183,9 +183,9 @@ Call = Callable[[Callable[[], bool]], Awaitable[bool]]  # runs a blocking call o
 
 
 class DeviceList:
-    """The age of PortAudio's device list, which can be renewed only while no stream is open.
+    """Tracks whether PortAudio's device list is outdated, and renews it when no stream is open.
 
-    For one event loop.
+    Use it on one event loop.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class DeviceList:
         clock: Clock,
     ) -> None:
         """`refresh` makes a new list; it blocks, returns False if a stream is open, and raises
-        AudioError. `before_refresh` closes streams that are idle."""
+        AudioError. `before_refresh` closes idle streams."""
         self._refresh = refresh
         self._before_refresh = before_refresh
         self._clock = clock
@@ -203,19 +203,19 @@ class DeviceList:
         self._made_at = clock.monotonic()
 
     def changed(self) -> None:
-        """Note that a device may have been added or removed."""
+        """Report that a device may have been added or removed."""
         self._news = True
 
     def is_old(self, seconds: float) -> bool:
-        """Return True if the devices changed since the list was made, or it is older than
+        """Return True if devices have changed since the list was made, or it is older than
         `seconds`."""
         return self._news or self._clock.monotonic() - self._made_at >= seconds
 
     async def renew(self, call: Call, *, once: bool = False) -> bool:
-        """Make a new list; return False if a stream is open. Raises the errors of `refresh` and
-        `call`.
+        """Make a new list. Returns False if an open stream prevents this. Raises the errors of
+        `refresh` and `call`.
 
-        With `once`, a failed attempt counts as done and is not repeated.
+        With `once`, a failed attempt is not repeated.
         """
         if self._before_refresh is not None:
             await self._before_refresh()

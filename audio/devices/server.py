@@ -1,7 +1,7 @@
-"""The sound server (PulseAudio, or PipeWire's pulse protocol), queried with a time limit.
+"""Sound server (PulseAudio, or PipeWire's pulse protocol), queried with a time limit.
 
-All calls go through libpulse, which is optional. Without libpulse, the code behaves as if there
-were no server.
+All calls use libpulse, which is optional. Without libpulse, the code behaves as if there were no
+server.
 """
 
 import math
@@ -25,11 +25,11 @@ _CARD = re.compile(r"card(\d+)$")
 
 
 def usb_names(sys: Path = SYS) -> dict[int, str]:
-    """Map the numbers of USB sound cards to stable names, "usb:vendor:product:serial".
+    """Map ALSA's numbers of USB sound cards to stable names such as "usb:vendor:product:serial".
 
-    The serial number is left out if the device has none. Two otherwise equal cards are told apart
-    by their socket, e.g. "usb:0d8c:0014@1-1.3". Read from sysfs; card numbers may change at each
-    boot.
+    The serial number is left out if the device has none. Otherwise identical cards are
+    distinguished by their USB port: "usb:0d8c:0014@1-1.3". Read from sysfs, because card numbers
+    can change at each boot.
     """
     names: dict[int, str] = {}
     sockets: dict[int, str] = {}
@@ -52,7 +52,7 @@ def usb_names(sys: Path = SYS) -> dict[int, str]:
 
 
 def _read(path: Path) -> str:
-    """Return a sysfs attribute's content; "" if the device does not have it."""
+    """Return a sysfs attribute's content, or "" if the device doesn't have the attribute."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -66,12 +66,12 @@ _NO_CARD = -1
 
 
 class NoServer(Exception):
-    """No sound server answers."""
+    """There is no sound server, or it doesn't answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerDevice:
-    """One of the sound server's sources or sinks."""
+    """Source or sink of the sound server."""
 
     name: str
     kind: Kind
@@ -89,7 +89,7 @@ class ServerDevice:
 
 @cache
 def load_pulsectl() -> Any:
-    """Import pulsectl; None if the system has no libpulse."""
+    """Import pulsectl. Returns None if it or libpulse is missing."""
     try:
         import pulsectl
     except (ImportError, OSError, AttributeError):
@@ -106,7 +106,8 @@ def _keep_rate(info: Any, struct: Any) -> None:
 
 
 def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
-    """Return the exceptions raised if the server disappears, refuses a call or does not answer."""
+    """Return pulsectl's exceptions for a server that disappears, rejects a call or doesn't
+    answer."""
     return (
         pulsectl.PulseError,
         pulsectl.PulseDisconnected,
@@ -116,7 +117,7 @@ def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
 
 @contextmanager
 def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
-    """Yield a connected pulsectl.Pulse, usable for `limit_s` seconds on one thread. Blocking.
+    """Yield a connected pulsectl.Pulse, usable for `limit_s` seconds on one thread. Blocks.
 
     Raises NoServer if there is no server, or if it disappears or stops answering inside the block.
     """
@@ -135,7 +136,7 @@ def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
 
 
 def hang_up(pulse: Any) -> None:
-    """Free a connection, even a broken one."""
+    """Close and free a connection, even a broken one."""
     # pulsectl does not disconnect a connection it considers lost, which would leak libpulse's
     # socket.
     _mark(pulse, connected=True)
@@ -143,13 +144,13 @@ def hang_up(pulse: Any) -> None:
 
 
 def _mark(pulse: Any, *, connected: bool) -> None:
-    """Make pulsectl consider the connection open or lost."""
+    """Tell pulsectl whether the connection is still open."""
     pulse.connected = connected
 
 
 class Patience:
-    """A time limit on waiting for the server; without it, pulsectl would wait forever for a hung
-    server."""
+    """Time limit for waiting on the server. Without it, pulsectl would wait forever if the server
+    hangs."""
 
     def __init__(self, pulse: Any, limit_s: float) -> None:
         self._pulse = pulse
@@ -159,7 +160,8 @@ class Patience:
         self._until = math.inf
 
     def poll(self, wanted: list[Any], timeout_s: float) -> int:
-        """Poll for libpulse like poll(2). After the time limit, the connection counts as lost."""
+        """Poll for libpulse like poll(2). After the time limit, the connection is marked as
+        lost."""
         left = self._until - time.monotonic()
         if left <= 0:
             _mark(self._pulse, connected=False)
@@ -168,7 +170,7 @@ class Patience:
 
 
 def _wait_for(wanted: list[Any], seconds: float) -> int:
-    """Wait until one of the pollfd structures has an event and return how many have one."""
+    """Wait until any of the pollfd structures has an event. Returns how many have one."""
     poller = select.poll()
     for entry in wanted:
         poller.register(entry.fd, entry.events)
@@ -206,7 +208,7 @@ def has_server() -> bool:
 
 
 def our_device(kind: Kind) -> ServerDevice | None:
-    """Return the source or sink of this process's newest stream; None without a stream.
+    """Return the source or sink of this process's newest stream, or None if it has no stream.
 
     Blocks for at most ANSWER_S (0.5 s). Raises NoServer.
     """

@@ -1,4 +1,4 @@
-"""Notification of device changes, from the sound server and the kernel."""
+"""Notification of device changes by the sound server and the kernel."""
 
 import asyncio
 import socket
@@ -30,11 +30,11 @@ _SOUND = b"SUBSYSTEM=sound\0"
 
 
 class DeviceWatch:
-    """Reports every change among the audio devices, from the sound server and the kernel.
+    """Reports every change of the audio devices, as seen by the sound server and the kernel.
 
-    Use it as an async context manager on one event loop. It works with only one of the two sources,
-    but then reports fewer changes. If the server dies, DeviceWatch looks for it again at intervals
-    of at most 1 s; the server's end and return count as changes too.
+    Use it as an async context manager on one event loop. If one of the two is unavailable, fewer
+    changes are reported. If the server dies, DeviceWatch tries to reconnect at intervals of at most
+    1 s. The server's end and return count as changes.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class DeviceWatch:
     def listen(self, call: Callable[[], None]) -> Callable[[], None]:
         """Register a callback for changes and return a function that unregisters it.
 
-        The callback runs on the event loop; changes in quick succession are reported once.
+        The callback runs on the event loop. Changes in quick succession are reported once.
         """
         self._calls.append(call)
 
@@ -77,7 +77,8 @@ class DeviceWatch:
         return forget
 
     async def wait_change(self, seen: int, seconds: float | None = None) -> bool:
-        """Wait until `changes` differs from `seen`; False if nothing changed within `seconds`."""
+        """Wait until `changes` differs from `seen`. Returns False if that takes longer than
+        `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 while self.changes == seen:
@@ -87,14 +88,17 @@ class DeviceWatch:
         return True
 
     async def place(self, kind: Kind = "input") -> ServerDevice | None:
-        """Return our newest stream's device; None if the server does not answer within 0.5 s."""
+        """Return the device of this process's newest stream, or None if there is none.
+
+        Also returns None if the server doesn't answer within 0.5 s.
+        """
         try:
             return await asyncio.to_thread(our_device, kind)
         except NoServer:
             return None
 
     def _changed(self) -> None:
-        """Report a change from any thread."""
+        """Report a change. Can be called from any thread."""
         assert self._loop is not None
         if self._telling:
             return
@@ -124,7 +128,8 @@ class DeviceWatch:
 
 
 def _kernel_events() -> socket.socket | None:
-    """Open a socket for the kernel's device events; None if this system does not provide any."""
+    """Open a socket for the kernel's device events. Returns None if the system doesn't provide
+    them."""
     events = None
     try:
         events = socket.socket(
@@ -139,7 +144,7 @@ def _kernel_events() -> socket.socket | None:
 
 
 class _Server:
-    """A thread that listens to the sound server."""
+    """Thread that listens for the sound server's events."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
@@ -152,7 +157,7 @@ class _Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread within _STOP_S (3 s). Blocking."""
+        """Stop the thread, which takes at most _STOP_S (3 s). Blocks."""
         self._stop.set()
         with self._guard:
             if self._pulse is not None:
@@ -172,7 +177,7 @@ class _Server:
             failures += 1
 
     def _listen(self, pulsectl: Any) -> bool:
-        """Listen until the server disappears or `stop` is called; return False if there was no
+        """Listen until the server disappears or `stop` is called. Returns False if there was no
         server."""
         pulse = pulsectl.Pulse("hearth events", connect=False)
         with self._guard:

@@ -1,6 +1,6 @@
-"""Chooses the component that removes Hearth's own voice from the microphone's audio. Pure.
+"""Choice of the component that removes Hearth's own voice from the microphone's audio.
 
-`measure` measures how a microphone hears a loudspeaker; `livekit` cancels the echo.
+`measure` measures how a microphone hears a loudspeaker, and `livekit` cancels the echo.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An echo plan for one microphone and loudspeaker."""
+    """Echo plan for one microphone and loudspeaker."""
 
     kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
@@ -33,9 +33,9 @@ class Plan:
 
 
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
-    """Return True if one of the sound server's sources or sinks belongs to its echo canceller.
+    """Return True if a source or sink of the sound server belongs to the server's echo canceller.
 
-    A loudspeaker's monitor never does, whatever its name is.
+    A loudspeaker's monitor never does, whatever its name.
     """
     if properties.get("device.class") == "monitor" or name.endswith(".monitor"):
         return False
@@ -50,9 +50,9 @@ def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
 def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
     """Choose the echo plan for a microphone and a loudspeaker.
 
-    `extra` says that our canceller is installed. `cancelled_source` says that the microphone is one
-    of the sound server's echo-cancelled sources (see `echo_cancelled`). `path` is the result of
-    measuring this pair; None if it was not measured.
+    `extra` is True if Hearth's own canceller is installed. `cancelled_source` is True if the
+    microphone is one of the sound server's echo-cancelled sources (see `echo_cancelled`). `path` is
+    the measured echo path, or None if it has not been measured.
     """
     if setting == "off":
         return _only_wake_word(
@@ -68,9 +68,11 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
 def choose_meanwhile(
     setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
 ) -> Plan:
-    """Choose as `choose` does, for devices that appear while no canceller is running.
+    """Choose a plan for devices that appear while no canceller is running; arguments as in
+    `choose`.
 
-    A canceller can start only with the process, so the plan is half duplex until the next start.
+    Hearth's canceller can only be started together with the process. If the devices need it, the
+    plan is half duplex until the next start.
     """
     plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
     if plan.kind != "own":

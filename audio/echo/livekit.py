@@ -1,4 +1,5 @@
-"""Echo cancellation, noise suppression and gain with livekit's AudioProcessingModule (WebRTC).
+"""Echo cancellation, noise suppression and gain control with livekit's AudioProcessingModule
+(WebRTC).
 
 The module comes with livekit's wheel and opens no network connection. It processes exactly 10 ms at
 a time, in place.
@@ -36,7 +37,7 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class CleanCounts:
-    """Counts of the microphone's 20 ms frames since the start, by how each was processed."""
+    """Numbers of 20 ms microphone frames since the start, by how they were processed."""
 
     processed: int = 0  # the echo was removed
     bypassed: int = 0  # nothing was played, or no output was open, so there was no echo
@@ -50,11 +51,11 @@ class CleanCounts:
 
 
 class LivekitCleaner:
-    """A Cleaner, and the Reference that it needs.
+    """Implements Cleaner, and the Reference that it needs.
 
-    Echo cancellation delays all sound by 8 ms, noise suppression by 6 ms (both: 14 ms). The number
-    and length of frames do not change, and the delay is the same whether or not anything plays.
-    `played` and `stalled` may be called from another thread; the rest belongs to one thread.
+    Echo cancellation delays all audio by 8 ms, noise suppression by 6 ms (both: 14 ms). The number
+    and length of frames don't change, and the delay is the same whether or not anything is playing.
+    `played` and `stalled` can be called from another thread; everything else belongs to one thread.
     """
 
     def __init__(
@@ -65,9 +66,10 @@ class LivekitCleaner:
         automatic_gain: bool = False,
         block_ms: int = BLOCK_MS,
     ) -> None:
-        """`block_ms` is the length of the microphone's blocks, in which frames arrive together.
+        """`block_ms` is the length of the microphone's blocks, each of which contains several
+        frames.
 
-        Raises InputUnusable if the extra is not installed or does not work on this machine.
+        Raises InputUnusable if livekit is not installed or doesn't work on this machine.
         """
         self._echo = _Module(echo_cancellation=True) if echo else None
         tidy = noise_suppression or automatic_gain
@@ -84,7 +86,7 @@ class LivekitCleaner:
 
     @property
     def counts(self) -> CleanCounts:
-        """The counts so far. May be read from any thread."""
+        """Counts so far. Can be read from any thread."""
         return CleanCounts(
             processed=self._processed,
             bypassed=self._bypassed,
@@ -103,14 +105,14 @@ class LivekitCleaner:
             self._played.put(pcm, rate)
 
     def stalled(self, seconds: float) -> None:
-        """Note that the device was silent for `seconds` before the next block. Never blocks."""
+        """Report that the device was silent for `seconds` before the next block. Never blocks."""
         if self._echo is not None:
             self._played.stall(seconds)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame without Hearth's own voice and with the same length. Never raises.
+        """Return the frame without Hearth's own voice, at the same length. Never raises.
 
-        Input that is not one frame (FRAME_BYTES), or that the library refuses, is returned
+        Input that isn't one frame (FRAME_BYTES), or that the library rejects, is returned
         unchanged.
         """
         try:
@@ -126,7 +128,6 @@ class LivekitCleaner:
             return pcm
 
     def restart(self) -> None:
-        """Start over after the microphone was opened again."""
         self._played.restart()
         self._restart()
 
@@ -175,7 +176,7 @@ class LivekitCleaner:
         return self._quieter(cleaned, _OURS_GAIN if ours else 1.0)
 
     def _quieter(self, pcm: bytes, gain: float) -> bytes:
-        """Scale the frame to `gain`, ramping from the previous gain to avoid a click."""
+        """Scale the frame to `gain`, with a ramp from the previous gain to avoid a click."""
         before, self._gain = self._gain, gain
         if before == gain == 1.0:
             return pcm
@@ -184,7 +185,7 @@ class LivekitCleaner:
 
 
 class _Module:
-    """An AudioProcessingModule that processes whole 20 ms frames."""
+    """AudioProcessingModule that processes whole 20 ms frames."""
 
     def __init__(self, **switches: bool) -> None:
         try:
@@ -200,7 +201,7 @@ class _Module:
         self.renew()
 
     def renew(self) -> None:
-        """Replace the module, which forgets everything that it has learned."""
+        """Replace the module by a new one, which has to learn the echo path again."""
         self._module: Any = self._make()
 
     def process(self, pcm: bytes, reference: bytes | None = None) -> bytes:
@@ -253,13 +254,13 @@ _MEMORY = 0.02  # weight of one frame in the running mean of the echo's power: 1
 
 
 class Residual:
-    """Decides for each frame whether it contains only Hearth's own voice."""
+    """Decides for each cleaned frame whether it contains only the rest of Hearth's own voice."""
 
     def __init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the echo path because it may have changed."""
+        """Forget the echo path, because it may have changed."""
         self._learning, self._learned = _LEARNING, _LEARNED
         self._again = False  # the path is being relearned
         self._watched = 0  # frames left to watch
@@ -270,11 +271,12 @@ class Residual:
         self._recent: deque[bool] = deque(maxlen=_RECENT)
 
     def moved(self, *, opened: bool = False) -> None:
-        """Note that the output was held up, or `opened` again: the path is the same or a little
-        longer.
+        """Report that the output stalled or, with `opened`, was reopened: the echo may come a
+        little later.
 
-        Without this pause in trust, the canceller's adjustment was mistaken for a person in 6 of 24
-        openings that differed by up to 15 ms; with it, in none.
+        After this, the canceller is not trusted for a moment. Otherwise its adjustment was mistaken
+        for a person in 6 of 24 reopenings that changed the delay by up to 15 ms; with the pause, in
+        none.
         """
         if self._learned <= 0 or self._learning <= 0:
             self._again = True
@@ -293,17 +295,17 @@ class Residual:
         return len(self._downs) == _LOOK and sum(self._downs) < _SOME
 
     def renewed(self) -> None:
-        """Note that the canceller was replaced because it had lost the path."""
+        """Report that the canceller was replaced because it had lost the echo path."""
         self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
         self._watched = 0
         self._downs.clear()
 
     def judge(self, heard: float, left: float, playing: bool) -> bool:
-        """Return True if the frame contains only Hearth's own voice, and so neither speech nor a
-        wake word.
+        """Return True if the frame contains only Hearth's own voice, so that it can't be speech or
+        a wake word.
 
         `heard` and `left` are the mean squares (int16) of the microphone's frame before and after
-        cleaning. `playing` says that this frame's reference is not silence.
+        cleaning. `playing` is True if the frame's reference isn't silent.
         """
         self._tail = _TAIL if playing else max(0, self._tail - 1)
         if not self._tail:
@@ -325,7 +327,8 @@ class Residual:
         return not self._stays
 
     def _learn(self, down: bool, playing: bool) -> bool:
-        """Count an audible frame, reduced or not; True while the canceller is not yet trusted."""
+        """Count an audible frame, reduced or not. Returns True while the canceller isn't trusted
+        yet."""
         if self._watched and playing:
             self._watched -= 1
             self._downs.append(down)

@@ -1,7 +1,7 @@
-"""Measurement of how a microphone hears a loudspeaker, by playing a chirp.
+"""Measurement of how a microphone hears a loudspeaker, with a chirp.
 
-The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording and raises
-it by 30 dB over the noise. Half a second of silence before and after the chirp gives the noise
+The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording, with a
+gain of 30 dB over the noise. Half a second of silence before and after the chirp shows the noise
 level.
 """
 
@@ -66,7 +66,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EchoPath:
-    """The result of measuring a microphone and a loudspeaker."""
+    """Measured echo path from a loudspeaker to a microphone."""
 
     # echo: to be cancelled. apart: inaudible (headphones, another room). cancels: a short piece
     # comes through, then nothing, because the device cancels it. deaf: closed while the loudspeaker
@@ -82,7 +82,8 @@ class EchoPath:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
-        """Restore the result of `to_dict`; None if it is not valid, or not any more."""
+        """Restore the result of `to_dict`. Returns None if it is invalid, for example in an
+        outdated format."""
         try:
             kind = kept["kind"]
             figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))
@@ -92,7 +93,7 @@ class EchoPath:
 
 
 def chirp() -> NDArray[np.int16]:
-    """Make the test signal: silence, the chirp, silence. int16, shape (n,), 16 kHz."""
+    """Return the test signal: silence, the chirp, silence. int16, shape (n,), 16 kHz."""
     t = np.arange(round(CHIRP_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
     slope = (_HIGHEST_HZ - _LOWEST_HZ) / CHIRP_SECONDS
     wave = np.sin(2 * np.pi * (_LOWEST_HZ * t + slope * t**2 / 2))
@@ -102,12 +103,13 @@ def chirp() -> NDArray[np.int16]:
 
 
 def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
-    """Judge a recording that began when `played` (from `chirp`) was handed over.
+    """Determine the echo path from a recording that began when `played` (from `chirp`) was passed
+    to the player.
 
     Both are int16, shape (n,), 16 kHz. The recording should be longer than `played` by
     MOST_DELAY_SECONDS (0.8 s). Raises ValueError if it is shorter than `played`, and InputUnusable
-    if it says nothing about the path: the microphone was muted from the start or fell silent, or
-    other sounds could have hidden an echo.
+    if it shows nothing about the path: the microphone was muted or fell silent, or other sounds
+    could have hidden an echo.
     """
     if len(recorded) < len(played):
         raise ValueError("the recording is shorter than what was played")
@@ -149,11 +151,11 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
 
 
 async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
-    """Play the chirp and judge how `frames`, from an open microphone, recorded it.
+    """Play the chirp and determine the echo path from `frames`, which come from an open microphone.
 
-    Takes about 2.5 s, in which nothing else may play. The device of `player` should be open,
-    because the time to open it counts as delay. Raises what `player`, `frames` and `analyse` raise,
-    and DeviceLost if the frames end.
+    Takes about 2.5 s, during which nothing else may play. The player's device should already be
+    open, because the time to open it would count as delay. Raises the errors of `player`, `frames`
+    and `analyse`, and DeviceLost if the frames end.
     """
     played = chirp()
     wanted = len(played) + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -186,7 +188,8 @@ class _Found:
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """Find a part of the chirp in the recording by its matched filter; None if it is missing."""
+    """Find part of the chirp in the recording with its matched filter. Returns None if it is
+    missing."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -204,7 +207,8 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
 
 
 def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
-    """Apply the matched filter for `piece`; return its output and its noise level (sigma)."""
+    """Apply the matched filter for `piece`. Returns its output and the output's noise level
+    (sigma)."""
     size = 1 << (len(heard) + len(piece)).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
     filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
@@ -212,14 +216,18 @@ def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
 
 
 def _least(heard: Floats, sound: Floats, part: slice) -> float:
-    """Return the least level at which this part of the chirp would have been found in the noise."""
+    """Return the lowest level at which this part of the chirp would have been found in the
+    noise."""
     piece = sound[part]
     _, sigma = _filter(heard, piece)
     return _FOUND * sigma / float(np.sum(piece**2))
 
 
 def _by_pieces(heard: Floats) -> list[float]:
-    """Return the RMS of each window of _END_SECONDS; the device's reaction time is unknown."""
+    """Return the RMS of each window of _END_SECONDS.
+
+    Windows are used because it is unknown how fast the device reacts.
+    """
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
     last = max(0, len(heard) - size)
     return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]
@@ -239,10 +247,11 @@ def _db(share: float) -> float:
 
 
 def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]:
-    """Return the active ports' names; "" for a device without a port or not on the server.
+    """Return the names of both devices' active ports, or "" for a device that has no port or isn't
+    the server's.
 
     Blocks for at most 0.5 s. Raises InputUnusable if a device belongs to the server and the server
-    does not answer.
+    doesn't answer.
     """
     devices = (microphone, loudspeaker)
     if all(device.backend != "server" for device in devices):
@@ -273,7 +282,7 @@ _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A microphone and a loudspeaker of this machine with their current ports."""
+    """Microphone and loudspeaker of this machine, with their active ports."""
 
     input: DeviceInfo
     output: DeviceInfo
@@ -283,7 +292,7 @@ class Pair:
 
     @property
     def obstacle(self) -> str:
-        """A sentence on why the pair cannot be measured now; "" if it can."""
+        """A sentence that explains why the pair can't be measured now, or "" if it can."""
         if self.input.monitor:
             return f"{self.input.name} is no microphone: it records what a loudspeaker plays."
         for device in (self.input, self.output):
@@ -294,7 +303,7 @@ class Pair:
 
     @property
     def names(self) -> tuple[str, int | None, str]:
-        """Names that identify this pair, the same after a reboot."""
+        """Names that identify the pair, and stay the same after a reboot."""
         return (
             _with_port(self.input.name, self.input_port),
             self.channel,
@@ -303,7 +312,7 @@ class Pair:
 
 
 def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> Pair:
-    """Find the devices with these names; "default" is the system's default. Blocking.
+    """Find the devices with these names, where "default" is the system's default. Blocks.
 
     Raises InputUnusable.
     """
@@ -312,11 +321,10 @@ def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> 
 
 
 async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
-    """Open both devices, play the chirp and close both, within LIMIT_S (6.5 s) plus the time to
-    close.
+    """Open both devices, measure their echo path, and close them.
 
-    `lead_in_ms` is silence for a loudspeaker that sleeps. Raises InputUnusable or DeviceLost if the
-    measurement gave no result.
+    Takes at most LIMIT_S (6.5 s) plus the time to close. `lead_in_ms` is silence played first, for
+    a loudspeaker that has to wake up. Raises InputUnusable or DeviceLost if the measurement fails.
     """
     if pair.obstacle:
         raise InputUnusable(pair.obstacle)
@@ -345,10 +353,10 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
 
 
 async def _measure(microphone: SteadyMicrophone, speaker: Speaker) -> EchoPath:
-    """Repeat the measurement until one recording has no gaps or two agree.
+    """Repeat the measurement until a recording has no gaps or two results agree.
 
-    A recording with gaps can mislead, because a device that cancels echo starts over after each
-    gap.
+    A recording with gaps can be misleading, because a device that cancels echo starts over after
+    each gap.
     """
     player = speaker.stream("voice")
     await player.play(_OPENING, SAMPLE_RATE)

@@ -1,18 +1,19 @@
-"""Audio that the loudspeaker played, cut to the microphone's frames.
+"""Reference for the echo canceller: the audio that the loudspeaker played, cut into the
+microphone's frames.
 
 Two clocks meet here: the loudspeaker's thread adds blocks, and the microphone's side takes one
-frame for each frame that it recorded. Both sides are counted in samples, not timed; the number of
-samples between them (the fill) is the only state. Running streams keep their relative position
-apart from clock drift. So the fill is left alone while it stays within a band, is moved by single
-samples during pauses if it drifts out of the band, and is set again after a stream broke. The
-canceller follows smaller drifts by itself (measured: 200 ppm cost it 3 dB of 48).
+frame for each frame that it recorded. Neither side is timed; both are counted in samples, and the
+number of samples between them (the fill) is the only state. Apart from clock drift, running streams
+keep their relative position. So the fill is left alone while it stays within a band. If it drifts
+out of the band, it is corrected by single samples during pauses. After a stream was interrupted, it
+is set again. The canceller itself follows smaller drifts (measured: 200 ppm cost it 3 dB of 48).
 
-Silence that the device produced because this process was late is added too. Without it, all later
-audio would be heard later than it was counted.
+Silence that the device produced because this process was late is added too. Otherwise all later
+audio would be heard later than its sample count says.
 
-The echo canceller finds the delay by itself, up to about half a second, but the reference must come
-before its echo (measured: 5 ms before is enough, 0 ms is not). That lead comes from the
-loudspeaker's latency, so the fill is kept as small as the blocks of both sides allow.
+The echo canceller finds the delay itself, up to about half a second, but the reference must be
+ahead of its echo (measured: 5 ms is enough, 0 ms is not). It is ahead because of the loudspeaker's
+latency, so the fill is kept as small as the block sizes of both sides allow.
 """
 
 from collections import deque
@@ -54,7 +55,7 @@ _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 
 
 class PlayedSound:
-    """A bounded buffer of played audio, read at the microphone's pace.
+    """Bounded buffer of played audio, read at the microphone's pace.
 
     `put` and `stall` are for the loudspeaker's thread, everything else is for the microphone's.
     """
@@ -82,19 +83,23 @@ class PlayedSound:
         return self.opened + self.stalls + self._late
 
     def put(self, pcm: bytes, rate: int) -> None:
-        """Add a block of mono int16 at `rate` Hz. Any thread; never blocks."""
+        """Add a block of mono int16 at `rate` Hz. Can be called from any thread and never
+        blocks."""
         self._put_rate = rate
         self._blocks.append((pcm, rate))
 
     def stall(self, seconds: float) -> None:
-        """Note that the output was silent for `seconds` before the next block. Any thread; never
-        blocks."""
+        """Report that the output was silent for `seconds` before the next block.
+
+        Can be called from any thread and never blocks.
+        """
         if silence := bytes(2 * round(min(seconds, _LONGEST_STALL_S) * self._put_rate)):
             self._blocks.append((silence, self._put_rate))
         self.stalls += 1
 
     def take(self) -> Samples | None:
-        """Return the next frame (int16, shape (320,), 16 kHz); silence if nothing played.
+        """Return the next frame (int16, shape (320,), 16 kHz), which is silence if nothing was
+        played.
 
         Returns None while no output is open.
         """
@@ -116,7 +121,7 @@ class PlayedSound:
         return frame
 
     def restart(self) -> None:
-        """Start over after the microphone was opened again; its frames have a new position."""
+        """Start over after the microphone was reopened, because its frames have a new position."""
         self._blocks.clear()
         self._close()
 
@@ -136,7 +141,7 @@ class PlayedSound:
         self._worsts: deque[int] = deque(maxlen=_SURE)  # the same including hiccups
 
     def _drain(self) -> bool:
-        """Move newly added blocks to the buffer; return False if there were none."""
+        """Move newly added blocks to the buffer. Returns False if there were none."""
         pieces = [self._sound]
         while self._blocks:
             pieces.append(self._at_our_rate(*self._blocks.popleft()))
@@ -163,7 +168,8 @@ class PlayedSound:
         return resampled
 
     def _begin(self) -> None:
-        """Place the first frame at the newest sound minus the initial fill."""
+        """Set the fill to its initial value, so that the next frame is that far behind the newest
+        audio."""
         self._open = True
         self._windows = 0
         self._forget()
@@ -181,7 +187,7 @@ class PlayedSound:
         return np.concatenate([frame, _SILENCE[len(frame) :]])
 
     def _watch(self, *, silent: bool) -> None:
-        """Check the remaining fill and correct it if needed."""
+        """Check the remaining fill and correct it if necessary."""
         self._fills.append(self._fill)
         if silent and len(self._fills) % _NUDGE_EVERY == 0:
             # During a pause only: the canceller would take it for a loudspeaker that moved.
@@ -197,7 +203,8 @@ class PlayedSound:
         self._move(-1 if min(self._leasts) > _HIGHEST else 1)
 
     def _judge(self, least: int, worst: int) -> None:
-        """End a window: the fill was at least `worst`, and at least `least` apart from hiccups."""
+        """End a window. `worst` is its lowest fill, and `least` the lowest without brief
+        hiccups."""
         self._windows += 1
         self._fills.clear()
         self._leasts.append(least)
@@ -216,7 +223,8 @@ class PlayedSound:
                 self._left = min(self._left + step, _MOST_LEFT)
 
     def _move(self, samples: int) -> None:
-        """Change the fill: negative drops audio, positive adds silence or repeats one sample."""
+        """Change the fill. A negative number drops audio; a positive one adds silence or repeats a
+        sample."""
         self._fill += samples
         if samples < 0:
             self._sound = self._sound[-samples:]

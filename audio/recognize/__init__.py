@@ -1,6 +1,6 @@
-"""Speech recognition on the device.
+"""Local speech recognition.
 
-`protocol` has the interfaces. `sphinx` is the built-in English recogniser, which works with a
-grammar (`network`) or freely. `folder` loads vosk and sherpa-onnx models. `steady_noise` reduces
+`protocol` contains the interfaces. `sphinx` is the built-in English recogniser, which works with or
+without a grammar (`network`). `folder` loads vosk and sherpa-onnx models. `steady_noise` reduces
 noise.
 """

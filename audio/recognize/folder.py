@@ -1,4 +1,5 @@
-"""Recognisers loaded from a model folder (vosk or sherpa-onnx), and their languages."""
+"""Recognisers loaded from a model folder (vosk or sherpa-onnx), and the languages they
+recognise."""
 
 import importlib
 import json
@@ -17,7 +18,7 @@ from audio.recognize.protocol import Recognizer, plain_words
 def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
     """Load a vosk or sherpa-onnx model. `languages` are the wanted languages, at least one.
 
-    Raises InputUnusable if the folder contains no such model or its package is not installed.
+    Raises InputUnusable if the folder contains no such model or its package isn't installed.
     """
     if not folder.is_dir():
         raise InputUnusable(f"The speech model folder {folder} does not exist; correct its path.")
@@ -33,9 +34,10 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 
 
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the wanted languages in a folder's name ("vosk-model-small-es-0.42"), else the first.
+    """Return the wanted languages that appear in a folder's name, otherwise the first wanted one.
 
-    The name is the only evidence: the files inside do not state the language in a common format.
+    An example is "vosk-model-small-es-0.42". Only the name is used, because there is no common
+    format in which the model files state their language.
     """
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)
@@ -46,7 +48,10 @@ _PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms, so that other threads run in bet
 
 
 class VoskRecognizer:
-    """A vosk model, loaded immediately (0.1 to 2 GB of memory). Uses the API of vosk 0.3.45."""
+    """Recogniser with a vosk model, which is loaded immediately (0.1 to 2 GB of memory).
+
+    Uses the API of vosk 0.3.45.
+    """
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
         """`languages` are the model's languages. Raises InputUnusable."""
@@ -60,7 +65,6 @@ class VoskRecognizer:
         self.languages = languages  # codes of the model's languages
 
     def transcribe(self, pcm: bytes) -> str:
-        """Recognise free text in 16 kHz mono int16; "" if nothing was understood."""
         decoder = self._make(self._model, SAMPLE_RATE)
         texts = [
             decoder.Result()
@@ -72,7 +76,7 @@ class VoskRecognizer:
 
 
 def is_vosk_model(folder: Path) -> bool:
-    """Return True if the folder has the layout of vosk models, new or old."""
+    """Return True if the folder has the old or new layout of vosk models."""
     return (folder / "am" / "final.mdl").is_file() or (folder / "final.mdl").is_file()
 
 
@@ -92,12 +96,13 @@ _TAIL_S = (
 
 
 class SherpaRecognizer:
-    """A sherpa-onnx model, loaded immediately. Uses the API of sherpa-onnx 2.0.
+    """Recogniser with a sherpa-onnx model, which is loaded immediately. Uses the API of sherpa-onnx
+    2.0.
 
-    The files show the kind of model. Encoder, decoder and joiner make a transducer (a streaming one
-    if the folder's name contains "streaming"), encoder and decoder make Whisper, and preprocess,
-    encode and two decoders make Moonshine. A single file is SenseVoice or NeMo CTC, depending on
-    the folder's name.
+    The model type follows from the files. An encoder, a decoder and a joiner are a transducer (a
+    streaming one if the folder's name contains "streaming"), an encoder and a decoder are Whisper,
+    and preprocess, encode and two decode files are Moonshine. A single file is SenseVoice or NeMo
+    CTC, depending on the folder's name.
     """
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
@@ -114,7 +119,6 @@ class SherpaRecognizer:
             ) from error
 
     def transcribe(self, pcm: bytes) -> str:
-        """Recognise free text in 16 kHz mono int16; "" if nothing was understood."""
         samples = np.frombuffer(pcm, dtype="<i2").astype(np.float32) / 32768
         if not samples.size:
             return ""
@@ -130,7 +134,8 @@ class SherpaRecognizer:
         return plain_words(self._model.get_result(stream))
 
     def _load(self, sherpa: Any, folder: Path) -> Any:
-        """Make the recogniser for the files found. Raises ValueError if no kind fits."""
+        """Create the recogniser for the files found. Raises ValueError if they match no
+        model type."""
         offline = sherpa.OfflineRecognizer
         common = {"tokens": _file(folder, "tokens", ".txt"), "num_threads": _THREADS}
         parts = {name: _file(folder, name) for name in ("encoder", "decoder", "joiner")}
@@ -163,7 +168,7 @@ def is_sherpa_model(folder: Path) -> bool:
 
 
 def _file(folder: Path, part: str, suffix: str = ".onnx") -> str:
-    """Find the file of one model part, preferably int8; "" if there is none.
+    """Find the file of a model part, preferably the int8 version. Returns "" if there is none.
 
     Examples of names: encoder-epoch-99-avg-1.int8.onnx, tiny-encoder.onnx, tokens.txt.
     """

@@ -1,9 +1,9 @@
-"""Build a minimal word network from a speech grammar.
+"""Conversion of a speech grammar into a minimal word network.
 
-pocketsphinx makes a network from a grammar by itself, but copies a rule to each place that names it
-and keeps a table of 3 kB for each state: 3,500 states and 17,000 arcs for a house's grammar. Here,
-places that can be followed by the same words share a state, which gives some 450 states and 1,600
-arcs. The weights are those of pocketsphinx, so the best path is the same.
+pocketsphinx can convert a grammar itself, but it copies a rule to each place where it is used, and
+needs a 3 kB table per state: a typical house's grammar gives 3,500 states and 17,000 arcs. Here,
+positions that can be followed by the same words share a state, which gives about 450 states and
+1,600 arcs. The weights are the same as in pocketsphinx, and so is the best path.
 """
 
 import re
@@ -25,8 +25,8 @@ _FILE = "en-us/cmudict-en-us.dict"  # one line for each pronunciation: "a AH", "
 def readings(words: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Look up the pronunciations of these words, in the dictionary's order.
 
-    Each is a string of phones separated by spaces; unknown words are left out. Reads the file once,
-    which takes 50 ms.
+    Each pronunciation is a string of phones separated by spaces. Unknown words are left out. Reads
+    the dictionary file once, which takes 50 ms.
     """
     wanted = {word.encode() for word in words}
     found = dict[bytes, list[bytes]]()
@@ -52,7 +52,7 @@ _Arcs = dict[tuple[str, int], float]  # (word or "" for none, next state) -> wei
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A step through the network."""
+    """Transition between two states of the network."""
 
     source: int  # state
     target: int  # state
@@ -62,7 +62,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network of valid sentences: every path from `start` to `final`."""
+    """Word network of valid sentences, each of which is a path from `start` to `final`."""
 
     start: int  # state
     final: int  # state
@@ -73,11 +73,11 @@ class Network:
 
 
 def network_of(jsgf: str) -> Network:
-    """Build the network of the one public rule.
+    """Build the network of a grammar's one public rule.
 
-    Of the JSpeech Grammar Format it supports words, rules, groups, alternatives, `[optional]` parts
-    and `+`. Raises ValueError if the grammar uses anything else, if a rule is missing or refers to
-    itself, or if something that may be empty is repeated.
+    Supports the words, rules, groups, alternatives, `[optional]` parts and `+` of the JSpeech
+    Grammar Format. Raises ValueError if the grammar uses anything else, if a rule is missing or
+    refers to itself, or if something that can be empty is repeated.
     """
     public, rules = _rules(jsgf)
     states = _States()
@@ -86,7 +86,7 @@ def network_of(jsgf: str) -> Network:
 
 
 class _States:
-    """The states made so far. States with the same arcs are merged."""
+    """States created so far. States with the same arcs are merged."""
 
     final = 0
 
@@ -95,7 +95,7 @@ class _States:
         self._known: dict[frozenset[tuple[tuple[str, int], float]], int] = {}
 
     def of(self, arcs: _Arcs) -> int:
-        """Return the state with these arcs."""
+        """Return the state with these arcs, which is created if necessary."""
         closed = self._closed(arcs)
         key = frozenset(closed.items())
         if key not in self._known:
@@ -104,16 +104,16 @@ class _States:
         return self._known[key]
 
     def fresh(self) -> int:
-        """Add a state whose arcs are set later, with `tell`."""
+        """Add a state whose arcs are set later with `tell`."""
         self._arcs.append({})
         return len(self._arcs) - 1
 
     def tell(self, state: int, arcs: _Arcs) -> None:
-        """Set the arcs of a fresh state."""
+        """Set the arcs of a state that `fresh` has added."""
         self._arcs[state] = self._closed(arcs)
 
     def arcs_from(self, start: int) -> Iterator[Arc]:
-        """Yield all arcs that can be reached."""
+        """Yield all arcs that can be reached from `start`."""
         seen, waiting = {start}, [start]
         while waiting:
             state = waiting.pop()
@@ -124,7 +124,7 @@ class _States:
                     waiting.append(target)
 
     def _closed(self, arcs: _Arcs) -> _Arcs:
-        """Add a direct step for each chain of steps without a word."""
+        """Add a direct arc for each chain of arcs without a word."""
         closed = dict(arcs)
         for (word, target), weight in arcs.items():
             if not word:
@@ -134,7 +134,8 @@ class _States:
 
 
 class _Weaver:
-    """Makes states from rules, last word first, because a state needs the states that follow it."""
+    """Builds states from rules, last word first, because a state needs the states that
+    follow it."""
 
     def __init__(self, rules: Mapping[str, list[str]], states: _States) -> None:
         self._rules = rules
@@ -143,7 +144,7 @@ class _Weaver:
         self._open: list[str] = []  # rules in progress
 
     def rule(self, name: str, after: int) -> _Arcs:
-        """Return the arcs that begin a rule followed by the state `after`."""
+        """Return the first arcs of a rule that is followed by the state `after`."""
         made = self._made.get((name, after))
         if made is None:
             if name not in self._rules:
@@ -160,8 +161,10 @@ class _Weaver:
     def _alternatives(
         self, tokens: list[str], start: int, end: int, after: int, *, optional: bool = False
     ) -> _Arcs:
-        """Return the arcs of tokens[start:end]: alternatives of equal weight, and none if
-        `optional`."""
+        """Return the first arcs of tokens[start:end]: alternatives of equal weight.
+
+        If `optional`, skipping them all is another alternative.
+        """
         bars = [at for at, depth in _depths(tokens, start, end) if not depth and tokens[at] == "|"]
         edges = [start - 1, *bars, end]
         share = 1 / (len(edges) - 1 + optional)
@@ -171,7 +174,7 @@ class _Weaver:
         return arcs
 
     def _sequence(self, tokens: list[str], start: int, end: int, after: int) -> _Arcs:
-        """Return the arcs of tokens[start:end], built from the last token to the first."""
+        """Return the first arcs of tokens[start:end], built from the last token to the first."""
         if start == end:
             raise ValueError("an alternative is empty")
         arcs: _Arcs = {}
@@ -189,7 +192,7 @@ class _Weaver:
         return arcs
 
     def _item(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """Return the arcs of a word, rule or group, whose tokens are `first` to `last`
+        """Return the first arcs of a word, rule or group, whose tokens are `first` to `last`
         inclusive."""
         token = tokens[first]
         if token in "([":
@@ -199,7 +202,7 @@ class _Weaver:
         return {(token, after): 1.0}
 
     def _repeated(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """Return the arcs of a repeated item; each time, ending and repeating are equally
+        """Return the first arcs of a repeated item. Each time, stopping and repeating are equally
         likely."""
         behind = self._states.fresh()
         arcs = self._item(tokens, first, last, behind)
@@ -210,13 +213,14 @@ class _Weaver:
 
 
 def _add(arcs: _Arcs, more: _Arcs, share: float) -> None:
-    """Add arcs with a share of their weight; of two equal arcs, the higher weight wins."""
+    """Add arcs with their weight multiplied by `share`. Of two equal arcs, the higher weight is
+    kept."""
     for key, weight in more.items():
         arcs[key] = max(arcs.get(key, 0.0), share * weight)
 
 
 def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
-    """Return the public rule's name, and each rule's tokens by name."""
+    """Return the public rule's name, and a dict from each rule's name to its tokens."""
     header = _HEADER.match(jsgf)
     at, end = header.end() if header else 0, len(jsgf.rstrip())
     public, rules = "", dict[str, list[str]]()
@@ -236,7 +240,8 @@ def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield each position and the number of brackets open there."""
+    """Yield each position with the number of brackets open there. Raises ValueError if they don't
+    match."""
     depth = 0
     for at in range(start, end):
         depth -= tokens[at] in ")]"
@@ -249,7 +254,8 @@ def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def _opening(tokens: list[str], start: int, last: int) -> int:
-    """Return the position where the item with its last token at `last` begins."""
+    """Return the position at which the item ending at `last` begins. Raises ValueError if there is
+    none."""
     depth = 0
     for at in range(last, start - 1, -1):
         depth += (tokens[at] in ")]") - (tokens[at] in "([")

@@ -1,4 +1,4 @@
-"""Protocols of speech recognisers: free, with a grammar, with a time limit, and for digits."""
+"""Interfaces of speech recognisers: free, with a grammar, with a time limit, and for digits."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,15 +7,16 @@ from typing import Protocol, runtime_checkable
 
 
 class Recognizer(Protocol):
-    """Turns a turn's audio into text. Blocking: call it from a worker thread."""
+    """Converts speech to text. Its methods block, so call them from a worker thread."""
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that it recognises, e.g. ("en",)."""
+        """Codes of the languages that it recognises, such as ("en",)."""
         ...
 
     def transcribe(self, pcm: bytes) -> str:
-        """Transcribe free speech in 16 kHz mono int16; lower case, "" if nothing was recognised.
+        """Transcribe free speech in 16 kHz mono int16. Returns lower case, or "" if nothing was
+        recognised.
 
         Raises AudioError.
         """
@@ -24,7 +25,7 @@ class Recognizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A speech grammar, and the pronunciations of words outside the dictionary."""
+    """Speech grammar, with the pronunciations of words that are not in the dictionary."""
 
     jsgf: str  # JSpeech Grammar Format, one public rule
     pronunciations: Mapping[str, Sequence[str]] = field(default_factory=dict)  # word -> phones
@@ -32,7 +33,7 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class HeardWord:
-    """A recognised word and its position."""
+    """Recognised word and its position."""
 
     text: str
     start: int  # samples from the start of the sound
@@ -44,7 +45,7 @@ class HeardWord:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """The words that a recogniser found in the audio."""
+    """Words recognised in the audio."""
 
     words: tuple[HeardWord, ...]  # in order, without silence and noise
 
@@ -55,48 +56,50 @@ class Decoding:
 
 @runtime_checkable
 class GrammarRecognizer(Recognizer, Protocol):
-    """A recogniser that also accepts a grammar. Not thread-safe: use a single worker thread."""
+    """Recogniser that also accepts a grammar. Not thread-safe: use a single worker thread."""
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """List the words that are not in its dictionary, once each and in order."""
+        """Return the words that are not in the dictionary, in order and without duplicates."""
         ...
 
     def prepare(self, grammar: Grammar) -> None:
-        """Set the grammar for all further calls. Raises InputUnusable if it cannot be built."""
+        """Set the grammar for all further calls. Raises InputUnusable if it can't be built."""
         ...
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Find the best path through the grammar; no words if nothing fits."""
+        """Find the best path through the grammar. The result has no words if nothing matches."""
         ...
 
     def decode_freely(self, pcm: bytes) -> Decoding:
-        """Recognise the audio without the grammar; `fit` is always 0."""
+        """Recognise the audio without the grammar. `fit` is always 0."""
         ...
 
     def phones(self, word: str) -> tuple[str, ...]:
-        """Return the word's first pronunciation; () if it has none."""
+        """Return the word's first pronunciation, or () if it has none."""
         ...
 
 
 @runtime_checkable
 class PunctualRecognizer(Recognizer, Protocol):
-    """A recogniser with a time limit. Not thread-safe: use one worker thread."""
+    """Recogniser with a time limit. Not thread-safe: use a single worker thread."""
 
     def finish_within(self, seconds: float) -> None:
-        """Set the time limit for all further calls, which raise TookTooLong when it is exceeded."""
+        """Set a deadline, in seconds from now. Further calls raise TookTooLong when it has
+        passed."""
         ...
 
 
 @runtime_checkable
 class DigitRecognizer(Recognizer, Protocol):
-    """A recogniser that can listen for digits only. Not thread-safe: use a single worker thread.
+    """Recogniser that can listen for digits only. Not thread-safe: use a single worker thread.
 
-    Limited to ten words, it hears digits in many other sounds. Use it for a secret that is then
-    compared, never for words that have an effect by themselves.
+    Because it knows only ten words, it hears digits in many other sounds. Use it for a secret that
+    is compared afterwards, never for words that take effect by themselves.
     """
 
     def spell(self, pcm: bytes) -> str:
-        """Recognise number words in 16 kHz mono int16, such as "one two three four"; "" for none.
+        """Recognise digits in 16 kHz mono int16, such as "one two three four". Returns "" if there
+        are none.
 
         Neither the audio nor the words are kept.
         """

@@ -1,4 +1,4 @@
-"""English speech recognition with pocketsphinx, with a grammar or with its language model."""
+"""English speech recognition with pocketsphinx, using a grammar or its language model."""
 
 import math
 import re
@@ -19,10 +19,10 @@ from audio.recognize.protocol import Decoding, Grammar, HeardWord
 def add_network(
     decoder: Any, search: str, jsgf: str, pronunciations: Mapping[str, Sequence[str]]
 ) -> None:
-    """Add the grammar to the decoder as the search `search`, without activating it.
+    """Add the grammar to the decoder as the search named `search`, without activating it.
 
-    `pronunciations` are those of words outside the dictionary. Raises InputUnusable if the grammar
-    cannot be read, or has a word without a pronunciation.
+    `pronunciations` are for words that are not in the dictionary. Raises InputUnusable if the
+    grammar can't be parsed or contains a word without a pronunciation.
     """
     try:
         network = network_of(jsgf)
@@ -45,7 +45,8 @@ def _add_words(decoder: Any, network: Network, pronunciations: Mapping[str, Sequ
 
 
 def _steps(network: Network) -> tuple[int, int, list[tuple[int, int, float] | tuple[object, ...]]]:
-    """Convert to the arguments of `create_fsg`, in which a step without a word has three parts."""
+    """Return the arguments of `create_fsg`, in which an arc without a word has only three
+    elements."""
     return (
         network.start,
         network.final,
@@ -89,9 +90,10 @@ class _Segment:
 
 
 class SphinxRecognizer:
-    """pocketsphinx 5 with the en-us model from its wheel. One thread at a time.
+    """Recogniser with pocketsphinx 5 and the en-us model from its wheel. Use it on one thread at a
+    time.
 
-    The model (25 MB, 0.15 s) is loaded when the first audio or word arrives.
+    The model (25 MB, 0.15 s) is loaded with the first audio or word.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -118,19 +120,17 @@ class SphinxRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """English only; the wheel has no other acoustic model."""
+        """English only, because the wheel contains no other acoustic model."""
         return ("en",)
 
     def finish_within(self, seconds: float) -> None:
-        """Set the time limit for all further calls, which raise TookTooLong when it is exceeded."""
         self._late_at = self._now() + seconds
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """List the words that are not in the dictionary, once each and in order."""
         return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
 
     def phones(self, word: str) -> tuple[str, ...]:
-        """Return the word's first pronunciation in CMUdict's phones; () if it has none."""
+        """Return the word's first pronunciation in CMUdict phones, or () if it has none."""
         return tuple((self._decoder.lookup_word(word) or "").split())
 
     def prepare(self, grammar: Grammar) -> None:
@@ -143,7 +143,8 @@ class SphinxRecognizer:
         self._grammar_ready = True
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Find the best path through the grammar, scoring each word against the loop of all phones.
+        """Find the best path through the grammar, scoring each word relative to a loop of all
+        phones.
 
         Raises TookTooLong.
         """
@@ -169,7 +170,8 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, ()) for part in words))
 
     def spell(self, pcm: bytes) -> str:
-        """Recognise only digits, such as "one two three four"; "" if the audio fits none.
+        """Recognise digits only, such as "one two three four". Returns "" if the audio doesn't
+        match digits.
 
         Raises TookTooLong.
         """
@@ -199,7 +201,8 @@ class SphinxRecognizer:
         return [_judged(part, loop) for part in words]
 
     def _phone_loop(self, pcm: bytes) -> list[float]:
-        """Return the score of each 10 ms frame in the best sequence of any phones."""
+        """Return the score of each 10 ms frame in the best sequence of phones, whichever
+        they are."""
         scores: list[float] = []
         for part in self._run(_PHONES, pcm):
             frames = part.end - part.start
@@ -207,7 +210,8 @@ class SphinxRecognizer:
         return scores
 
     def _run(self, search: str, pcm: bytes) -> list[_Segment]:
-        """Decode the sound after measuring its level, which gains a tenth of the words."""
+        """Decode the audio after measuring its level, which lets a tenth more words be
+        recognised."""
         decoder = self._decoder  # first, because it sets the level
         if self._measured[0] != pcm:
             self._feed(_LEVEL, pcm, self._level)
@@ -233,12 +237,12 @@ class SphinxRecognizer:
 
 
 def _log(likelihood: float) -> float:
-    """Natural logarithm, with a substitute for a likelihood that underflowed to zero."""
+    """Return the natural logarithm, or a substitute if the likelihood underflowed to zero."""
     return math.log(likelihood) if likelihood > 0.0 else _UNDERFLOW
 
 
 def _plain(word: str) -> str:
-    """Remove the pronunciation number: "lamp(2)" -> "lamp"."""
+    """Remove the pronunciation number: "lamp(2)" becomes "lamp"."""
     return word.partition("(")[0] or word
 
 
@@ -263,7 +267,7 @@ _PUBLIC = re.compile(r"^public <(\w+)> =", re.MULTILINE)
 
 
 class SphinxLive:
-    """pocketsphinx 5 for streaming audio. One thread at a time.
+    """Recogniser for streaming audio with pocketsphinx 5. Use it on one thread at a time.
 
     A loop of all phones competes with the grammar. Speech outside the grammar matches the loop and
     yields no words.
@@ -281,12 +285,12 @@ class SphinxLive:
         self._ready = self._open = False
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """List the words that are not in the dictionary, once each and in order."""
+        """Return the words that are not in the dictionary, in order and without duplicates."""
         known = readings(words)
         return [word for word in dict.fromkeys(words) if word not in known]
 
     def prepare(self, grammar: Grammar) -> None:
-        """Set the grammar for all further calls. Raises InputUnusable if it cannot be built."""
+        """Set the grammar for all further calls. Raises InputUnusable if it can't be built."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
         if self._ready:
@@ -302,7 +306,8 @@ class SphinxLive:
         self._ready = True
 
     def start(self, pcm: bytes) -> None:
-        """Start a sentence with about 1 s of 16 kHz mono int16, which sets the level."""
+        """Start a sentence with about 1 s of 16 kHz mono int16, from which the level is
+        measured."""
         self.stop()
         self._decoder.activate_search(_LEVEL)
         self._decoder.set_cmn(self._usual)
@@ -326,7 +331,7 @@ class SphinxLive:
     def words(self, before: int) -> tuple[str, ...]:
         """Return the words that began before sample `before` of the sentence.
 
-        () if the speech was outside the grammar, or there was none.
+        Returns () if there was no speech, or none that matches the grammar.
         """
         if not self._open or self._decoder.hyp() is None:
             return ()

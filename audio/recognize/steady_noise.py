@@ -1,4 +1,5 @@
-"""Reduce steady noise for a recogniser, and add noise to sound that is too quiet for it."""
+"""Reduction of steady noise for a recogniser, which also adds noise to audio that has too little of
+it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,11 @@ _LOUDEST = 320  # samples
 
 
 class SteadyNoise:
-    """A noise filter for one turn. Its output lags by one window and is one window shorter."""
+    """Noise filter for one turn. Its output is delayed by one window and one window shorter."""
 
     def __init__(self, heard: bytes) -> None:
-        """`heard` is 16 kHz mono int16 from this room just before, at least 0.3 s, speech or not.
+        """`heard` is 16 kHz mono int16 recorded in this room just before: at least 0.3 s, with or
+        without speech.
 
         Raises ValueError if it is shorter than four windows (128 ms).
         """
@@ -42,8 +44,7 @@ class SteadyNoise:
         self._tail = np.zeros(_HOP)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Process the next audio, of any length, and return the output that is ready, which can be
-        empty."""
+        """Process audio of any length. Returns the output that is ready, which can be empty."""
         self._waiting = np.concatenate((self._waiting, np.frombuffer(pcm, "<i2")))
         if len(self._waiting) < _WINDOW:
             return b""

@@ -1,6 +1,6 @@
-"""Text-to-speech voices: the protocol, and making voices by name.
+"""Text-to-speech voices: the protocol, and creation by name.
 
-`espeak` and `piper` are the two voices; `tuned` wraps them for Hearth.
+`espeak` and `piper` are the two engines. `tuned` wraps their voices for Hearth.
 """
 
 import re
@@ -18,9 +18,9 @@ Speed = float | Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A chunk of a clause's audio, and the positions at which its words end.
+    """Chunk of a clause's audio, and the positions at which its words end.
 
-    Words are the whitespace-separated parts of the text given to `speak`, in order over all its
+    Words are the whitespace-separated parts of the text passed to `speak`, in order over all its
     chunks.
     """
 
@@ -29,20 +29,20 @@ class Chunk:
 
 
 class Voice(Protocol):
-    """Turns a clause into audio. Blocking: call it from a worker thread."""
+    """Turns a clause into audio. Its methods block, so call them from a worker thread."""
 
     @property
     def name(self) -> str:
-        """Name for logs and the journal, e.g. "espeak:en"."""
+        """Name for logs and the journal, such as "espeak:en"."""
         ...
 
     @property
     def rate(self) -> int:
-        """Sample rate of the PCM from `speak`, in Hz."""
+        """Sample rate of the audio from `speak`, in Hz."""
         ...
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """Yield the audio of `text` (mono int16) chunk by chunk; nothing for blank text.
+        """Yield the audio of `text` (mono int16) chunk by chunk, or nothing for blank text.
 
         Raises AudioError if the voice fails. Closing the iterator stops the synthesis.
         """
@@ -66,9 +66,9 @@ def plain(text: str) -> str:
 
 
 def spelled(text: str, language: str) -> str:
-    """Rewrite "H V A C" so that its "A" is not spoken as an article.
+    """Rewrite "H V A C" so that its "A" isn't spoken as an article.
 
-    The English of espeak-ng, which also makes Piper's phonemes, reads "A" among letters as in "a
+    espeak-ng, which also makes Piper's phonemes, reads an English "A" among single letters as in "a
     house", but "eigh" as the letter.
     """
     return _LETTER_A.sub("eigh", text) if language.startswith("en") else text
@@ -83,9 +83,9 @@ def make_voice(
     *,
     ahead: bool = False,
 ) -> Voice:
-    """Make the voice for a language. Blocking: a Piper model is loaded here.
+    """Create the voice for a language. Blocks while a Piper model is loaded.
 
-    `engine` is "piper" or "espeak". `model_path` and `speaker` are for Piper. `ahead`: see
+    `engine` is "piper" or "espeak". `model_path` and `speaker` are for Piper. `ahead` is as in
     EspeakVoice. Raises InputUnusable for another engine, or if there is no usable Piper voice.
     """
     # Imported late, because usually only one of them is needed.

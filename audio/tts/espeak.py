@@ -1,4 +1,4 @@
-"""The espeak-ng voice: robotic, in many languages, always available."""
+"""espeak-ng voice: robotic, but always available and in many languages."""
 
 import logging
 import os
@@ -34,7 +34,7 @@ _KNOWN = frozenset(_CODES.split())
 
 
 def espeak_name(language: str) -> str:
-    """Return espeak-ng's voice for a language code such as "en", "pt-BR" or "es_MX".
+    """Return espeak-ng's voice name for a language code such as "en", "pt-BR" or "es_MX".
 
     For an unknown language, it logs a warning and returns "en-us".
     """
@@ -50,10 +50,10 @@ def espeak_name(language: str) -> str:
 
 
 class EspeakVoice:
-    """A voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
+    """Voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
 
-    With `speed`, 1.0 is normal and 2.0 twice as fast. `ahead` starts the next clause's process
-    before it is needed, for a program that keeps running. `speak` raises InputUnusable.
+    A `speed` of 1.0 is normal, and 2.0 is twice as fast. With `ahead`, the next clause's process is
+    started in advance, for programs that keep running. `speak` raises InputUnusable.
     """
 
     def __init__(
@@ -139,10 +139,11 @@ class EspeakVoice:
 
 
 class _Spare:
-    """A process started ahead of time that has loaded its voice and waits for text.
+    """Process that was started in advance, has loaded its voice and waits for text.
 
-    A new process adds 20 to 120 ms before the first audio (measured on two x86 cores, idle and
-    busy). The spare process ends when its stdin closes, so it never outlives this process.
+    Starting a process when it is needed would delay the first audio by 20 to 120 ms (measured on
+    two x86 cores, idle and busy). The spare process ends when its stdin closes, so it never
+    outlives this process.
     """
 
     def __init__(self) -> None:
@@ -160,7 +161,8 @@ class _Spare:
         self._forget = weakref.finalize(self, _end, process).detach
 
     def take(self, command: list[str]) -> subprocess.Popen[bytes] | None:
-        """Return the waiting process if it was started with `command` and is alive."""
+        """Return the waiting process, or None if it was started with another command or has
+        ended."""
         process, self._process = self._process, None
         self._forget()
         if process is not None and (command != self._command or process.poll() is not None):
@@ -190,7 +192,7 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
-    """Read the available bytes, at most `size`; b"" at the end.
+    """Read the bytes that are available, at most `size`. Returns b"" at the end.
 
     Raises InputUnusable after PATIENCE_SECONDS without a byte.
     """

@@ -1,13 +1,13 @@
-"""Piper voices: natural speech from one neural model per language.
+"""Piper voices: natural speech, with one neural model per language.
 
-piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is made; Hearth runs without
-it.
+piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is created; Hearth works
+without it.
 
-A model computes how long each phoneme lasts, in its only Ceil node, but does not return it (piper's
-own `patch_voice_with_alignment` looks for the same node). To get the durations without the package
-`onnx`, this module reads the name of that node's output from the file and appends an output with
-that name to the file's bytes. This works because a protobuf field that occurs twice is merged and
-lists are joined (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
+A model computes each phoneme's duration, in its only Ceil node, but doesn't return it (piper's own
+`patch_voice_with_alignment` looks for the same node). To get the durations without the package
+`onnx`, this module reads the name of that node's output from the file, and appends an output of
+that name to the file's bytes. This works because protobuf merges a field that occurs twice and
+concatenates lists (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
 """
 
 import json
@@ -33,12 +33,12 @@ NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
 
 
 class PiperVoice:
-    """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded when the object is made.
+    """Piper voice file (`X.onnx` beside `X.onnx.json`), loaded on creation.
 
-    It yields one chunk per sentence, at the model's own loudness. With `speed`, 1.0 is the voice's
-    own speed and 2.0 twice as fast. `speaker` is one of the voice's speakers by name or number; ""
-    is the first. Raises InputUnusable if Piper or the file is missing, the file is not a voice, or
-    there is no such speaker.
+    It yields one chunk per sentence, at the model's own loudness. A `speed` of 1.0 is the voice's
+    own speed, and 2.0 is twice as fast. `speaker` is the name or number of one of the voice's
+    speakers; "" is the first. Raises InputUnusable if Piper or the file is missing, the file isn't
+    a voice, or there is no such speaker.
     """
 
     def __init__(self, model_path: Path, speed: Speed = 1.0, speaker: str = "") -> None:
@@ -85,7 +85,7 @@ class PiperVoice:
             ) from error
 
     def _positions(self, words: list[str], line: str) -> list[int]:
-        """Return the number of phonemes after which each word ends; [] if unknown."""
+        """Return the number of phonemes up to each word's end, or [] if unknown."""
         if not self._tells_words or words != line.split():
             return []
         phonemes = self._voice.phonemize
@@ -115,10 +115,10 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
 
 @contextmanager
 def _telling_durations(path: Path) -> Iterator[str]:
-    """Yield a path from which the model loads so that it also returns phoneme durations.
+    """Yield the path of a copy of the model that also returns phoneme durations.
 
-    The path is an in-memory file that is deleted when it is closed, because an onnxruntime session
-    made from bytes keeps them (measured: 60 MB per voice).
+    The copy is an in-memory file that disappears when it is closed. An onnxruntime session that is
+    created from bytes would keep them instead (measured: 60 MB per voice).
     """
     model = path.read_bytes()
     told = durations_output(model)
@@ -134,7 +134,8 @@ def _telling_durations(path: Path) -> Iterator[str]:
 
 
 def _session(path: Path, options: Any) -> Any:
-    """Load the model with durations as an output if possible; otherwise word ends are estimated."""
+    """Load the model, if possible with durations as an output. Without them, word ends are
+    estimated."""
     import onnxruntime
 
     def load(model: str) -> Any:
@@ -152,7 +153,7 @@ def _session(path: Path, options: Any) -> Any:
 
 
 def need_piper() -> None:
-    """Raise InputUnusable if Piper is not installed, without importing it."""
+    """Raise InputUnusable if Piper isn't installed. Doesn't import it."""
     if find_spec("piper") is None or find_spec("onnxruntime") is None:
         raise InputUnusable(_NOT_INSTALLED)
 
@@ -197,7 +198,10 @@ Sentences = Sequence[Sequence[str]]  # the phonemes of each sentence
 def word_positions(
     words: Sequence[str], sentences: Sentences, spoken: Callable[[str], Sentences]
 ) -> list[int]:
-    """Return, for each word's end, the number of the clause's phonemes spoken by then."""
+    """Return, for each word, how many of the clause's phonemes have been spoken when it ends.
+
+    `sentences` are the clause's phonemes, and `spoken` returns those of a single word.
+    """
     ends = _ends_of_groups(sentences)
     if len(ends) == len(words):
         return ends
@@ -211,7 +215,7 @@ def word_positions(
 
 
 def _sounding(sentences: Sentences) -> list[int]:
-    """Return the position of each audible phoneme, counted from 1."""
+    """Return the positions of the audible phonemes, counted from 1."""
     phonemes = (phoneme for sentence in sentences for phoneme in sentence)
     return [count for count, phoneme in enumerate(phonemes, 1) if phoneme not in _MARKS]
 
@@ -232,11 +236,11 @@ def _ends_of_groups(sentences: Sentences) -> list[int]:
 
 
 def word_ends(positions: Sequence[int], before: int, samples: Sequence[int]) -> tuple[int, ...]:
-    """Return the ends of the words that end in a chunk, in samples from the chunk's start.
+    """Return where words end in a chunk, in samples from the chunk's start.
 
-    `positions` covers all the clause's words. `before` is the number of the clause's phonemes
-    before this chunk. `samples` is the length of each of the chunk's phonemes, including its begin
-    and end marks.
+    `positions` covers all words of the clause. `before` is the number of the clause's phonemes
+    before this chunk. `samples` contains the length of each of the chunk's phonemes, including its
+    start and end marks.
     """
     until = list(accumulate(samples))
     count = len(samples) - 2  # without the begin and end marks
@@ -257,7 +261,8 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 def durations_output(model: bytes) -> bytes:
     """Return the bytes to append to a model so that it also returns phoneme durations.
 
-    Empty if the durations are not found or are already an output, or if the file cannot be parsed.
+    Returns b"" if the durations can't be found or are already an output, or if the file can't be
+    parsed.
     """
     try:
         graphs = [value for number, value in _fields(memoryview(model)) if number == _MODEL_GRAPH]
@@ -276,7 +281,7 @@ def durations_output(model: bytes) -> bytes:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yield each field's number and content; the content of a numeric field is empty.
+    """Yield each field's number and content. A numeric field's content is empty.
 
     Raises ValueError or IndexError if the bytes are not protobuf.
     """
@@ -304,7 +309,7 @@ def _texts(message: memoryview, wanted: int) -> list[str]:
 
 
 def _number(message: memoryview, here: int) -> tuple[int, int]:
-    """Read a variable-length integer and return it with the position after it."""
+    """Read a variable-length integer. Returns it and the position after it."""
     number = shift = 0
     while True:
         byte = message[here]

@@ -1,4 +1,4 @@
-"""A voice tuned for Hearth: levelled, timed, and with recent phrases cached."""
+"""Wrapper of a voice that levels it, measures its speed and caches short phrases."""
 
 import logging
 import math
@@ -32,15 +32,15 @@ _MEMORY_BLOCKS = round(MEMORY_S * 1000 / GATE_MS)
 
 
 class Leveller:
-    """Bring each voice to `TARGET_DB` with a gain per voice, not per clause.
+    """Brings each voice to `TARGET_DB` with a gain that belongs to the voice, not to the clause.
 
-    A voice's loudness is that of its last `MEMORY_S` (20 s). The first sound of a voice gets its
-    gain at once; after that, the gain changes by at most `SLEW_DB_PER_S` (0.5 dB/s), or
-    `SETTLING_DB_PER_S` until `SETTLED_S` are known. So a 4 s clause that is spoken more softly than
-    the previous one keeps that difference within 2 dB. Peaks beyond `CEILING_DB` are reduced
-    smoothly.
+    A voice's loudness is measured over its last `MEMORY_S` (20 s). A voice's first audio gets its
+    gain immediately. After that, the gain changes by at most `SLEW_DB_PER_S` (0.5 dB/s), or
+    `SETTLING_DB_PER_S` until `SETTLED_S` of speech are known. So if a 4 s clause is spoken more
+    softly than the previous one, the gain makes up for at most 2 dB of that. Peaks above
+    `CEILING_DB` are reduced smoothly.
 
-    Pure: no clock, no sound device. Not thread-safe.
+    Not thread-safe.
     """
 
     def __init__(self, target_db: float = TARGET_DB) -> None:
@@ -50,7 +50,7 @@ class Leveller:
     def level(self, voice: str, pcm: bytes, rate: int, volume: float = 1.0) -> bytes:
         """Level the next audio of `voice`: mono int16 at `rate` Hz, returned at the same length.
 
-        `voice` is any name that identifies the speaker. With `volume`, 1.0 is the target and 0.5 is
+        `voice` is any name that identifies the speaker. A `volume` of 1.0 is the target, and 0.5 is
         6 dB below it.
         """
         if not pcm:
@@ -66,7 +66,7 @@ class Leveller:
 
 @dataclass
 class _Account:
-    """The measured loudness of one voice."""
+    """Measured loudness of one voice, and its gain."""
 
     # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
@@ -75,7 +75,7 @@ class _Account:
     limit: float = 1.0  # the limiter's factor at the last sample
 
     def hear(self, samples: Samples, rate: int) -> None:
-        """Add the voice's next audio: floats, 1.0 is full scale, shape (n,)."""
+        """Add the voice's next audio: floats, where 1.0 is full scale, shape (n,)."""
         powers, self.rest = block_powers(np.concatenate((self.rest, samples)), rate)
         self.blocks.extend(powers)
 
@@ -118,7 +118,7 @@ def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
 
 
 def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
-    """Return the mean square of each whole GATE_MS that is not silent, and the remaining
+    """Return the mean squares of all complete, non-silent GATE_MS blocks, and the remaining
     samples."""
     size = max(1, rate * GATE_MS // 1000)
     whole = len(samples) // size * size
@@ -131,8 +131,8 @@ def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
 def speech_power(blocks: Collection[float]) -> tuple[float, float]:
     """Return the mean square of the speech in these blocks, and its length in seconds.
 
-    Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), but on shorter blocks and without
-    its frequency weighting, because the voices here are similar enough.
+    Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), but with shorter blocks and without
+    frequency weighting, because the voices are similar enough.
     """
     if not blocks:
         return 0.0, 0.0
@@ -142,10 +142,10 @@ def speech_power(blocks: Collection[float]) -> tuple[float, float]:
 
 
 def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, float]:
-    """Keep samples (floats, 1.0 is full scale) below `CEILING_DB`, with smooth gain changes.
+    """Keep samples (floats, where 1.0 is full scale) below `CEILING_DB`, with smooth gain changes.
 
-    The gain falls one step before a peak and recovers after it. `before` is the previous call's
-    last factor. Returns the samples and the new last factor.
+    The gain falls one step before a peak and recovers after it. `before` is the last factor of the
+    previous call. Returns the samples and the new last factor.
     """
     ceiling = _factor(CEILING_DB)
     if before >= 1.0 and np.abs(samples).max(initial=0.0) <= ceiling:
@@ -178,7 +178,7 @@ LONGEST = 60  # characters; longer texts hardly ever repeat
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase's cache key: everything that determines its audio."""
+    """Cache key of a phrase: everything that determines its audio."""
 
     voice: str  # engine and file
     speaker: str  # "" if the voice has only one
@@ -187,7 +187,7 @@ class Phrase:
 
 
 class PhraseCache:
-    """A cache of the most recently used phrases, limited in bytes. Not thread-safe."""
+    """Cache of the most recently used phrases, limited in bytes. Not thread-safe."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, longest: int = LONGEST) -> None:
         self._most_bytes = most_bytes
@@ -196,15 +196,15 @@ class PhraseCache:
         self.bytes = 0  # size of the cached sound
 
     def get(self, phrase: Phrase) -> tuple[Chunk, ...] | None:
-        """Return the phrase's complete audio; None if it is not cached."""
+        """Return the phrase's complete audio, or None if it isn't cached."""
         if phrase in self._kept:
             self._kept.move_to_end(phrase)
         return self._kept.get(phrase)
 
     def put(self, phrase: Phrase, sound: tuple[Chunk, ...]) -> None:
-        """Cache the phrase's complete audio, dropping the least recently used phrases.
+        """Cache the phrase's complete audio, evicting the least recently used phrases if necessary.
 
-        Text or audio that is too long is not cached.
+        Text or audio that is too long isn't cached.
         """
         size = _size(sound)
         if not sound or len(phrase.text) > self._longest or size > self._most_bytes:
@@ -225,7 +225,7 @@ logger = logging.getLogger(__name__)
 class TunedVoice:
     """Wraps a voice: levels its loudness, caches short phrases and measures its speed.
 
-    Voices that work in the same thread can share the leveller and the cache.
+    Voices that run on the same thread can share the leveller and the cache.
     """
 
     def __init__(
@@ -240,9 +240,9 @@ class TunedVoice:
         volume: float = 1.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`identity` identifies the voice, "" if its name does. `speed` is the one that `voice`
-        uses; here it is only read. `volume`: 1.0 is the leveller's target. `clock` returns seconds.
-        """
+        """`identity` identifies the voice; "" means that its name does. `speed` must be the one
+        that `voice` uses; it is part of the cache key. A `volume` of 1.0 is the leveller's target.
+        `clock` returns seconds."""
         self._voice = voice
         self._leveller = leveller
         self._cache = cache
@@ -264,7 +264,7 @@ class TunedVoice:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work per second of recent audio; None if not known yet."""
+        """Seconds of work per second of recent audio, or None if not known yet."""
         return self._meter.factor
 
     @property
@@ -275,7 +275,6 @@ class TunedVoice:
         return slowness(self.name, self._meter.factor)
 
     def speak(self, text: str) -> Iterator[Chunk]:
-        """Speak as in `Voice.speak`. Raises AudioError."""
         phrase = self._phrase(text)
         kept = self._cache.get(phrase)
         if kept is not None:
@@ -329,7 +328,7 @@ QUALITIES = ("x_low", "low", "medium", "high")  # of Piper's voices, as their na
 
 
 class Meter:
-    """A voice's real-time factor: seconds of work per second of audio."""
+    """Measures a voice's real-time factor: seconds of work per second of audio."""
 
     def __init__(self) -> None:
         self._recent: deque[tuple[float, float]] = deque()
@@ -343,7 +342,7 @@ class Meter:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work per second of audio; None if there is too little audio yet."""
+        """Seconds of work per second of audio, or None if there is too little audio yet."""
         if self._sound_s < ENOUGH_S:
             return None
         return sum(worked_s for worked_s, _ in self._recent) / self._sound_s
@@ -354,7 +353,7 @@ class Meter:
 
 
 def lighter(voice: str) -> str | None:
-    """Return the same voice's name in the next lower quality, or None.
+    """Return the name of the same voice in the next lower quality, or None.
 
     Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. The returned voice may not exist.
     """
@@ -365,7 +364,7 @@ def lighter(voice: str) -> str | None:
 
 
 def slowness(name: str, factor: float) -> str:
-    """Explain in one sentence that a voice is too slow, by how much, and what to do.
+    """Return a sentence saying that a voice is too slow, by how much, and what to do.
 
     `name` is the voice's name, "ENGINE:VOICE".
     """

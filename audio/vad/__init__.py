@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Voicing:
-    """The speech probability of one chunk of audio."""
+    """Speech probability of one chunk of audio."""
 
     end: int  # sample index (16 kHz) at which the chunk ends
     probability: float  # 0 to 1
@@ -20,7 +20,7 @@ class Voicing:
 
 
 def level_of(pcm: bytes) -> float:
-    """Return the RMS of mono int16 in dB relative to full scale (32768); -120 for silence."""
+    """Return the RMS of mono int16 in dB relative to full scale (32768), or -120 for silence."""
     samples = np.frombuffer(pcm, "<i2").astype(np.float64)
     power = float(samples @ samples) / max(1, len(samples))
     return 10 * math.log10(power / 32768.0**2) if power else -120.0
@@ -35,17 +35,17 @@ class VoiceDetector(Protocol):
         ...
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Process the next frame (FRAME_BYTES), which ends at sample `end`; return completed
-        chunks."""
+        """Process the next frame (FRAME_BYTES), which ends at sample `end`. Returns the chunks it
+        completes."""
         ...
 
     def reset(self) -> None:
-        """Forget all previous audio; the next frame can have any position in the stream."""
+        """Forget all previous audio. The next frame can have any position in the stream."""
         ...
 
 
 def make_voice_detector() -> VoiceDetector:
-    """Make Silero's detector. If Silero cannot be loaded, log a warning and use webrtcvad."""
+    """Create Silero's detector. If Silero can't be loaded, log a warning and use webrtcvad."""
     # Imported late: one is enough, and Silero's binary may not fit this processor or C library.
     try:
         from audio.vad.silero import SileroDetector

@@ -1,4 +1,7 @@
-"""WebRTC's voice detector, the fallback: 0.02 % of a desktop core, but buzz can count as speech."""
+"""WebRTC's voice detector, used as the fallback.
+
+It takes only 0.02 % of a desktop core, but a buzz can count as speech.
+"""
 
 from collections import deque
 
@@ -44,9 +47,9 @@ _FAINTER_DB = 6.0
 
 
 class WebrtcDetector:
-    """A VoiceDetector on webrtcvad; one chunk is one frame.
+    """VoiceDetector on webrtcvad. A chunk is one frame.
 
-    It adapts to the room's noise: steady noise counts as speech for its first 0.2 s.
+    It adapts to the room's noise: steady noise counts as speech only for its first 0.2 s.
     """
 
     chunk_samples = FRAME_SAMPLES
@@ -58,7 +61,6 @@ class WebrtcDetector:
         self._after_tone = 0  # frames left that may be the tone's tail
 
     def hear(self, pcm: bytes, end: int) -> list[Voicing]:
-        """Process the next frame, which ends at sample `end`; return one chunk."""
         level = level_of(pcm)
         toned = self._is_toned(pcm, level)
         for at in range(0, len(pcm), _PIECE_SAMPLES * 2):
@@ -74,7 +76,7 @@ class WebrtcDetector:
         self._after_tone = 0
 
     def _is_toned(self, pcm: bytes, level: float) -> bool:
-        """Return True for a tone or for its tail, which webrtcvad mistakes for speech."""
+        """Return True for a tone or its tail, which webrtcvad mistakes for speech."""
         if is_tone(pcm):
             self._tone, self._after_tone = level, _AFTER_TONE
             return True

@@ -1,6 +1,6 @@
 """Wake-word engines: the protocol, the trigger and the choice of engine.
 
-`micro` and `open` are the two engines. `wrappers` pauses an engine during silence or verifies its
+`micro` and `open` are the two engines. `wrappers` pauses an engine during silence, or verifies its
 detections with the other engine.
 """
 
@@ -39,26 +39,27 @@ class WakeEngine(Protocol):
 
     @property
     def score(self) -> float:
-        """The last frame's highest score of any word, 0 to 1."""
+        """Highest score of any word in the last frame, 0 to 1."""
         ...
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """Each word's score in the last frame, 0 to 1."""
+        """Score of each word in the last frame, 0 to 1."""
         ...
 
     @property
     def closeness(self) -> float:
-        """The last frame's highest score as a fraction of its threshold; a word fires above 1.
+        """Highest score in the last frame as a fraction of its threshold. A word is detected above
+        1.
 
-        The refractory time after a detection does not affect it.
+        The refractory time after a detection doesn't affect this.
         """
         ...
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Process the next frame (FRAME_BYTES), which ends at sample `end`.
 
-        Returns a detection, or None. After a detection the engine reports nothing for its
+        Returns a detection, or None. After a detection, the engine reports nothing for its
         refractory time (2 s of audio).
         """
         ...
@@ -72,11 +73,11 @@ class WakeEngine(Protocol):
         ...
 
     def restart(self) -> None:
-        """Start over for another stream at position 0. Takes up to 0.2 s."""
+        """Start over for another stream, beginning at position 0. Takes up to 0.2 s."""
         ...
 
     def close(self) -> None:
-        """Free native resources. Do not use the engine afterwards."""
+        """Free native resources. Don't use the engine afterwards."""
         ...
 
 
@@ -93,7 +94,7 @@ class Trigger:
     """Turns scores into detections, at most one per REFRACTORY samples (2 s)."""
 
     def __init__(self, thresholds: Mapping[str, float], lead_ms: int) -> None:
-        """A word fires above its value in `thresholds`; the mark is `lead_ms` earlier."""
+        """A word is detected above its value in `thresholds`. Its mark is `lead_ms` before that."""
         self._usual = dict(thresholds)
         self._thresholds = self._usual
         self._lead = lead_ms * SAMPLES_PER_MS
@@ -113,7 +114,8 @@ class Trigger:
         return max(score / self._thresholds[word] for word, score in scores.items())
 
     def judge(self, scores: Mapping[str, float], end: int) -> Detection | None:
-        """Return the word furthest above its threshold at sample `end`, or None."""
+        """Return a detection of the word that is furthest above its threshold at sample `end`, or
+        None."""
         if end < self._deaf_until:
             return None
         above = {word: score - self._thresholds[word] for word, score in scores.items()}
@@ -139,13 +141,13 @@ class Trigger:
 
 
 class ModelWake:
-    """Base class of the engines: each word has a model, a score and a threshold."""
+    """Base class of the engines. Each word has a model, a score and a threshold."""
 
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
     ) -> None:
-        """`models` and `thresholds` are by word; each model has `close`. For `lead_ms`, see
-        Trigger."""
+        """`models` and `thresholds` are by word. Each model has a `close` method. `lead_ms` is as
+        in Trigger."""
         self.thresholds = thresholds  # a word fires above its own, unless the engine is strict
         self.scores = dict.fromkeys(models, 0.0)
         self._models = models
@@ -157,14 +159,13 @@ class ModelWake:
 
     @property
     def closeness(self) -> float:
-        """The highest score as a fraction of its word's threshold; a word fires above 1."""
         return self._trigger.closeness(self.scores)
 
     def near_misses(self) -> list[NearMiss]:
         return self._trigger.near_misses()
 
     def strict(self, on: bool) -> None:
-        """Halve the distance between each threshold and certainty, or restore it."""
+        """Halve the distance between each threshold and 1, or restore it."""
         self._trigger.strict(on)
 
     def close(self) -> None:
@@ -173,7 +174,7 @@ class ModelWake:
 
 
 class _Misses:
-    """Finds score peaks that did not reach their threshold."""
+    """Finds peaks of the scores that did not reach their threshold."""
 
     def __init__(self) -> None:
         self._peak: NearMiss | None = None
@@ -181,7 +182,7 @@ class _Misses:
         self._found: list[NearMiss] = []
 
     def take(self, now: NearMiss) -> None:
-        """Add the closeness of a frame's closest word."""
+        """Process a frame, given its closest word."""
         if self._peak is None:
             self._peak = now if now.closeness > NEAR else None
         elif now.closeness > self._peak.closeness:
@@ -193,7 +194,7 @@ class _Misses:
             self._peak = None
 
     def forget(self) -> None:
-        """Drop the current peak because it has fired."""
+        """Drop the current peak, because its word was detected."""
         self._peak = None
 
     def told(self) -> list[NearMiss]:
@@ -209,7 +210,7 @@ def check_words(words: Sequence[str]) -> list[str]:
 
 
 def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
-    """List the models in the folder for the engine ("micro" or "open"), sorted by name.
+    """Return the names of the folder's models for an engine ("micro" or "open"), sorted.
 
     A micro model is NAME.json and NAME.tflite; an open model is NAME.tflite alone. Returns () if
     the folder is missing.
@@ -224,10 +225,10 @@ def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
 def own_model(
     word: str, built_in: Sequence[str], added: Sequence[str], suffix: str, folder: Path | None
 ) -> Path:
-    """Return the model file of a word that is not built in.
+    """Return the model file of a word that isn't built in.
 
-    `added` lists the names in `folder`. Raises InputUnusable if the file does not exist or is not
-    of the engine's type.
+    `added` contains the names of the models in `folder`. Raises InputUnusable if the file doesn't
+    exist or isn't of the engine's type.
     """
     if word in added and folder is not None:
         return folder / f"{word}{suffix}"
@@ -245,9 +246,9 @@ def own_model(
 
 
 def check_model(path: Path, tflite: Any) -> None:
-    """Raise InputUnusable if TensorFlow Lite cannot read the file.
+    """Raise InputUnusable if TensorFlow Lite can't read the file.
 
-    Both wake-word packages use the null pointer that TensorFlow Lite returns for such a file, which
+    For such a file, TensorFlow Lite returns a null pointer. Both wake-word packages use it, which
     crashes the process (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite` is the library as they
     load it.
     """
@@ -258,7 +259,7 @@ def check_model(path: Path, tflite: Any) -> None:
 
 
 def unusable(path: Path, reason: str) -> InputUnusable:
-    """Return the error for a model file that exists but cannot be used."""
+    """Return the error for a model file that exists but can't be used."""
     return InputUnusable(f"{path}, a wake-word model, {reason}: fetch it again or use another.")
 
 
@@ -278,12 +279,12 @@ def make_wake_engine(
     folder: Path | None = None,
     verify: Verify = "off",
 ) -> WakeEngine:
-    """Make the engine with that name, "micro" or "open".
+    """Create the engine with this name, "micro" or "open".
 
-    `sensitivities` override `sensitivity` for individual words. `folder` holds added models, each
-    named after its word. With `verify="soft"`, the other engine can reject a detection that it does
-    not hear at all, if it has the same word built in. Raises InputUnusable for an unknown engine or
-    word, or an unusable model.
+    `sensitivities` override `sensitivity` for individual words. `folder` contains added models,
+    each named after its word. With `verify="soft"`, the other engine can reject a detection if it
+    doesn't hear the word at all, provided that the word is built into it too. Raises InputUnusable
+    for an unknown engine or word, or an unusable model.
     """
     first = _make(engine, words, sensitivity, sensitivities, folder)
     if verify == "off":
@@ -317,7 +318,7 @@ def _make(
 
 
 def built_in_words(engine: str) -> tuple[str, ...]:
-    """Return the words that come with the "micro" or "open" engine."""
+    """Return the words that are built into the "micro" or "open" engine."""
     if engine == "micro":
         from audio.wake.micro import BUILT_IN as MICRO_WORDS
 

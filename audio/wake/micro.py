@@ -1,4 +1,4 @@
-"""microWakeWord: small streaming models, 0.3 % of a desktop core; the default."""
+"""microWakeWord, the default engine: small streaming models that take 0.3 % of a desktop core."""
 
 import ctypes
 import json
@@ -31,10 +31,11 @@ from audio.wake import (
 
 
 class MicroScore:
-    """Runs a model once every `stride` steps of 10 ms; the score is the mean of a few runs."""
+    """Runs a model once every `stride` steps of 10 ms. The score is the mean of the last few
+    runs."""
 
     def __init__(self, model: MicroWakeWord) -> None:
-        """`model` still belongs to the caller and must stay open while this object is used."""
+        """The caller owns `model` and must keep it open while this object is used."""
         self._model = model
         self._features: list[NDArray[np.float64]] = []  # features of the steps since the last run
         self._recent: deque[float] = deque(maxlen=model.sliding_window_size)
@@ -47,7 +48,8 @@ class MicroScore:
         self._meanings = _meanings(model)
 
     def hear(self, features: NDArray[np.float64]) -> float | None:
-        """Process a step's features and return the score if the model runs, otherwise None.
+        """Process a step's features. Returns the score if the model runs in this step, otherwise
+        None.
 
         The score is 0 until the model has run a few times.
         """
@@ -97,10 +99,10 @@ _DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0
 
 
 class MicroWake(ModelWake):
-    """A WakeEngine on pymicro-wakeword.
+    """WakeEngine on pymicro-wakeword.
 
-    A word is a built-in name, the name of an added model, or a model's .json file, which names its
-    .tflite file and its cutoff (ESPHome's manifest, version 2).
+    A word is a built-in name, the name of an added model, or a model's .json file, which contains
+    the name of its .tflite file and its cutoff (ESPHome's manifest, version 2).
     """
 
     def __init__(
@@ -110,7 +112,8 @@ class MicroWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities` override `sensitivity` for individual words. `folder` holds added models.
+        """`sensitivities` override `sensitivity` for individual words. `folder` contains added
+        models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
@@ -130,7 +133,7 @@ class MicroWake(ModelWake):
         return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
-        """Process silence for the length of the refractory time, then count from 0."""
+        """Process silence for the length of the refractory time, then count samples from 0."""
         self._infer(bytes(REFRACTORY * 2))
         # Align every model's step with the start of the stream, so that the same stream gives the
         # same detections.

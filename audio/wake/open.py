@@ -1,4 +1,5 @@
-"""openWakeWord: one shared speech embedding, a small model for each word; 5 % of a desktop core."""
+"""openWakeWord: one shared speech embedding and a small model per word, using 5 % of a desktop
+core."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,11 +32,11 @@ _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
 
 class OpenWake(ModelWake):
-    """A WakeEngine on pyopen-wakeword.
+    """WakeEngine on pyopen-wakeword.
 
-    A word is a built-in name, the name of an added model, or a .tflite model file. Construction
-    takes about 0.4 s, because the features start with 8 s of silence. For the same reason they are
-    never reset; after a detection, only the refractory time keeps the engine silent.
+    A word is a built-in name, the name of an added model, or a .tflite model file. Creating the
+    engine takes about 0.4 s, because the features start with 8 s of silence. That is also why they
+    are never reset; after a detection, only the refractory time keeps the engine silent.
     """
 
     def __init__(
@@ -45,7 +46,8 @@ class OpenWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities` override `sensitivity` for individual words. `folder` holds added models.
+        """`sensitivities` override `sensitivity` for individual words. `folder` contains added
+        models.
 
         Raises InputUnusable for an unknown word or an unusable model.
         """
@@ -71,7 +73,7 @@ class OpenWake(ModelWake):
         return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
-        """Process silence for the length of the refractory time, then count from 0."""
+        """Process silence for the length of the refractory time, then count samples from 0."""
         self._waiting.clear()
         for _ in range(REFRACTORY * 2 // _CHUNK_BYTES):
             self._infer(bytes(_CHUNK_BYTES))

@@ -1,4 +1,4 @@
-"""Wake engines that wrap another engine, to skip silence without loss or to verify detections."""
+"""Wrappers of a wake engine that skip silence without missing a word, or verify detections."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,12 +44,13 @@ class _Wrapper:
 
 
 class GatedWake(_Wrapper):
-    """A WakeEngine behind a gate. When the gate opens, the engine first hears the preceding audio.
+    """WakeEngine behind an energy gate. When the gate opens, the engine first hears the preceding
+    audio.
 
     Older audio is skipped, because it was as silent as the audio that the engine heard last.
-    Positions are those of the frames, whenever the engine gets them. A gap in positions, from a
-    microphone that was lost, is silence to the engine. Otherwise the engine would fire again after
-    the gap, at the word that it heard last.
+    Positions are those of the frames, even if the engine hears them later. A gap in positions,
+    after the microphone was lost, counts as silence. Otherwise the engine would detect the word
+    that it heard last once more after the gap.
     """
 
     def __init__(self, engine: WakeEngine) -> None:
@@ -67,17 +68,20 @@ class GatedWake(_Wrapper):
         return self._gate.open
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
-        """Take the next frame if the engine need not hear it now, which takes microseconds.
+        """Accept the next frame if the engine doesn't have to hear it now, which takes
+        microseconds.
 
-        The engine need not hear a frame in silence, nor before the last frame of a block, with
-        which gate and engine hear the whole block. If False, pass the frame to `hear`.
+        That is the case in silence, and for all frames of a block except the last, with which the
+        gate and the engine process the whole block. If this returns False, pass the frame to
+        `hear`.
         """
         if end != self._end:
             self._keep(pcm, end)
         return not self._gap and (bool(end % _BLOCK) or not self._judge())
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Process the next frame, which ends at sample `end`, or one that `pass_by` declined."""
+        """Process the next frame, which ends at sample `end`, or the frame that `pass_by` has just
+        rejected."""
         if end != self._end:
             self._keep(pcm, end)
         gap, self._gap = self._gap, range(0)
@@ -98,9 +102,10 @@ class GatedWake(_Wrapper):
     ) -> tuple[WakeEngine, Detection | None]:
         """Replace the engine without losing a frame.
 
-        The new engine hears what the old one heard last, then what the old one did not get. `past`
-        holds the frames so far, each with its end, for at most the refractory time. Returns the old
-        engine, and the detection of the new one in the past, which may have been reported already.
+        The new engine hears the audio that the old one heard last, then the audio that the old one
+        was not given. `past` contains the frames so far, each with its end, for at most the
+        refractory time. Returns the old engine, and the new engine's detection in the past audio,
+        which may have been reported already.
         """
         before, self._engine = self._engine, engine
         found, unheard = None, {end for _, end in self._unheard}
@@ -145,11 +150,12 @@ REFUSED_BELOW = 0.05  # of the other engine's score: refuse only words that it d
 
 
 class VerifiedWake(_Wrapper):
-    """A WakeEngine whose detections another engine can reject.
+    """WakeEngine whose detections another engine can reject.
 
-    The other engine hears only the audio that it checks. With the next frame, so that the answer is
-    not delayed, it hears silence again. Words that it does not know are not checked. A rejection
-    counts as a near miss and, like a detection, silences the engine for the refractory time.
+    The other engine hears only the audio that it checks. It is reset to silence with the next
+    frame, so that this doesn't delay the result. Words that it doesn't know are not checked. A
+    rejection counts as a near miss and, like a detection, silences the engine for the refractory
+    time.
     """
 
     def __init__(self, engine: WakeEngine, other: WakeEngine) -> None:
@@ -160,7 +166,8 @@ class VerifiedWake(_Wrapper):
         self._looked = False  # the other engine has not heard silence since the last check
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Process the next frame. A frame at which the first engine fires takes up to 150 ms."""
+        """Process the next frame. A frame in which the first engine detects a word takes up to 150
+        ms."""
         if self._looked:
             self._looked = False
             self._other.restart()
@@ -186,7 +193,6 @@ class VerifiedWake(_Wrapper):
         self._other.restart()
 
     def close(self) -> None:
-        """Free the native resources of both engines."""
         super().close()
         self._other.close()
 
@@ -196,7 +202,7 @@ class VerifiedWake(_Wrapper):
 
 
 def second_score(engine: WakeEngine, frames: Sequence[tuple[bytes, int]], word: str) -> float:
-    """Return the engine's best score for the word in `frames` (audio, end). Takes some 100 ms.
+    """Return the engine's best score for the word in `frames` (audio, end). Takes about 100 ms.
 
     The engine must have heard silence before the call, and must be restarted after it.
     """
