@@ -60,7 +60,7 @@ class Announcements(Opened):
     ) -> None:
         """`language_of` detects the language of a text if the options don't name one.
 
-        If `loudspeaker` is None, audio is assumed to be audible always. `sounds` holds the clips of
+        If `loudspeaker` is None, audio is assumed to be always audible. `sounds` holds the clips of
         waiting announcements. `bus` receives an event for each change of an announcement.
         """
         self._store = store
@@ -170,7 +170,6 @@ class Announcements(Opened):
     def _take_in(
         self, records: Sequence[AnnouncementRecord], *, kept: bool
     ) -> list[AnnouncementRecord]:
-        """Queue announcements, and return those that were dropped to make room."""
         over = self._queue.put(records, kept=kept)
         for record in records:
             if record.id not in self._ends:

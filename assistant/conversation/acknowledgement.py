@@ -189,7 +189,6 @@ class Toning:
         return tells_more(answer, self._turn.heard, max(1, self._calls))
 
     def _sound_or_speak(self) -> None:
-        """Play the tone, unless a late transcript shows that the person asked a question."""
         if self._tells_more(""):
             self.give_way()
         else:

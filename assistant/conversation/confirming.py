@@ -204,7 +204,6 @@ class Confirming:
         )
 
     async def _ask(self) -> bool:
-        """Ask the question. Returns True if it was played to the end."""
         if self._before is None:
             return await self._turn.ask_aloud(self._line())
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())

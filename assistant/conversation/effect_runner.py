@@ -80,7 +80,6 @@ class TurnMaker:
         languages: Languages,
         profiles: Mapping[str, str] | None,
     ) -> None:
-        """`profiles` maps each wake word to the profile that its turns use."""
         self.new_turn_id = new_turn_id
         self._voice = voice
         self._services = services

@@ -121,7 +121,6 @@ class Hearing:
 
     @property
     def last_voiced_ms(self) -> float | None:
-        """Time of the last voiced sample of the current speech; None if nobody is speaking."""
         return None if self._ear is None else self._ear.last_voiced_ms
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:

@@ -236,7 +236,6 @@ class AskedQuestion:
         dispatch: Callable[[Event], None],
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
     ) -> None:
-        """`spawn` starts tasks that outlive the turn."""
         loop = asyncio.get_running_loop()
         self.promoted: FollowOnTurn | None = None  # set if the answer may be a new command
         self._inquiry = wanted.inquiry
@@ -321,8 +320,6 @@ class AskedQuestion:
         return "unclear"
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
-        """Start listening to an answer. `turn_id` is for the new turn if the answer is a
-        command."""
         brain = self._services.get().brain
         self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 

@@ -239,7 +239,6 @@ class TurnLog:
                 show(turn)
 
     async def record(self, turn: "Turn", closing: CloseTurn) -> None:
-        """Store a finished turn and notify the listeners."""
         finished = FinishedTurn(record_of(turn, closing), tuple(turn.outcomes))
         if finished.record.source not in UNASKED:
             self.turns.append(finished)

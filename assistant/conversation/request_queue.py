@@ -52,7 +52,6 @@ class RequestQueue:
 
     @property
     def full(self) -> bool:
-        """True if the queue accepts no more requests."""
         return len(self._waiting) >= self._most
 
     def close(self) -> None:

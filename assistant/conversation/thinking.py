@@ -152,7 +152,6 @@ class TurnThinking:
 
     @property
     def _brain_name(self) -> str:
-        """Name of the brain that serves the turn; "none" until one does."""
         services = self._services.value
         return self._turn.brain or (services.brain.name if services is not None else "none")
 
@@ -210,7 +209,7 @@ class TurnThinking:
         return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
 
     async def _catch_up(self) -> None:
-        """Speak text that came too early, unless only Hearth's own sentences are spoken by now."""
+        """Speak text that arrived too early, unless only Hearth's own sentences are spoken now."""
         early, self._early = self._early, []
         for event in early:
             await self._take(event)

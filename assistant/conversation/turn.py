@@ -370,7 +370,6 @@ class Turn:
         self.broke = ("broken", "The turn stopped with an internal error.")
 
     def close(self, closing: CloseTurn) -> None:
-        """Record how the turn ended."""
         self.closing = closing
         self.tell_words()
         if self.asking is not None:
