@@ -1,5 +1,6 @@
-"""Hearth's own tools, which take the same path as every server's.
+"""Hearth's own tools, which take the same path as the tools of any server.
 
-`protocol` is what a tool is made of; the other modules hold tools that belong to no feature. Tools
-of a feature are in its `tools` module. All are offered in `assistant.app.tools`.
+`protocol` defines a built-in tool. The other modules contain the tools that don't belong to a
+feature; a feature keeps its tools in its own `tools` module. `assistant.app.tools` offers all of
+them.
 """

@@ -1,4 +1,4 @@
-"""Tools for the journal: `what_did_you_do`, `why_did_you_refuse` and `that_was_wrong`."""
+"""The tools `what_did_you_do`, `why_did_you_refuse` and `that_was_wrong`, which use the journal."""
 
 import json
 import logging
@@ -54,7 +54,7 @@ _OWNERS = "policy.rules"  # prefix of the owner's rules
 
 @dataclass(frozen=True, slots=True)
 class AuditTools:
-    """The two tools for questions about past actions. Guests may not use them."""
+    """The tools that answer questions about past calls. Guests can't use them."""
 
     audit: Store
     house: Callable[[], House]
@@ -136,12 +136,13 @@ class AuditTools:
         return BuiltInResult(told, self._data([refused]), outside=_of_programs([refused]))
 
     async def _rows(self, minutes: int) -> list[AuditRecord]:
-        """Return the rows of this period, newest first. Raises StoreError."""
+        """Return the audit records of the last `minutes`, newest first. Raises StoreError."""
         since = self.clock.now() - timedelta(minutes=minutes)
         return await self.audit.audited(since=since, limit=_READ)
 
     def _told(self, row: AuditRecord, sentences: Sentences) -> str:
-        """Return a sentence such as "At 18:02 I turned off Kitchen Light, because you said ..."."""
+        """Return a sentence such as "At 18:02 I turned off the kitchen light, because you said
+        ..."."""
         time = f"{row.at.astimezone(self.clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
         program = _program_of(row)
@@ -179,30 +180,30 @@ class AuditTools:
 
 
 def _asked_by(row: AuditRecord) -> dict[str, Any]:
-    """Return who asked, and in which words.
+    """Return who asked for the call, and in which words.
 
-    People learn what a program had done, but not its words, which the arguments may contain too.
+    People can find out what a program did, but not its words. Those can be in the arguments too.
     """
     program = _program_of(row)
     return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
 
 
 def _program_of(row: AuditRecord) -> str:
-    """Return the program whose turn it was, such as "agent" for "mcp:agent", or "" for people.
+    """Return the program whose turn it was, such as "agent" for "mcp:agent", or "" for a person's.
 
-    No device has a name with a colon.
+    Device names contain no colon.
     """
     return row.satellite.partition(":")[2]
 
 
 def _last_turn(rows: Sequence[AuditRecord], besides: str) -> list[AuditRecord]:
-    """Return the rows of the newest turn other than the current one."""
+    """Return the records of the newest turn except the current one."""
     earlier = [row for row in rows if row.turn_id != besides]
     return [row for row in earlier if row.turn_id == earlier[0].turn_id]
 
 
 def _of_programs(rows: Sequence[AuditRecord]) -> bool:
-    """Return True if a program's words are in these rows."""
+    """Return True if these records contain a program's words."""
     return any(":" in row.satellite for row in rows)
 
 
@@ -211,7 +212,7 @@ def _is_refused(row: AuditRecord) -> bool:
 
 
 def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """Return the newest row of each call, newest first."""
+    """Return the newest record of each call, newest first."""
     ends: dict[tuple[str, str], AuditRecord] = {}
     for row in rows:
         ends.setdefault((row.turn_id, row.call_id), row)
@@ -219,7 +220,8 @@ def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _mend(row: AuditRecord, *, asked: bool) -> str:
-    """Return the key of the sentence that gives the rule and a remedy."""
+    """Return the catalogue key of the sentence that explains the rule and how to get the call
+    allowed."""
     if asked:
         return "audit.mend_yes"
     if row.rule in ("guest", "caller", "in_talk"):
@@ -232,8 +234,10 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
 
 
 def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -> str:
-    """Return "I turned off Lamp, Fan, I locked Front Door", grouping entities that reached the same
-    state."""
+    """Return "I turned off the lamp and the fan, I locked the front door".
+
+    Entities that reached the same state are named together.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for one in observed:
         entity = house.entities.get(one.entity_id)
@@ -246,7 +250,7 @@ def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -
 
 
 def _came_to(one: Observed) -> tuple[str, str]:
-    """Return the key of the verb, and the state if the verb does not express it."""
+    """Return the catalogue key of the verb, and the state if the verb doesn't express it."""
     before, after = (text.partition(" ")[0] for text in (one.before or "", one.after or ""))
     if after in _VERBS and after != before:
         return f"audit.did_{_VERBS[after]}", ""
@@ -259,8 +263,10 @@ WITHIN = timedelta(minutes=10)  # after that it is unclear which turn is meant
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """The tool `that_was_wrong`. It only marks a turn for the statistics (`hearth trace
-    --list`)."""
+    """The tool `that_was_wrong`, which marks a turn for the statistics (`hearth trace --list`).
+
+    It changes nothing in the house.
+    """
 
     marks: Reports
     catalogue: Catalogue

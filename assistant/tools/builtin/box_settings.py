@@ -1,4 +1,4 @@
-"""`switch_profile` and `set_mode`: Hearth's behaviour from the next turn on."""
+"""The tools `switch_profile` and `set_mode`, which change Hearth's behaviour from the next turn."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NONE = "none"  # back to the plain settings
 class SwitchProfile:
     """The tool `switch_profile`.
 
-    A switch that allows more tools or more brains than now is confirmed like an unlock.
+    Switching to a profile that allows more tools or more brains is confirmed like an unlock.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class SwitchProfile:
         switch: Callable[[str], Awaitable[None]],
         catalogue: Catalogue,
     ) -> None:
-        """`widens` returns True if a profile (or NONE) allows turns more than the current one.
+        """`names` are the configured profiles.
 
-        `names` are the configured profiles. `switch` activates a profile or NONE and keeps it
-        across a restart; it raises StoreError if that fails.
+        `widens` returns True if a profile (or NONE) allows more than the current one. `switch`
+        activates a profile or NONE and stores the choice; it raises StoreError if that fails.
         """
         self._names = tuple(names)
         self._widens = widens
@@ -71,7 +71,7 @@ class SwitchProfile:
 
 
 def named(spoken: str, names: Sequence[str]) -> str | None:
-    """Return the profile that a spoken name means, or None if there is none."""
+    """Return the profile with this spoken name, or None."""
     plain = _plain(spoken)
     return next((name for name in names if _plain(name) == plain), None)
 
@@ -90,8 +90,10 @@ LONGEST_MINUTES = 7 * 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class SetMode:
-    """The tool `set_mode`. More caution needs no confirmation; more trust is confirmed like
-    an unlock."""
+    """The tool `set_mode`.
+
+    A stricter mode needs no confirmation; a more trusting one is confirmed like an unlock.
+    """
 
     modes: "ModeKeeper"
     catalogue: Catalogue

@@ -1,4 +1,4 @@
-"""`GetDateTime` and `weather_forecast`: the date by Hearth's clock, the weather from the home."""
+"""The tools `GetDateTime` (by Hearth's clock) and `weather_forecast` (from Home Assistant)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """The tool `weather_forecast`, for the home's weather entities.
+    """The tool `weather_forecast`, for Home Assistant's weather entities.
 
     `house` returns the current state of the house.
     """
@@ -87,7 +87,7 @@ class Weather:
         return BuiltInResult(" ".join(filter(None, sentences)), _data(weather, told))
 
     def _now(self, weather: Entity, language: str) -> str:
-        """Return a sentence about the current weather, or "" if the entity does not report it."""
+        """Return a sentence about the current weather, or "" if the entity doesn't report it."""
         degrees = weather.attributes.get("temperature")
         condition = self._condition(weather.state, language)
         if not isinstance(degrees, int | float) or not condition:
@@ -136,16 +136,16 @@ class Weather:
 
 
 def weather_entities(house: House) -> list[Entity]:
-    """Return the exposed weather entities, those with a forecast first."""
+    """Return the exposed weather entities. Those with a forecast come first."""
     found = [entity for entity in house.exposed() if entity.domain == "weather"]
     return sorted(found, key=lambda entity: not entity.attributes.get("supported_features"))
 
 
 def by_day(rows: Sequence[Forecast], clock: Clock) -> list[Day]:
-    """Return days by date, from rows of days, half days or hours.
+    """Combine daily, half-daily or hourly forecasts into days, sorted by date.
 
-    A daily row has its own `low`; for hours the low is the lowest of them. The condition of a day
-    with several rows is that of the warmest.
+    A daily forecast has its own `low`; for hourly ones, the low is the lowest temperature of the
+    day. If a day has several forecasts, its condition is the warmest one's.
     """
     zone = clock.now().tzinfo
     days: dict[date, list[Forecast]] = {}
@@ -196,8 +196,10 @@ DATE_AND_TIME = "GetDateTime"  # the name of Home Assistant's own tool, which th
 
 
 def date_and_time(clock: Clock, catalogue: Catalogue) -> BuiltIn:
-    """Return the tool. Its data is `{date, weekday, time, time_zone, utc_offset}`, to the
-    minute."""
+    """Return the tool `GetDateTime`.
+
+    Its data is `{date, weekday, time, time_zone, utc_offset}`, to the minute.
+    """
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
         now, language = clock.now(), request.language

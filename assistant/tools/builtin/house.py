@@ -1,7 +1,8 @@
-"""`GetLiveContext` and `find_devices`: the present state of exposed entities.
+"""The tools `GetLiveContext` and `find_devices`, which return the states of exposed entities.
 
-`GetLiveContext` replaces Home Assistant's own, which takes half a second and 160,000 tokens at
-5,000 entities. It follows 2026.11 (`components/homeassistant/llm.py`), but caps the answer.
+`GetLiveContext` replaces Home Assistant's tool of that name, which takes half a second and 160,000
+tokens with 5,000 entities. It follows 2026.11 (`components/homeassistant/llm.py`), but limits the
+length of the answer.
 """
 
 import json
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def staleness(age_s: float) -> str:
-    """Return a warning for the model that the states are old, or "" if they are live."""
+    """Return a warning to the model that the states are old, or "" if they are live."""
     if age_s == 0:
         return ""
     minutes = int(age_s // 60)
@@ -75,9 +76,10 @@ _NOT_TEXT = re.compile(
 
 
 def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> BuiltIn:
-    """Return the tool. Its data is JSON: `{"result": text}` or `{"error": reason}`.
+    """Return the tool `GetLiveContext`. Its data is JSON: `{"result": text}` or `{"error":
+    reason}`.
 
-    A `warning` comes first if the connection to Home Assistant is lost.
+    If the connection to Home Assistant is lost, a `warning` comes first.
     """
     answers = HouseAnswers(catalogue)
 
@@ -121,7 +123,10 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
 
 
 def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
-    """Return the entities that Home Assistant would report, by name, or its reason for none."""
+    """Return the entities that Home Assistant's own tool would report, sorted by name.
+
+    If there are none, also returns Home Assistant's error message, otherwise "".
+    """
     found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
     name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
     domains = {one.strip().casefold() for one in listed(arguments.get("domain"))} - {""}
@@ -146,7 +151,7 @@ def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], st
 
 
 def overview(house: House, entities: Iterable[Entity], clock: Clock) -> str:
-    """Return a YAML list with a headline, of at most MAX_RESULT characters."""
+    """Return the entities as a YAML list with a headline, cut to MAX_RESULT characters."""
     now, things = clock.now(), list(entities)
     text, room = f"{OVERVIEW}\n", MAX_RESULT - len(_LEFT_OUT) - 10
     for number, entity in enumerate(things):
@@ -176,7 +181,7 @@ def _row(entity: Entity, house: House, now: datetime) -> str:
 
 
 def _state(entity: Entity, now: datetime) -> str:
-    """Return the state as people see it: decimals of sensors, times in the local zone."""
+    """Return the state as Home Assistant shows it, with rounded sensor values and local times."""
     if entity.domain == "sensor" and entity.precision is not None:
         try:
             return f"{float(entity.state):.{entity.precision}f}"
@@ -191,9 +196,10 @@ def _state(entity: Entity, now: datetime) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Return one YAML scalar on one line, quoted if YAML would read it as something else.
+    """Return a value as a YAML scalar on one line.
 
-    So are whole numbers, which Home Assistant turns into texts.
+    It is quoted if YAML would not read it as a string, and so are whole numbers, because Home
+    Assistant passes them as strings.
     """
     if value is None:
         return ""
@@ -232,10 +238,11 @@ _stem = lru_cache(maxsize=20_000)(stemmed)  # enough for the names of a large ho
 
 
 def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
-    """Return the tool. Its data is `{found, devices: [{name, domain, area, state}], left_out}`.
+    """Return the tool `find_devices`.
 
-    A `warning` comes first if the connection is lost. `state_not_known` lists matching entities of
-    unknown state, if the question names a state.
+    Its data is `{found, devices: [{name, domain, area, state}], left_out}`. If the connection to
+    Home Assistant is lost, a `warning` comes first. If the call asks for a state, `state_not_known`
+    lists the entities whose state is unknown.
     """
     answers = HouseAnswers(catalogue)
 
@@ -266,7 +273,8 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
         request: BuiltInRequest,
         age_s: float,
     ) -> BuiltInResult:
-        """Return the result, with the entities that the model must not overlook first."""
+        """Return the result, with the warning and the unknown states first so that the model sees
+        them."""
         front: dict[str, Any] = {}
         if warning := staleness(age_s):
             front["warning"] = warning
@@ -288,7 +296,8 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
 def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
     """Return the exposed entities that match all given arguments, in the house's order.
 
-    The best kind of match for a name counts: the whole name, else a part of it, else similar names.
+    A name matches by the strictest rule that finds anything: the whole name, a part of it, or a
+    similar name.
     """
     found = house.exposed()
     for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
@@ -303,7 +312,7 @@ def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
 
 
 def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
-    """Return the names of entities whose state is unknown, if the question names a state."""
+    """Return the names of entities whose state is unknown, if the call asks for a state."""
     if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
         return []
     others = {key: value for key, value in arguments.items() if key != "state"}
@@ -312,7 +321,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Return the entities with this name, by the first kind of match that finds any."""
+    """Return the entities with this name, by the strictest rule that finds any."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (
@@ -334,7 +343,7 @@ def _called(entities: list[Entity], name: str) -> list[Entity]:
 
 
 def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return existing names similar to one that does not exist."""
+    """Return existing names that resemble a name that doesn't exist."""
     name = _text(arguments, "name")
     return (
         nearest(name, (one for entity in house.exposed() for one in entity.names)) if name else ()
@@ -342,7 +351,7 @@ def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
-    """Return the ids of the areas that `area` and `floor` mean, or None if neither is given."""
+    """Return the ids of the areas that `area` and `floor` select, or None if neither is given."""
     area, floor = _text(arguments, "area"), _text(arguments, "floor")
     if not area and not floor:
         return None
@@ -354,7 +363,7 @@ def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
 
 
 def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
-    """Return the areas or floors with this name, alias or id; else those with similar names."""
+    """Return the areas or floors with this name, alias or id, or else those with similar names."""
     whole = _stem(name)
     same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
     return same or [
@@ -371,23 +380,23 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    """Return an entity's device class and everyday kinds: garage doors and gates count as doors."""
+    """Return an entity's device class and everyday kinds. Garage doors and gates count as doors
+    too."""
     return filter(None, (entity.device_class, *openings(entity)))
 
 
 def _state_of(entity: Entity) -> Iterable[str]:
-    """Return all words for an entity's state."""
+    """Return all words for an entity's state, such as "on" and "open" for a door contact."""
     return filter(None, (entity.state, _meaning(entity)))
 
 
 def _meaning(entity: Entity) -> str:
-    """Return the meaning of a binary sensor's on or off, or "" if it has no other word."""
+    """Return what a binary sensor's "on" or "off" means, such as "open", or "" if nothing else."""
     plain = plain_state(entity)
     return plain if plain != entity.state else ""
 
 
 def _find_devices_row(entity: Entity, house: House) -> dict[str, str]:
-    """Return a row about one device for the model; names are data."""
     row = {"name": one_line(", ".join(entity.names)), "domain": entity.domain}
     area = house.areas.get(entity.area_id or "")
     if area is not None:

@@ -1,5 +1,5 @@
-"""`fetch_page` and `send_to_phone`: tools that send data out of the house, if the owner
-allows it."""
+"""The tools `fetch_page` and `send_to_phone`, which send data out of the house if the owner allows
+it."""
 
 import asyncio
 import json
@@ -43,9 +43,9 @@ def fetch_page(
     catalogue: Catalogue,
     memories: Callable[[], Awaitable[Sequence[str]]] = _none,
 ) -> BuiltIn:
-    """Return the tool. Its data is `{url, title, text}` with the page's main text.
+    """Return the tool `fetch_page`. Its data is `{url, title, text}`, with the page's main text.
 
-    `memories` returns the remembered facts, which no URL may carry outside.
+    `memories` returns the facts that Hearth remembers, which must not leave the house in a URL.
     """
     seen = Seen()
 
@@ -113,20 +113,20 @@ _WORD = re.compile(r"\w+")
 
 
 class Seen:
-    """Links on the pages that were fetched last."""
+    """The links on recently fetched pages."""
 
     def __init__(self) -> None:
         self._pages: deque[frozenset[str]] = deque(maxlen=_PAGES)
 
     def note(self, page: Fetched) -> None:
-        """Allow the links of a fetched page that stay on its site and have no query."""
+        """Allow a fetched page's links, if they stay on its site and have no query."""
         base = urlsplit(page.url)
         found = (_parts(link, page.url) for link in links(page))
         mine = (one for one in found if one and _origin(one) == _origin(base) and not one.query)
         self._pages.append(frozenset(_plain(one) for one in mine))
 
     def holds(self, url: str) -> bool:
-        """Return True for an exact link on one of these pages."""
+        """Return True if the URL is exactly one of the allowed links."""
         parts = _parts(url)
         return parts is not None and any(_plain(parts) in page for page in self._pages)
 
@@ -144,13 +144,13 @@ def was_said(url: str, said: Iterable[str]) -> bool:
 
 
 def carries(url: str, memories: Iterable[str]) -> bool:
-    """Return True if the URL contains a part of a memory, in any spelling."""
+    """Return True if the URL contains part of a memory, in any spelling."""
     text = "".join(_words(unquote_plus(url)))
     return any(piece in text for memory in memories for piece in _pieces(memory))
 
 
 def _pieces(memory: str) -> set[str]:
-    """Return parts of a memory that identify it."""
+    """Return the parts of a memory by which it can be recognised."""
     words = _words(memory)
     pieces = {word for word in words if sum(map(str.isdigit, word)) >= _DIGITS}
     if len(words) >= _RUN:
@@ -167,7 +167,7 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(url: str, base: str = "") -> SplitResult | None:
-    """Return the parts of a URL, or of a link on the page `base`; None if it is invalid."""
+    """Split a URL, or a link on the page `base`. Returns None if it is invalid."""
     try:
         parts = urlsplit(urljoin(base, url.strip()))
         parts.port  # noqa: B018 -- reading `port` raises ValueError if it is invalid
@@ -262,14 +262,14 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """Return True if there may be phones, because each one comes with a device tracker."""
+    """Return True if the house has a device tracker, which every phone brings along."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 
 def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
-    """Return the phones that a name may mean; all of them for "" or "my phone".
+    """Return the phones that a name can refer to, or all of them for "" or "my phone".
 
-    A name must match completely: a message for Ana María is not sent to Ana.
+    A name must match completely: a message for Ana María doesn't go to Ana.
     """
     whole = [one for one in phones if any(folded(known) == folded(name) for known in one.names)]
     if whole:
@@ -279,10 +279,10 @@ def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
 
 
 def readable(text: str) -> str:
-    """Return a message that is safe to show: without invisible characters except line breaks, and
-    capped.
+    """Return a message that is safe to show, with at most MAX_MESSAGE characters.
 
-    A word that a companion app would obey gets a full stop, which makes it plain text.
+    Invisible characters except line breaks are removed. A message that a companion app would take
+    for a command gets a full stop, so the app shows it as text.
     """
     lines = (_printable(line) for line in text[: 2 * MAX_MESSAGE].splitlines())
     message = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()[:MAX_MESSAGE].rstrip()
@@ -290,7 +290,7 @@ def readable(text: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """Keep printable characters, and joiners, because many emoji consist of several characters."""
+    """Remove unprintable characters, except joiners, which many emoji contain."""
     kept = (" " if sign == "\t" else sign for sign in line)
     return "".join(
         sign for sign in kept if sign == "\u200d" or not unicodedata.category(sign).startswith("C")
@@ -298,7 +298,7 @@ def _printable(line: str) -> str:
 
 
 def _send_to_phone_words(names: Iterable[str]) -> frozenset[str]:
-    """Return the words of all names, without plurals and "'s"."""
+    """Return the words in all names, without plural endings and "'s"."""
     return frozenset(
         stemmed(word) for name in names for word in re.findall(r"\w+", folded(name)) if word
     )

@@ -1,4 +1,4 @@
-"""Built-in tools: Hearth's own, on the same path as every server's tools."""
+"""Definition of built-in tools, requests to them and their results."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
 @dataclass(frozen=True, slots=True)
 class BuiltInRequest:
-    """Origin of a call of a built-in tool."""
+    """Circumstances of a call to a built-in tool."""
 
     id: str  # of this piece of work, unique across all turns
     turn_id: str
@@ -36,7 +36,7 @@ class BuiltInRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInResult:
-    """Result of a call of a built-in tool."""
+    """Result of a call to a built-in tool."""
 
     sentence: str  # what happened, for the brain
     data: str = ""  # the requested data, if it does not fit into the sentence
@@ -53,15 +53,17 @@ def failure(
     options: tuple[str, ...] = (),
     **values: str,
 ) -> BuiltInResult:
-    """Return a failure with a sentence of the catalogue. `options` are values that would
-    have worked."""
+    """Return a failed result with the catalogue's sentence for `key`.
+
+    `options` are values that would have worked.
+    """
     sentence = catalogue.say(key, request.language, **values)
     return BuiltInResult(sentence, failed=True, valid_options=options)
 
 
 @dataclass(frozen=True, slots=True)
 class AskFirst:
-    """A question to the person before a call runs, regardless of the settings."""
+    """A question that the person must answer before a call runs, whatever the settings say."""
 
     name: str  # key: the catalogue has `confirm.ask_NAME` and `confirm.left_NAME`
     text: str = ""  # the subject, as `{names}` in the question
@@ -103,7 +105,7 @@ def text(description: str) -> dict[str, Any]:
 def schema(
     properties: Mapping[str, Any], *required: str, closed: bool = False
 ) -> Mapping[str, Any]:
-    """Return the JSON Schema of a tool's arguments. If `closed`, no others are accepted."""
+    """Return the JSON Schema of a tool's arguments. With `closed`, it accepts no others."""
     told: dict[str, Any] = {"type": "object", "properties": dict(properties)}
     if required:
         told["required"] = list(required)
@@ -115,6 +117,8 @@ MAX_TEXT = 300  # characters of one name or state
 
 
 def one_line(text: str) -> str:
-    """Return a name or state as data: one line, without control or invisible characters,
-    and capped."""
+    """Return a name or state as a single line, cut to MAX_TEXT characters.
+
+    Control characters and invisible characters are removed.
+    """
     return cleaning.one_line(text, MAX_TEXT)

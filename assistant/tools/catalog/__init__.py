@@ -1,5 +1,5 @@
 """The tools that a model is offered, and their arguments.
 
-Begin with `menu`. `approvals` holds back changed tools of untrusted servers, `arguments` makes a
-model's arguments fit a tool's schema, and `schema` validates with bounded work.
+Begin with `menu`. `approvals` holds back changed tools of untrusted servers, `arguments` fits a
+model's arguments to a tool's schema, and `schema` validates them in bounded time.
 """

@@ -1,8 +1,8 @@
-"""Approvals by people: tools of untrusted servers, and "yes, always".
+"""Approvals by the owner or the household: tools of untrusted servers, and "yes, always".
 
-The model reads every description with every turn, so a description that changes later could give it
-new orders. A server's tools are pinned when it is first seen; tools that change or appear later are
-held back until the owner has looked at them.
+The model reads every tool description in every turn, so a description that changes later could slip
+it new orders. Hearth therefore pins a server's tools when it first sees them, and holds back tools
+that change or appear later until the owner has approved them.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One tool that is held back."""
+    """A tool that is held back until the owner approves it."""
 
     tool: McpTool
     # Title, description and schema as approved; None for a new tool.
@@ -42,12 +42,12 @@ class Waiting:
 
     @property
     def path(self) -> str:
-        """Name of the tool on the command line."""
+        """Tool name as used on the command line: `SERVER/TOOL`."""
         return f"{self.tool.server}/{self.tool.name}"
 
 
 class Approvals:
-    """Compares the tools that servers offer with the approved ones."""
+    """Compares the tools that servers offer with the tools that were approved."""
 
     def __init__(self, store: SmallValues) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class Approvals:
         self._seen: dict[str, dict[str, str]] = {}  # tools of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """Return the tools to hold back, and pin those of new servers. Never raises."""
+        """Pin the tools of new servers, and return the tools to hold back. Never raises."""
         self._watch(tools, servers)
         doubtful = _doubtful(tools, servers)
         if not doubtful:
@@ -79,11 +79,12 @@ class Approvals:
     async def waiting(
         self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]
     ) -> list[Waiting]:
-        """Return the tools that wait for approval, in the order of `tools`. Raises StoreError."""
+        """Return the tools that are waiting for approval, in the order of `tools`. Raises
+        StoreError."""
         return _waiting(_doubtful(tools, servers), await self._pins_or_none())
 
     async def approve(self, chosen: Collection[McpTool]) -> None:
-        """Approve these tools as they are now. Raises StoreError."""
+        """Approve these tools in their present form. Raises StoreError."""
         async with self._one_at_a_time:
             pins = await self._pins_or_none()
             for tool in chosen:
@@ -91,7 +92,7 @@ class Approvals:
             await self._store.keep(KEPT, pins)
 
     async def _pins(self) -> Pins:
-        """Return the pins. Raises StoreError, and ValueError if the stored value is invalid."""
+        """Return the stored pins. Raises StoreError, or ValueError if they are invalid."""
         kept = await self._store.kept(KEPT)
         if kept is None:
             return {}
@@ -107,8 +108,7 @@ class Approvals:
             return {}
 
     def _watch(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> None:
-        """Log changes in the tools of trusted servers, whose menus follow what their owner
-        exposes."""
+        """Log changes in the tools of trusted servers, which need no approval."""
         for server, spec in servers.items():
             now = {tool.name: fingerprint(tool) for tool in tools if tool.server == server}
             before = self._seen.get(server)
@@ -122,13 +122,15 @@ class Approvals:
 
 
 def is_trusted(spec: ServerSpec) -> bool:
-    """Return True if the server is trusted: the home's own, or by the settings."""
+    """Return True for Home Assistant's server and for servers that the settings trust."""
     return spec.home_assistant or spec.trust == "trusted"
 
 
 def fingerprint(tool: McpTool) -> str:
-    """Return a hash of name, title, description and schema, or "" if the schema can't be
-    encoded."""
+    """Return a hash of a tool's name, title, description and schema.
+
+    Returns "" if the schema can't be encoded.
+    """
     try:
         text = json.dumps(
             [tool.name, tool.title, tool.description, tool.input_schema], sort_keys=True
@@ -143,7 +145,8 @@ def _doubtful(tools: Iterable[McpTool], servers: Mapping[str, ServerSpec]) -> li
 
 
 def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
-    """Return pins for servers that have none yet, whose tools are accepted once as they are."""
+    """Return pins for the servers that have none yet. Their tools are accepted as they are,
+    once."""
     fresh: Pins = {}
     twice: set[tuple[str, str]] = set()
     for tool in tools:
@@ -162,7 +165,7 @@ def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
 
 
 def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
-    """Return the tools whose pin differs or is missing."""
+    """Return the tools that differ from their pin or have none."""
     offered: dict[tuple[str, str], set[str]] = {}
     for tool in tools:
         offered.setdefault((tool.server, tool.name), set()).add(fingerprint(tool))
@@ -182,7 +185,7 @@ def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
 
 
 def pin_of(tool: McpTool) -> dict[str, str]:
-    """Return the pin of a tool: its `hash`, and `title`, `description` and `schema` for display."""
+    """Return a tool's pin: its `hash`, and its `title`, `description` and `schema` for display."""
     seen = fingerprint(tool)
     schema = tool.input_schema if seen else {}
     texts = {
@@ -194,7 +197,7 @@ def pin_of(tool: McpTool) -> dict[str, str]:
 
 
 def _writable(text: str) -> str:
-    """Escape lone surrogates, which JSON may contain but a file cannot."""
+    """Escape lone surrogates, which JSON can contain but a file can't."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -212,27 +215,31 @@ MAX_CONSENTS = 100  # the oldest are dropped first
 
 
 def kind_of(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return a short hash that identifies a call's tool and arguments."""
+    """Return a short hash of a call's server, tool and arguments."""
     told = json.dumps([server, tool, arguments], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:24]
 
 
 class Consents:
-    """Consents of people, valid until midnight for the same tool with the same arguments."""
+    """Calls that the person answered with "yes, always".
+
+    A consent holds until midnight for the same tool with the same arguments.
+    """
 
     def __init__(self, kept: SmallValues, clock: Clock) -> None:
         self._kept = kept
         self._clock = clock
 
     async def give(self, kind: str) -> None:
-        """Skip the confirmation from now until midnight. Raises StoreError."""
+        """Let calls of this kind run without confirmation until midnight. Raises StoreError."""
         now = self._clock.now()
         midnight = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
         known = {**await self._known(), kind: [now.isoformat(), midnight.isoformat()]}
         await self._kept.keep(_NAME, dict(list(known.items())[-MAX_CONSENTS:]))
 
     async def covers(self, kind: str) -> bool:
-        """Return True if the person consented today. Raises StoreError."""
+        """Return True if the person has consented to calls of this kind today. Raises
+        StoreError."""
         span = (await self._known()).get(kind)
         if not (isinstance(span, list) and len(span) == 2):
             return False

@@ -1,4 +1,4 @@
-"""Making a model's arguments fit a tool's schema, if their meaning is clear."""
+"""Fit a model's arguments to a tool's schema, as long as their meaning is clear."""
 
 import json
 import re
@@ -33,7 +33,7 @@ _WORDS = {  # messages for violated limits
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Arguments to send, or the problem with them."""
+    """Arguments that can be sent, or the problem with them."""
 
     arguments: dict[str, Any]
     problem: str = ""  # one phrase for the model; empty if the arguments are valid
@@ -45,12 +45,13 @@ def fit(
     arguments: Mapping[str, Any],
     renamed: Mapping[str, str] | None = None,
 ) -> Fitted:
-    """Coerce arguments and validate them against the original schema.
+    """Coerce arguments to a tool's schema and validate them. Never raises.
 
-    null and "" are dropped if no value is required, as Home Assistant does, except for a null that
-    the schema allows explicitly. "30" becomes 30 for an integer, "light" becomes ["light"] for a
-    list, and JSON text becomes its value. A number in words is rejected. `renamed` maps declared
-    names to the server's. `format` is ignored (JSON Schema, format-annotation). Never raises.
+    As in Home Assistant, null and "" are dropped if the argument isn't required, except for a null
+    that the schema allows explicitly. "30" becomes 30 for an integer, "light" becomes ["light"] for
+    a list, and a JSON string becomes its value. A number in words is rejected. `format` is ignored
+    (JSON Schema, format-annotation). `renamed` maps the names in the declaration to the server's
+    names.
     """
     given = dict(arguments)
     try:
@@ -62,7 +63,7 @@ def fit(
 
 
 class _Fitting:
-    """One schema and the arguments of one call."""
+    """Fits the arguments of one call to one schema."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._checks = Checks(schema)
@@ -98,14 +99,14 @@ class _Fitting:
         return Fitted(given, _phrase(error), _options(str(error.instance), choices))
 
     def _speaks_of_null(self, schema: Any, value: Any) -> bool:
-        """Return True for a null that the schema allows explicitly, so that it has a meaning."""
+        """Return True if the value is a null that the schema allows explicitly."""
         if value is not None:
             return False
         parts = self._parts(schema)
         return "null" in _wanted(parts) or any(part.get("nullable") is True for part in parts)
 
     def _coerced(self, schema: Any, value: Any, depth: int = 0) -> Any:
-        """Return the value, or its first clear reading that the schema allows."""
+        """Return the value as it is or in the first other form that the schema allows."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # the same number in JSON, and the type that Home Assistant expects
         if self._checks.admits(schema, value) or depth > _MAX_DEPTH:
@@ -116,7 +117,7 @@ class _Fitting:
         return next((one for one in readings if self._checks.admits(schema, one)), value)
 
     def _readings(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Yield other ways to write the same value, most likely first."""
+        """Yield other forms of the same value, most likely first."""
         if isinstance(value, str):
             yield from _numbers(value)
             yield from (one for one in _choices(parts) if one.casefold() == value.casefold())
@@ -137,7 +138,7 @@ class _Fitting:
             yield from self._inside(parts, [value], depth)
 
     def _inside(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Yield a list or object with coerced contents."""
+        """Yield the list or object with its contents coerced."""
         if isinstance(value, list):
             for places, rest in map(_items, parts):
                 # At least as many as values.
@@ -149,7 +150,8 @@ class _Fitting:
             yield {k: self._coerced(known.get(k, True), one, depth + 1) for k, one in value.items()}
 
     def _parts(self, schema: Any) -> list[Mapping[str, Any]]:
-        """Return the schema and everything behind its references and alternatives, each once."""
+        """Return the schema with all schemas that it refers to or lists as alternatives, each
+        once."""
         waiting: list[Any] = [schema]
         seen: set[int] = set()
         parts: list[Mapping[str, Any]] = []
@@ -169,7 +171,10 @@ class _Fitting:
 
 
 def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the arguments of all parts; one that occurs in several may match any of them."""
+    """Return the arguments of all parts of a schema.
+
+    If several parts describe an argument, it can match any of them.
+    """
     found: dict[str, list[Any]] = {}
     for part in parts:
         for name, schema in mapping(part, "properties").items():
@@ -178,14 +183,14 @@ def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _wanted(parts: list[Mapping[str, Any]]) -> set[str]:
-    """Return the types that the parts mention."""
+    """Return the types that any part of the schema mentions."""
     found = {name for part in parts for name in (*types_of(part), likely_type(part))}
     found |= {type_of(one) for part in parts for one in _listed(part)}
     return found | {"integer"} if "number" in found else found
 
 
 def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    """Return the schemas of a list's first items, and that of all further items."""
+    """Return the schemas of a list's first items, and the schema of all further items."""
     items = part.get("items", True)
     if isinstance(items, list):
         return items, part.get("additionalItems", True)
@@ -194,12 +199,12 @@ def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
 
 
 def _options(given: str, choices: list[str]) -> tuple[str, ...]:
-    """Return the choices nearest to the given value, else the first few."""
+    """Return the choices most similar to the given value, or the first few if none is similar."""
     return nearest(given, choices[:_MAX_CHOICES]) or tuple(choices[:MAX_OPTIONS])
 
 
 def _numbers(text: str) -> Iterator[int | float]:
-    """Yield the numbers in "30", "21.5", "21,5", "30 %" or "21 °C"."""
+    """Yield the number in a string such as "30", "21.5", "21,5", "30 %" or "21 °C"."""
     number = r"(-?\d{1,15}(?:\.\d{1,15}|,\d{1,2})?)"
     found = re.fullmatch(rf"\s*{number}\s*(?:%|°\s*[CF]?|K)?\s*", text, re.ASCII)
     if found:
@@ -216,7 +221,7 @@ def _truths(text: str) -> Iterator[bool]:
 
 
 def _parsed(text: str) -> Any:
-    """Return the list or object in a JSON text, else None."""
+    """Return the list or object that a JSON string contains, or None."""
     if text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
@@ -240,7 +245,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
-    """Restore the server's own argument names, at every level."""
+    """Replace the declared argument names by the server's own, at every level."""
     if isinstance(value, Mapping):
         return {renamed.get(key, key): _restored(inner, renamed) for key, inner in value.items()}
     if isinstance(value, list):
@@ -249,7 +254,7 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """Return the problem, beginning with the argument's name and without the whole schema."""
+    """Return the problem as a short phrase that begins with the argument's name."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

@@ -1,6 +1,6 @@
-"""Validation of tool arguments against a server's JSON Schema, with bounded work.
+"""Validation of tool arguments against a server's JSON Schema, in bounded time.
 
-The schema is untrusted: invalid keywords are ignored, and checks that could take too long
+The schema is untrusted. Invalid keywords are ignored, and checks that could take too long
 (backtracking patterns, multiplying alternatives) are left to the server.
 """
 
@@ -25,11 +25,11 @@ _left: ContextVar[int] = ContextVar("steps left for the schema at hand")
 
 
 class TooMuch(Exception):
-    """The schema takes more than `MAX_STEPS`."""
+    """Checking the arguments would take more than `MAX_STEPS` steps."""
 
 
 class Checks:
-    """One schema, prepared so that no part of it can raise or run without end."""
+    """A schema, prepared so that no part of it can raise an error or run forever."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         nodes = iter(range(_MAX_NODES))
@@ -39,23 +39,26 @@ class Checks:
         _left.set(MAX_STEPS)
 
     def problem(self, value: Any) -> ValidationError | None:
-        """Return the first problem with the whole value, or None. Raises TooMuch,
-        RecursionError."""
+        """Return the most relevant problem with a value, or None if it is valid.
+
+        Raises TooMuch or RecursionError.
+        """
         found: ValidationError | None = best_match(self._validator.iter_errors(value))
         return found
 
     def admits(self, schema: Any, value: Any) -> bool:
-        """Return True if a part of the schema allows a value. Raises TooMuch, RecursionError."""
+        """Return True if a part of the schema allows a value. Raises TooMuch or RecursionError."""
         if not isinstance(schema, dict):
             return schema is not False
         return bool(self._validator.evolve(schema=schema).is_valid(value))
 
 
 def ways(pattern: str, text: str) -> float:
-    """Return an upper bound of the paths of a backtracking search for `pattern` in `text`.
+    """Return an upper bound on the paths that a backtracking search for `pattern` in `text` can
+    take.
 
-    Every `*`, `+`, `?` and open `{}` may end at any character, every `|` doubles the paths, and
-    without `^` the search may begin anywhere. Infinite for repeated groups and lookarounds.
+    Every `*`, `+`, `?` and open `{}` can end at any character, every `|` doubles the paths, and
+    without `^` the search can begin anywhere. Returns infinity for repeated groups and lookarounds.
     """
     if len(pattern) > _MAX_PATTERN or re.search(r"\\[1-9]|\(\?[^:]", pattern):
         return float("inf")
@@ -70,7 +73,7 @@ def ways(pattern: str, text: str) -> float:
 
 
 def _found(pattern: str, text: str) -> bool:
-    """Return True if the text matches, or if the pattern is invalid or too slow."""
+    """Return True if the text matches, or if the pattern is invalid or too slow to check."""
     if ways(pattern, text) > _MAX_WAYS:
         return True
     try:
@@ -80,10 +83,10 @@ def _found(pattern: str, text: str) -> bool:
 
 
 def _tamed(node: Any, nodes: Iterator[int], above: tuple[int, ...]) -> Any:
-    """Return a finite copy without `$schema`, so that no part selects another validator.
+    """Return a finite copy of a schema without `$schema`, which could select another validator.
 
-    Parts that are cut off, also in a schema that contains itself, allow anything. `above` are the
-    ids of the containing nodes.
+    Parts that are nested too deeply or contain themselves are replaced by True, which allows
+    anything. `above` has the ids of the enclosing nodes.
     """
     if not isinstance(node, dict | list):
         return node
@@ -103,7 +106,8 @@ Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def _bounded(check: Check) -> Check:
-    """Wrap a keyword's check: it counts its steps and ignores errors of an invalid schema."""
+    """Wrap a keyword's check so that it counts steps and ignores the errors of an invalid
+    schema."""
 
     def checked(
         validator: Any, value: Any, instance: Any, schema: Any
@@ -123,7 +127,7 @@ def _bounded(check: Check) -> Check:
 
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check a type, also in capitals and with OpenAPI's `nullable`; unknown types allow
+    """Check a type. It can be in capitals, or `nullable` as in OpenAPI; unknown types allow
     anything."""
     names = types if isinstance(types, list) else [types]
     if instance is None and schema.get("nullable") is True:
@@ -150,8 +154,10 @@ def _below(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[A
 def _beyond(
     validator: Any, bound: Any, instance: Any, schema: Any, beside: str, sign: int
 ) -> Iterator[Any]:
-    """Check an exclusive bound: a number, or in draft 4 a flag that belongs to the ordinary
-    bound."""
+    """Check an exclusive bound.
+
+    In draft 4 this was a flag on the ordinary bound; since then it is a number.
+    """
     edge = schema[beside] if bound is True else bound
     if bound is False or not validator.is_type(instance, "number"):
         return
@@ -160,7 +166,8 @@ def _beyond(
 
 
 def _items(validator: Any, items: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check the items, which could be listed by position until draft 2019-09."""
+    """Check the items of a list. Until draft 2019-09, `items` could be a list of schemas by
+    position."""
     if not isinstance(items, list):
         yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
     elif isinstance(instance, list):
@@ -190,7 +197,7 @@ def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[Any]:
 
 
 def _server_judges(*_: Any) -> None:
-    """Ignore a keyword whose check would take unbounded work."""
+    """Skip a keyword whose check would take unbounded time; the server checks it."""
 
 
 def _by_pattern(validator: Any, patterns: Any, instance: Any, _: Any) -> Iterator[Any]:

@@ -1,8 +1,8 @@
-"""Words by which requests and entities of the house are recognised, in every supported language.
+"""Word lists for recognising requests and kinds of entities, in every supported language.
 
 Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
-of gates and doors. The policy asks `mentions("opens", entity.name)`. All languages are matched at
-once, because a name may be in another language than the one spoken.
+of gates and doors. The policy asks `mentions("opens", entity.name)`. All languages are searched,
+because a name can be in another language than the one spoken.
 """
 
 import re
@@ -25,8 +25,8 @@ _WORD = re.compile(r"[^\W_]+")
 def fold(text: str, *, marks: bool = False) -> str:
     """Return the words of a text in lower case, separated by single spaces.
 
-    Accents are removed unless `marks` is set. Underscores and punctuation separate words, so an
-    entity id can be folded as well as a name. Only the first 200 characters count.
+    Accents are removed unless `marks` is set. Underscores and punctuation separate words, so entity
+    ids can be folded as well as names. Only the first 200 characters are used.
     """
     return _fold(text[:_LONGEST], marks)
 
@@ -42,15 +42,16 @@ def _fold(text: str, marks: bool) -> str:
 
 
 def mentions(topic: str, *texts: str) -> bool:
-    """Return True if one of the texts has a word or phrase of the topic, in any language."""
+    """Return True if one of the texts contains a word or phrase of the topic, in any language."""
     return any(_mentions(topic, text) for text in texts)
 
 
 @lru_cache(_MAX_TEXTS)
 def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
-    """Return True if the text has a word of any of the topics.
+    """Return True if the text contains a word or phrase of any of the topics.
 
-    In a large house this is much faster than asking for each topic, because most names match none.
+    In a large house this is much faster than checking topic by topic, because most names match
+    none.
     """
     plain, marked = _patterns(*topics)
     return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
@@ -72,9 +73,9 @@ def without(topic: str, text: str) -> str:
 
 
 def find(topic: str, text: str) -> tuple[int, int] | None:
-    """Return the first mention of the topic as numbers of words, `(start, end)`, or None.
+    """Return the position of the topic's first mention as word numbers `(start, end)`, or None.
 
-    The words are those of `fold(text, marks=True).split()`.
+    The words are those of `fold(text, marks=True).split()`, and `end` is exclusive.
     """
     spans = [
         (found.start(), found.end(), folded)
@@ -90,9 +91,9 @@ def find(topic: str, text: str) -> tuple[int, int] | None:
 
 @lru_cache(64)
 def entries(topic: str, language: str) -> tuple[str, ...]:
-    """Return the words of a topic in one language, as written in its table.
+    """Return a topic's words in one language, as written in its file.
 
-    Raises KeyError if the table has no such topic.
+    Raises KeyError if the file has no such topic.
     """
     return tuple(_table(language)[topic])
 
@@ -105,7 +106,7 @@ def _mentions(topic: str, text: str) -> bool:
 
 @lru_cache(64)
 def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the topics' patterns for folded text: without marks, and with marks."""
+    """Return two patterns for the topics: for text folded without marks, and with marks."""
     written: dict[bool, list[str]] = {False: [], True: []}
     for language in LANGUAGES:
         for entry in [entry for topic in topics for entry in entries(topic, language)]:
@@ -117,12 +118,13 @@ def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _spellings(entry: str, language: str) -> set[str]:
-    """Return an entry as written; in German also without umlauts: "Kuehlschrank"."""
+    """Return an entry's spellings. German words are also spelled without umlauts:
+    "Kuehlschrank"."""
     return {entry, entry.translate(_DIGRAPHS)} if language == "de" else {entry}
 
 
 def _pattern(entry: str, marks: bool) -> str:
-    """Return the pattern of a word or phrase; `*` at an end matches the rest of the word."""
+    """Return the pattern for a word or phrase, where `*` at an end matches the rest of the word."""
     before = r"\b\w*" if entry.startswith("*") else r"\b"
     after = r"\w*\b" if entry.endswith("*") else r"\b"
     return f"{before}{re.escape(fold(entry.strip('*'), marks=marks))}{after}"
