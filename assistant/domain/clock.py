@@ -36,7 +36,7 @@ class Clock(Protocol):
         ...
 
     def since_boot(self) -> float:
-        """Return seconds like `monotonic`, but count time in suspension too."""
+        """Return monotonic seconds that include time while the machine was suspended."""
         ...
 
     def now(self) -> datetime:
@@ -87,7 +87,7 @@ class VirtualClock:
         return self._start + timedelta(seconds=self.since_boot())
 
     def set_ahead(self, seconds: float) -> None:
-        """Set the date and time forwards, or backwards if negative.
+        """Move the date and time forwards, or backwards if negative.
 
         The monotonic clock is not affected.
         """

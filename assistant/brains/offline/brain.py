@@ -184,7 +184,10 @@ class OfflineTurn:
         yield TurnDone()
 
     async def _age(self, understood: Understood) -> float | None:
-        """Return the snapshot's age if a state is asked for, or None without a snapshot."""
+        """Return the snapshot's age in seconds, or None if there is no snapshot.
+
+        Returns 0.0 if the sentence doesn't ask for a state.
+        """
         if any(command.intent in ABOUT_STATES for command in understood.commands):
             return await self._brain.look()
         return 0.0
