@@ -100,7 +100,7 @@ def _louder(pair: Pair, then: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EchoPlan:
-    """How echo is handled, with the canceller if Hearth uses its own."""
+    """Chosen handling of the echo, with the canceller if Hearth uses its own."""
 
     plan: Plan
     # Processes the microphone's audio; also receives the audio that the loudspeaker plays.

@@ -126,7 +126,7 @@ class PlaybackProgress:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How an announcement is played: its tone, loudness and clip."""
+    """Settings for playing an announcement: its tone, loudness and clip."""
 
     sound: str = ""  # earcon of `audio.earcons` played first; "" for none
     volume: float | None = None  # 0 to 1, relative to the voice; None for the usual volume

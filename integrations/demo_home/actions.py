@@ -19,8 +19,8 @@ TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 class Offer:
     """Description of an action.
 
-    `response` says whether the action returns data never ("none"), on request ("optional") or
-    always ("only").
+    `response` is "none" if the action never returns data, "optional" if it does on request, and
+    "only" if the data must be requested.
     """
 
     fields: Mapping[str, Json] = field(default_factory=dict)
