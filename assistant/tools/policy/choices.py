@@ -140,8 +140,7 @@ class Profiles:
     def __init__(
         self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
     ) -> None:
-        """`make_voices` creates the voices for settings (see
-        `assistant.sound.devices.voices_of`)."""
+        """`make_voices` creates voices from settings (see `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles
         self._mouth = mouth
         self._narrow = narrow
@@ -152,10 +151,10 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """Start a turn with this profile ("" for none): use its voice and restrict the turn to its
-        tools.
+        """Start a turn with a profile: use its voice, and restrict the turn to its tools.
 
-        Returns the language to assume, or "" for the first configured language.
+        `profile` is "" for none. Returns the language to assume, or "" for the first configured
+        one.
         """
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
@@ -173,7 +172,7 @@ def widens(settings: Settings, present: str, wanted: str) -> bool:
 
 
 def _elsewhere(settings: Settings, profile: Profile) -> frozenset[str]:
-    """Return the brains that the profile uses and that run outside this device."""
+    """Return the profile's brains that don't run on this device."""
     return frozenset(profile.brain or settings.brain.order) - {"offline"}
 
 
@@ -211,8 +210,8 @@ class Narrowing:
             del self._of[next(iter(self._of))]
 
     def allows(self, turn_id: str, names: Collection[str]) -> bool:
-        """Return True if the turn may use a tool with these names. Background work counts as its
-        turn."""
+        """Return True if the turn, or the turn that started this work, may use a tool with these
+        names."""
         name = turn_id
         while name:
             if name in self._of:
@@ -260,8 +259,7 @@ class Ratings:
 
 
 def unknown_effects(house: House) -> list[Entity]:
-    """Return the exposed scripts, scenes, buttons and automations whose effects aren't fully
-    known."""
+    """Return the exposed scripts, scenes, buttons and automations with unknown effects."""
     rules = {*UNKNOWN_EFFECTS.values(), UNREAD}
     return [
         entity
@@ -273,11 +271,10 @@ def unknown_effects(house: House) -> list[Entity]:
 
 
 def may_open(house: House) -> list[Entity]:
-    """Return the exposed entities that, until they are rated, count as openers or as silencing an
-    alarm.
+    """Return the exposed entities that Hearth treats as openers until the owner rates them.
 
-    These are covers without a class, relays whose name suggests it, and entities that were seen to
-    open something.
+    These are covers without a class, relays whose name suggests that they open something, and
+    entities that were seen to open something.
     """
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
 
@@ -311,8 +308,10 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 
 
 def read_tiers(value: Any) -> dict[str, Tier]:
-    """Parse the stored ratings. Invalid ones are dropped, so that these entities need a
-    confirmation."""
+    """Parse the stored ratings.
+
+    Invalid ratings are dropped, so that those entities need a confirmation again.
+    """
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
         try:
@@ -331,7 +330,7 @@ Openings = Mapping[str, frozenset[str]]  # switch id -> ids of the entities that
 
 
 class SeenOpening:
-    """Stores which entities switches were seen to open, while its context is open."""
+    """Stores which entities were seen to open doors or gates, while its context is open."""
 
     def __init__(self, home: HomeAssistant, store: Store, ratings: Ratings, clock: Clock) -> None:
         self._home = home
@@ -343,7 +342,7 @@ class SeenOpening:
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
-        """Load what earlier processes saw. Raises StoreError."""
+        """Load the observations of earlier processes. Raises StoreError."""
         self._home.learn_openings(await self._store.openings(), self._take)
         await self._owner.__aenter__()
         self._owner.start_on(self._came, self._write_on, "what switches open")
@@ -355,7 +354,6 @@ class SeenOpening:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write the remaining observations."""
         await self._owner.__aexit__(kind, error, trace)
         await self._write()
 
@@ -371,8 +369,10 @@ class SeenOpening:
             self._came.set()
 
     async def _write(self) -> bool:
-        """Write new openings. Return False if that fails; they are then kept for the next
-        attempt."""
+        """Store new observations, and delete the ratings of these entities.
+
+        Returns False if that fails. The observations are then kept for the next attempt.
+        """
         fresh = dict(self._unwritten)
         if not fresh:
             return True

@@ -1,8 +1,8 @@
-"""Correcting arguments: names that Home Assistant wouldn't find, and selections it can't express.
+"""Correct arguments: names that Home Assistant wouldn't find, and selections it can't express.
 
 Names are corrected in three steps, each used only if it leaves exactly one reading. The first
-ignores accents, apostrophes and Unicode form; the second also ignores inner spaces, articles and
-plurals, and accepts a place given as a name; the third accepts near misses. After the first step, a
+ignores accents, apostrophes and Unicode form. The second also ignores inner spaces, articles and
+plurals, and accepts a room given as a name. The third accepts small typos. After the first step, a
 name is never corrected to anything gated. A selection is expressed by domain, by room, or entity by
 entity.
 """
@@ -83,7 +83,6 @@ def mend(
 
 
 def _lowered(intent: Intent, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert domains and device classes to lower case."""
     result = dict(arguments)
     for key in ("domain", "device_class") if intent.selective else ():
         value = result.get(key)
@@ -147,8 +146,10 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """Replace a list of one entity's names, as the prompt shows it ("Plug 2, Salt lamp"), by its
-    id."""
+    """Replace a list of one entity's names by its id.
+
+    The prompt shows the names that way ("Plug 2, Salt lamp"), and models sometimes copy the list.
+    """
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
         return mended
@@ -218,8 +219,10 @@ def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]
 def _as_place(
     intent: Intent, arguments: Mapping[str, Any], name: str, house: House
 ) -> list[_Reading]:
-    """Return the places with this name, for calls such as "turn off the kitchen" that pass a room
-    as the name."""
+    """Return the places with this name.
+
+    In calls such as "turn off the kitchen", models pass a room as the name.
+    """
     if not intent.places:
         return []
     readings = [
@@ -234,8 +237,10 @@ def _as_place(
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """Return the only reading, or, if several entities share the name, the one in this room; else
-    None."""
+    """Return the only reading, or None if there are several.
+
+    If they are entities that share the name, returns the one in this room.
+    """
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -248,7 +253,6 @@ def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None)
 
 
 def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
-    """Replace one argument by its reading and record the change."""
     arguments = {one: value for one, value in mended.arguments.items() if one != key}
     arguments[reading.key] = reading.text
     change = MendedArgument(key, given, reading.text, reading.key)
@@ -256,7 +260,10 @@ def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
 
 
 def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended:
-    """Offer the readings by name, or by id if names are shared, and correct nothing."""
+    """Offer the readings without correcting anything.
+
+    They are offered by name, or by id if several share a name.
+    """
     readings = list(readings)
     texts = {one.text for one in readings}
     shared = len(texts) < len(readings)
@@ -271,10 +278,9 @@ def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """If several entities share the name, choose the one in this room or on this floor, as Home
-    Assistant does.
+    """Choose between entities of the same name by this room or floor, as Home Assistant does.
 
-    The call then names the entity unambiguously, whichever room Home Assistant assumes.
+    The corrected call selects only that entity, whichever room Home Assistant assumes.
     """
     arguments = mended.arguments
     seen = reach(intent, arguments, house)
@@ -353,10 +359,9 @@ def by_kind(
     unwanted: Sequence[Entity],
     schema: Mapping[str, Any],
 ) -> dict[str, list[str]] | None:
-    """Return the domains and device classes that select as many wanted entities as possible and no
-    unwanted ones.
+    """Return the domains and device classes that select as many wanted entities as possible.
 
-    Returns None if there are none.
+    They select no unwanted ones. Returns None if there are no such domains and classes.
     """
     shut_out = {one.domain for one in unwanted}
     free = {one.domain for one in wanted} - shut_out
@@ -379,7 +384,7 @@ def takes(schema: Mapping[str, Any], key: str) -> bool:
 
 
 def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | None, list[Entity]]]:
-    """Return the entities grouped by room, in order of first appearance."""
+    """Group the entities by room, in order of first appearance."""
     rooms: dict[str, list[Entity]] = {}
     for one in things:
         rooms.setdefault(one.area_id or "", []).append(one)

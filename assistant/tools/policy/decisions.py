@@ -1,5 +1,4 @@
-"""Turns the entities that a call touches into a decision: the strictest ruling, and the question to
-ask."""
+"""Decide about the entities that a call touches: the strictest ruling, and the question to ask."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything that a call is judged by, apart from its arguments."""
+    """The circumstances that a call is judged by, besides its arguments."""
 
     intent: Intent
     house: House
@@ -43,7 +42,7 @@ class Case:
 def decide(
     case: Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
 ) -> PolicyDecision:
-    """Return the verdict of the strictest ruling on `judged` and its consequences.
+    """Return the verdict: the strictest ruling on the entities in `judged` and their consequences.
 
     `touched` are the entities that the verdict reports.
     """
@@ -104,10 +103,10 @@ def decide_call(
 def decide_moves(
     caller: Caller, moves: Sequence[Move], arguments: Mapping[str, Any], house: House
 ) -> PolicyDecision:
-    """Return the verdict on several moves in different directions, as when a change is undone.
+    """Return the verdict on several moves in different directions, such as those of an undo.
 
-    Each move is ruled like a call of the same kind. If any of them would open, unlock, disarm or
-    sound something, the whole call is denied, because nobody asked for exactly that.
+    Each move is judged like a call that does the same. If one of them would open, unlock, disarm or
+    sound something, the whole call is denied, because nobody asked for that very move.
     """
     ruled: dict[str, Ruled] = {}
     touched: list[str] = []
@@ -142,7 +141,7 @@ def decide_moves(
 
 
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
-    """Yield the rulings on the entity that a move switches, and on the consequences."""
+    """Yield the rulings on the entity that a move switches and on its consequences."""
     if move.server:
         stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
         if caller.moment.mode is Mode.GUEST:  # servers' tools are closed to guests
@@ -208,9 +207,10 @@ def told_names(arguments: Mapping[str, Any]) -> str:
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Return True if the entity or one of its consequences currently needs more than a lamp would.
+    """Return True if acting on the entity or its consequences needs more than switching a lamp
+    does.
 
-    A mode may require a confirmation for lamps too, but a lock still requires more.
+    A mode can require a confirmation for lamps too, but a lock still requires more.
     """
     moment, rulings = case.caller.moment, case.caller.rulings
     comfort = Risk(Tier.COMFORT, "comfort")
@@ -223,10 +223,10 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
 
 
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
-    """Return the entities that the question or refusal is about.
+    """Return the entities to name in the question or refusal.
 
-    If anything is denied, these are the denied entities. Otherwise they are the entities of the
-    highest tier among those that aren't free.
+    If anything is denied, those are the denied entities. Otherwise they are the entities of the
+    highest tier among those that need a confirmation.
     """
     if worst.ruling is Ruling.DENY:
         return [name for name, one in ruled.items() if one.ruling is Ruling.DENY]
@@ -297,7 +297,6 @@ def _plan_for_doors(
 def _worded(
     verdict: PolicyDecision, ask: str, base: str, values: Mapping[str, str]
 ) -> PolicyDecision:
-    """Return the same verdict with a different question or refusal."""
     if verdict.decision is Decision.DENIED:
         told = verdict.key in (*(f"policy.{rule}" for rule in SECURE_RULES), "policy.several")
         return replace(verdict, key=f"policy.{base}", values=values) if told else verdict
@@ -322,12 +321,12 @@ def _names(entity_ids: Iterable[str], house: House) -> str:
 
 
 def _base(rules: set[str]) -> str:
-    """Return the only rule, or "several"."""
+    """Return the rule if there is only one, else "several"."""
     return next(iter(rules)) if len(rules) == 1 else "several"
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
-    """Return True if the entity, or one of its consequences, is among those named."""
+    """Return True if the entity or one of its consequences is among the named ones."""
     return any(name in named for name, _ in consequences([entity_id], action, house))
 
 
@@ -341,8 +340,10 @@ def _verdict(
     touched: tuple[str, ...],
     effects: tuple[str, ...],
 ) -> PolicyDecision:
-    """Build the verdict. `base` is the rule whose sentences are used; `more` is True if there are
-    other effects."""
+    """Build the verdict from the sentences of the rule `base`.
+
+    `more` is True if the call has further effects.
+    """
     ruling = ruled.ruling
     if ruling is Ruling.ALLOW:
         return PolicyDecision(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)

@@ -1,8 +1,7 @@
-"""The policy engine: decides whether a call may run, based on the entities that it would touch and
-the direction in which it would move them.
+"""The policy engine: decide whether a call may run, by the entities and directions of its changes.
 
-Pure: values in, decision out. Openers, costly actions and unknown effects are confirmed or refused,
-depending on the settings and the owner's rules; everything else is allowed.
+All functions are pure. Openers, costly actions and unknown effects are confirmed or refused,
+depending on the settings and the owner's rules. All other calls are allowed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,11 +75,10 @@ def judge(
     rulings: Rulings = STRICT,
     moment: PolicyContext = PLAIN,
 ) -> PolicyDecision:
-    """Decide about one call. `heard` is what the person said, or None; `area` is this device's
-    room, or "".
+    """Decide about a call.
 
-    Set `live` to False if `house` is out of date, so that it might lack a door that the call would
-    open.
+    `heard` is what the person said, or None. `area` is this device's room, or "". Set `live` to
+    False if `house` is out of date, because it may then lack a door that the call would open.
     """
     arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
     caller = Caller(entry.names, entry.server, rulings, moment)
@@ -189,8 +187,7 @@ def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
 def _is_elsewhere(
     heard: HeardWords, things: Sequence[Entity], house: House, *, many: bool
 ) -> str | None:
-    """Return the rule against a sentence without a place that would do more than the person said,
-    or None.
+    """Return the rule against a sentence without a place that would do more than was said, or None.
 
     `many` is True if the sentence can reach more than one entity.
     """
@@ -205,9 +202,9 @@ def _is_elsewhere(
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the verdict on this call may depend on what the person said.
+    """Return True if the verdict on this call can depend on what the person said.
 
-    This applies to calls that move entities without naming any, and to calls that change the
+    This applies to calls that move entities without naming any, and to calls that change Hearth's
     memory.
     """
     if suffix(name) in BY_WORDS:
@@ -226,8 +223,10 @@ def _judge_script(
     live: bool,
     caller: Caller,
 ) -> PolicyDecision:
-    """Judge a script by the entities that it touches and those named in its fields, in either
-    direction."""
+    """Judge a script by the entities that it touches and those named in its fields.
+
+    The entities count in either direction, because the script can move them both ways.
+    """
     if not live or script not in house.entities:
         # The script's effects may have changed, and an `intent_script` never reports any.
         names = entry.tool.title or entry.suffix
@@ -279,8 +278,7 @@ def judge_built_in(
     heard: str | None = None,
     house: House = _NOWHERE,
 ) -> PolicyDecision:
-    """Judge a built-in tool by the moves it would make in `house`, or by the tier it declares if
-    there are none.
+    """Judge a built-in tool by the moves that it would make in `house`, or else by its own tier.
 
     `heard` is what the person said.
     """
@@ -326,8 +324,10 @@ def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller
 def without_target(
     intent: Intent, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> PolicyDecision:
-    """Judge a timer, a list or a query. A timer can carry a command to run when it ends, which
-    could do anything."""
+    """Judge a timer, a list or a query.
+
+    A timer can carry a command that runs when it ends, which could do anything.
+    """
     if arguments.get(LATER):
         return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
     if intent.action is Action.READ:

@@ -1,7 +1,7 @@
-"""Script fields: reads their declarations from Home Assistant and checks arguments against them.
+"""Script fields: read their declarations from Home Assistant, and check arguments against them.
 
 Home Assistant (2026.11) doesn't check the fields itself: in a tool's schema, a room or device field
-is plain text. The selectors that the owner chose for the fields are more specific.
+is plain text. The selectors that the owner chose for the fields say more.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -37,8 +37,10 @@ class Taken:
 
 
 async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
-    """Fetch the fields of all scripts, by script name ("movie_night"). Needs no administrator
-    rights."""
+    """Fetch the fields of all scripts, by script name ("movie_night").
+
+    Needs no administrator rights.
+    """
     return read_scripts(await command("get_services"))
 
 
@@ -65,8 +67,8 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
     """Check that the rooms, floors, entities and devices in the fields exist.
 
-    Near misses are corrected by the same steps as names in other calls (`mend`). Otherwise the
-    result contains the problem and similar names.
+    Near misses are corrected by the same steps as names in other calls (`mend`). If that fails, the
+    result has the problem and similar names.
     """
     checked = Fields(dict(arguments))
     for key, selector in selectors.items():
@@ -85,7 +87,7 @@ def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: Hous
 
 
 def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fields) -> Fields:
-    """Check the parts of a target selector's value; each is a string or a list."""
+    """Check the value of a target selector, each part of which is a string or a list."""
     inner = Fields(dict(target), changes=checked.changes)
     for part, kind in _TARGETS.items():
         if target.get(part) and not inner.problem:
@@ -98,7 +100,6 @@ def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fi
 def _check_value(
     key: str, kind: str, value: Any, settings: Mapping[str, Any], house: House, checked: Fields
 ) -> Fields:
-    """Check one name or a list of names."""
     meant: list[str] = []
     for one in value if isinstance(value, list) else [value]:
         if not isinstance(one, str):
@@ -118,7 +119,7 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the value that a text stands for, or None and similar names."""
+    """Return the value that a text stands for and (), or None and similar names."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
@@ -142,7 +143,7 @@ def _meant(
 def _meant_entity(
     text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the entity id for an id or name, or None and similar ids."""
+    """Return the entity id for an id or name and (), or None and similar ids."""
     pool = [one for one in house.exposed() if _is_wanted(one, settings)]
     if any(one.entity_id == text for one in pool):
         return text, ()
@@ -159,8 +160,7 @@ def _meant_entity(
 
 
 def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
-    """Return True if the entity's domain is one that the selector accepts, directly or in a
-    filter."""
+    """Return True if the selector accepts the entity's domain, directly or in a filter."""
     filters = settings.get("filter") or [settings]
     for one in filters if isinstance(filters, list) else [filters]:
         domains = one.get("domain") if isinstance(one, Mapping) else None
@@ -173,8 +173,10 @@ def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
 def _guessed(
     text: str, known: Mapping[str, str], is_safe: Callable[[str], bool]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the value of the name that the text matches, by the same steps as `mend`, or None and
-    similar values."""
+    """Match a text to a known name by the steps of `mend`.
+
+    Returns the name's value and (), or None and similar values.
+    """
     steps: list[Callable[[str], bool]] = [
         lambda name: folded(name) == folded(text),
         lambda name: stemmed(name) == stemmed(text),

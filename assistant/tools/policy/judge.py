@@ -1,4 +1,4 @@
-"""Judging a call before it is sent: whether its arguments are valid, and whether it may run."""
+"""Judge calls before they are sent: check their arguments, and decide whether they may run."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationE
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Arguments that the tool does not accept, with the reason."""
+    """Arguments that the tool doesn't accept, with the reason."""
 
     arguments: dict[str, Any]
     problem: str  # one phrase for the model
@@ -65,8 +65,10 @@ class Judge:
         self._known_for: Menu | None = None  # the menu whose scripts are known
 
     async def learn(self, menu: Menu) -> None:
-        """Fetch the script fields for a new menu. If that fails, calls are checked against their
-        schemas only."""
+        """Fetch the script fields for a new menu.
+
+        If that fails, calls are checked only against their schemas.
+        """
         if menu is self._known_for or self._ask_scripts is None:
             return
         if any(self._is_script(entry) for entry in menu.offered()):
@@ -78,11 +80,11 @@ class Judge:
         self._known_for = menu
 
     async def read_up(self, judged: Callable[[], _Judged]) -> _Judged:
-        """Return the verdict of `judged`, after waiting for effects that Home Assistant hasn't
-        reported yet.
+        """Return the result of `judged`, after waiting for effects that aren't known yet.
 
-        Just after a start or a change, the effects of scripts, automations and scenes may still be
-        missing. Other calls don't wait. Effects that don't arrive within READ_S count as unknown.
+        Just after a start or a change, Home Assistant may not have reported the effects of scripts,
+        automations and scenes. Only calls that depend on them wait. Effects that don't arrive
+        within READ_S count as unknown.
         """
         verdict = judged()
         try:
@@ -109,7 +111,7 @@ class Judge:
         program: Program | None = None,
         tainted: bool = False,
     ) -> PolicyDecision | Misfit:
-        """Decide about one call. `heard` is what the person said.
+        """Decide about a call. `heard` is what the person said.
 
         `program` is the program that makes the call in place of a person. `tainted` is True if text
         from outside may have prompted the call.
@@ -164,8 +166,10 @@ class Judge:
     def _within(
         self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
     ) -> PolicyDecision:
-        """Deny a temperature outside the thermostat's range, which Home Assistant would silently
-        ignore."""
+        """Deny a temperature outside the thermostat's range.
+
+        Home Assistant would silently ignore it.
+        """
         wanted = arguments.get("temperature")
         if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
             return verdict
@@ -187,8 +191,10 @@ class Judge:
         return verdict
 
     def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
-        """Deny starting a script without its required fields: Home Assistant would report success
-        although the script fails."""
+        """Deny starting a script without its required fields.
+
+        Home Assistant would report success although the script fails.
+        """
         house = self._home.house
         for entity_id in verdict.entities:
             taken = self._scripts.get(entity_id.removeprefix("script."))

@@ -1,12 +1,12 @@
-"""Entities that may let someone in, silence an alarm, or do harm when switched off.
+"""Entities that could let someone in, silence an alarm, or do harm when switched off.
 
 Home Assistant rarely says what an entity opens: a gate is a cover without a device class, a door
-relay is a plain switch, and a helper may drive that switch. So a cover counts as an opener unless
-it is known not to be one. A relay counts as an opener by its name, alias, label, device or room, in
-any supported language (`vocabulary`); if it belongs to the device of a lock or door; if it was seen
-to open something (`House.seen_opening`); or if it runs arbitrary actions, as a template does.
-Freezers, servers, medical devices and heating in frost have no class either and are recognised by
-name. Pure.
+relay is a plain switch, and a helper may drive that switch. A cover therefore counts as an opener
+unless it is known not to be one. A relay counts as an opener by its name, alias, label, device or
+room, in any supported language (`vocabulary`); if it belongs to the device of a lock or door; if it
+was seen to open something (`House.seen_opening`); or if it runs arbitrary actions, as a template
+does. Freezers, servers, medical devices and heating in frost have no class either and are
+recognised by name. All functions are pure.
 """
 
 import re
@@ -55,7 +55,7 @@ _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d
 
 
 class Opening(StrEnum):
-    """Reason why an entity may open something or silence an alarm; NONE if it can't."""
+    """Reason why an entity could open something or silence an alarm; NONE if it can't."""
 
     NONE = ""
     KNOWN = "known"  # by its class
@@ -66,8 +66,10 @@ class Opening(StrEnum):
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """Return what the entity itself may open or silence, ignoring the members of a group or
-    script."""
+    """Return what the entity itself could open or silence.
+
+    The members of groups and scripts don't count.
+    """
     domain = entity.domain
     if domain == "cover":
         return _cover(entity)
@@ -85,21 +87,22 @@ def opening_of(entity: Entity, house: House) -> Opening:
 
 
 def is_opener(entity: Entity) -> bool:
-    """Return True if this cover is or may be an opener. Blinds and awnings are not."""
+    """Return True if this cover is or could be an opener, unlike a blind or an awning."""
     return _cover(entity) is not Opening.NONE
 
 
 def was_seen_to_open(entity_id: str, house: House) -> bool:
-    """Return True if switching this entity was seen to open something that lets people in; blinds
-    don't count."""
+    """Return True if switching this entity was seen to open a door, a gate or the like.
+
+    Blinds don't count, because they let nobody in.
+    """
     seen = house.seen_opening.get(entity_id, ())
     things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
     return any(one.domain != "cover" or is_opener(one) for one in things)
 
 
 def is_called_to_open(entity: Entity) -> bool:
-    """Return True if one of the entity's names says that it unlocks or opens a door ("Abrir
-    portón")."""
+    """Return True if a name of the entity says that it opens or unlocks a door ("Abrir portón")."""
     runs = entity.domain in _RUNS
     acts = runs or entity.platform in _RUNS_ANYTHING
     return any(
@@ -127,7 +130,7 @@ def _cover(entity: Entity) -> Opening:
 
 
 def _is_group(entity: Entity) -> bool:
-    """Return True for a group of covers. Groups are judged by their members."""
+    """Return True for a group of covers, which is judged by its members."""
     held = entity.attributes.get("entity_id")
     return (
         isinstance(held, list | tuple)
@@ -148,8 +151,7 @@ def _relay(entity: Entity, house: House) -> Opening:
 
 
 def _by_maker(entity: Entity) -> Opening:
-    """Judge by the integration: entities of integrations that run arbitrary actions may do
-    anything.
+    """Judge by the integration: entities that run arbitrary actions could do anything.
 
     Names that mention a lamp, heater, socket or the like are exempt.
     """
@@ -159,7 +161,7 @@ def _by_maker(entity: Entity) -> Opening:
 
 
 def _by_place(entity: Entity, house: House) -> Opening:
-    """Judge by the room, such as "Relay 2" in "Front gate" or in "Garage"."""
+    """Judge by the room, as for "Relay 2" in "Front gate" or "Garage"."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
@@ -228,20 +230,24 @@ def _is_only_garage(text: str) -> bool:
 
 
 def _has_door(text: str) -> bool:
-    """Return True if the text mentions a door, gate, lock or garage. Used with verbs of opening."""
+    """Return True if the text mentions a door, gate, lock or garage. Used together with verbs."""
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
 
 
 def _is_lamp(text: str) -> bool:
-    """Return True if the text mentions a lamp, sensor or heater, which may sit next to a door or
-    alarm."""
+    """Return True if the text mentions a lamp, sensor or heater.
+
+    These can be next to a door or an alarm.
+    """
     return mentions("beside_doors", _spread(text))
 
 
 def _is_beside(text: str) -> bool:
-    """Return True if the text mentions a lamp, sensor, heater, bell, socket or warning, which may
-    sit next to a door."""
+    """Return True if the text mentions something that is often next to a door.
+
+    That is a lamp, sensor, heater, bell, socket or warning.
+    """
     return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
 
 
@@ -278,8 +284,10 @@ _OFF = frozenset({Action.OFF, Action.TOGGLE})
 def keeps_running(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> str | None:
-    """Return the rule against stopping this entity, or None if the call wouldn't stop it or
-    stopping is harmless."""
+    """Return the rule against stopping this entity.
+
+    Returns None if the call wouldn't stop it or stopping it is harmless.
+    """
     if action in _OFF and must_run(entity, house):
         return RULE
     if _stops_heating(entity, action, arguments) and may_freeze(house):
@@ -288,7 +296,7 @@ def keeps_running(
 
 
 def must_run(entity: Entity, house: House) -> bool:
-    """Return True if switching this entity off does harm, whatever the weather."""
+    """Return True if switching this entity off does harm in any weather."""
     if entity.domain == "camera":
         return True
     if entity.domain not in _NAMED:
@@ -300,7 +308,7 @@ def must_run(entity: Entity, house: House) -> bool:
 
 
 def may_freeze(house: House) -> bool:
-    """Return True if it is colder than FROST_C outside, or the temperature is unknown."""
+    """Return True if it is colder than FROST_C outside, or if the temperature is unknown."""
     outside = outside_c(house)
     return outside is None or outside < FROST_C
 
@@ -366,7 +374,7 @@ def _is_outside(entity: Entity, house: House) -> bool:
 
 
 def _degrees(value: Any, unit: Any) -> float | None:
-    """Convert a temperature to °C. Return None if it is invalid."""
+    """Convert a temperature to °C. Returns None if it is invalid."""
     try:
         degrees = float(value)
     except (TypeError, ValueError):

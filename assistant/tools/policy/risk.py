@@ -1,8 +1,8 @@
 """The risk of switching one entity in one direction: its tier, and the rule that explains it.
 
-Closing is free; opening is not. Home Assistant has no device class for most entities that use a lot
-of power or water, or that run unattended (ovens, heaters, water, vacuums), so they are recognised
-by their names, with the words of `vocabulary`.
+Opening is risky; closing isn't. Home Assistant has no device class for most entities that use a lot
+of power or water, or that run unattended (ovens, heaters, water, vacuums), so Hearth recognises
+them by name, with the words of `vocabulary`.
 """
 
 from collections.abc import Mapping
@@ -148,8 +148,7 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
 
 
 def _unknown_effect(entity: Entity, house: House) -> str | None:
-    """Return the rule for a script, scene, button or automation, or None if its effects are
-    known."""
+    """Return the rule for a script, scene, button or automation with unknown effects, or None."""
     if is_called_to_open(entity):
         return "open"
     opening = _MAY.get(opening_of(entity, house))
@@ -173,18 +172,20 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
 
 
 def _is_known(entity_id: str, house: House) -> bool:
-    """Return True if all the entity's effects are known.
+    """Return True if all effects of the entity are known.
 
-    Either its configuration was read, or it only acts on its members. Partial knowledge isn't
-    enough.
+    Either its configuration was read, or it only acts on its members. Knowing some of its effects
+    isn't enough.
     """
     holds = all_members(entity_id, house)
     return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:
-    """Return True if a name may be corrected to this entity, because nothing it switches is gated
-    in any direction."""
+    """Return True if a name may be corrected to this entity.
+
+    That is the case if nothing that the entity switches is gated in any direction.
+    """
     return all(
         gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
         for name, _ in consequences([entity_id], Action.TOGGLE, house)
@@ -205,8 +206,10 @@ def is_harmless(domain: str) -> bool:
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the action moves towards open. Stopping never counts, because it may prevent
-    an injury."""
+    """Return True if the action moves something towards open.
+
+    Stopping never counts, because it can prevent an injury.
+    """
     if action is not Action.POSITION:
         return action in _OPENING
     wanted, now = arguments.get("position"), entity.attributes.get("current_position")
@@ -218,10 +221,9 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 def directions(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> frozenset[Literal["open", "close"]]:
-    """Return the directions in which this action may move a lock, cover, valve, alarm or possible
-    opener.
+    """Return the directions in which an action can move a lock, cover, valve, alarm or opener.
 
-    The set is empty for all other entities.
+    Returns an empty set for all other entities.
     """
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
@@ -248,7 +250,7 @@ _TIERS = tuple(Tier)
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The risk of an action."""
+    """The risk of an action: its tier, and the rule that explains it."""
 
     tier: Tier
     rule: str  # reason for the tier: "unlock", "runs-on", "comfort"
@@ -311,7 +313,7 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping the entity, or None if its owner rated it as comfort."""
+    """Return the rule against stopping the entity, or None if the owner rated it as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

@@ -1,4 +1,4 @@
-"""Rulings on one entity or call, from the owner's first matching rule or its risk. Pure."""
+"""Rulings on an entity or a call, from the owner's first matching rule or from its risk. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Verdicts on calls, and the settings for each tier.
 class Ruling(StrEnum):
-    """Requirement of the settings before a call runs."""
+    """Requirement that must be met before a call runs."""
 
     ALLOW = "allow"
     CONFIRM = "confirm"  # a spoken or typed yes
@@ -60,7 +60,7 @@ class Rulings:
     has_pin: bool = False
 
     def of(self, tier: Tier, mode: Mode = Mode.NORMAL) -> Ruling:
-        """Return the requirement for a call of this tier when none of the owner's rules match."""
+        """Return the requirement for a call of this tier if none of the owner's rules match."""
         if tier is Tier.READ:
             return Ruling.ALLOW
         if mode is Mode.GUEST:
@@ -109,8 +109,10 @@ Direction = Literal["open", "close"]
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """One `[[policy.rules]]` table. All fields that are set must match, ignoring case (`*`,
-    `?`)."""
+    """A `[[policy.rules]]` table. It matches if all fields that are set match.
+
+    Case is ignored, and `*` and `?` are wildcards.
+    """
 
     decide: Ruling
     entity: str = ""
@@ -139,7 +141,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Subject of a rule: one entity that a call touches, or the call itself."""
+    """An entity that a call touches, or the call itself, as the owner's rules match it."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str
@@ -245,7 +247,7 @@ PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are closed t
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The called tool, its server, and the settings and house state for the call."""
+    """The tool that is called, its server, and the settings and house state that apply."""
 
     tools: tuple[str, ...]
     server: str
@@ -255,7 +257,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A risk, and what is required before a call may take it."""
+    """A risk, and the requirement for taking it."""
 
     stake: Risk
     ruling: Ruling
@@ -300,7 +302,10 @@ def rule_call(stake: Risk, caller: Caller) -> Ruled:
 
 
 def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
-    """Apply the owner's first matching rule, else the tier. No rule can loosen guest mode."""
+    """Apply the owner's first matching rule, or else the requirement of the tier.
+
+    No rule can loosen guest mode.
+    """
     moment, rulings = caller.moment, caller.rulings
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
@@ -334,9 +339,9 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Return True if the rule names this very entity or tool.
+    """Return True if the rule names this entity or tool itself, without wildcards.
 
-    With `every_sentence`, rules that cover all sentence triggers count too; they apply to people
+    With `every_sentence`, rules that cover all sentence triggers count too. They apply to people
     only.
     """
     if rule is None or not names_one(rule):
@@ -350,7 +355,7 @@ def barred(program: Program) -> str:
 
 
 def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) -> Ruled:
-    """Limit a ruling to a program's rights. What people may do freely isn't free for programs."""
+    """Limit a ruling to a program's rights, which can be narrower than a person's."""
     if program is None:
         return ruled
     tier, rights = height(ruled.stake.tier), program.rights
@@ -376,7 +381,7 @@ def menu_json(
 
 
 def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, Any]:
-    """Return one tool as JSON, including what its declaration loses from the server's schema."""
+    """Return a tool as JSON, including what its declaration loses from the server's schema."""
     return {
         "name": entry.declaration.name,
         "server": entry.server,
@@ -394,7 +399,7 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return the reason for the tool's tier: an owner's rule that names the tool, else the entry's
+    """Return the reason for a tool's tier: an owner's rule that names the tool, or the entry's
     own."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

@@ -1,11 +1,11 @@
-"""Scope: reducing a call's targets to those that the person meant.
+"""Scope: reduce a call's targets to those that the person meant.
 
 A call without a place is limited to the place that the person mentioned. A call by place reaches
 everything there, so it is reduced to the kind of entity ("the lights") or the entity that the
 person named. If they named neither ("turn off the kitchen"), it is reduced to what people mean by a
-room: lamps, players, fans and the like. Entities that must run stay on unless the person named
-them. Calls that name an entity, and calls for which Hearth doesn't know what was said, are never
-limited.
+room: lamps, players, fans and the like. Entities that must keep running stay on unless the person
+named them. A call that names an entity is never limited, and neither is a call if Hearth doesn't
+know what the person said.
 """
 
 from collections.abc import Mapping, Sequence
@@ -158,8 +158,10 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """Return the names of entities in other rooms, if a house has so few of them that one may be
-    meant."""
+    """Return the names of the matching entities in other rooms.
+
+    Returns () unless a house has only few such entities, so the person may mean one of them.
+    """
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -167,8 +169,10 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Return True if the entity is named after one of these rooms, as lamps without an area often
-    are."""
+    """Return True if the entity is named after one of these rooms.
+
+    Lamps that aren't assigned to an area often are.
+    """
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -295,10 +299,10 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """Return the targets meant by words that name no kind, leaving out entities that need a
-    confirmation.
+    """Return the targets that the person meant, if their words name no kind of entity.
 
-    If the call names no kind either, only the entities that people mean by a room are kept.
+    Entities that need a confirmation are left out. If the call names no kind either, only the
+    entities that people mean by a room are kept.
     """
     if wants_open(text):
         return things
@@ -322,8 +326,7 @@ def _plain(
 
 
 def _is_thing(entity: Entity) -> bool:
-    """Return True if a helper stands for a device ("Desk light") rather than a mode of the
-    house."""
+    """Return True if a helper stands for a device ("Desk light"), not for a mode of the house."""
     return entity.domain == "input_boolean" and any(kind.holds(entity) for kind in _SWITCHED)
 
 
@@ -351,8 +354,7 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return True if the text names something that must keep running, such as "the fridge" or
-    "heating"."""
+    """Return True if the text names something that must keep running: "the fridge", "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -371,7 +373,7 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return the names of entities of the kinds that the person named, if the call has a different
+    """Return the names of entities of the kinds that the person named, if the call has another
     kind.
 
     If the call has no place, the whole house is searched.

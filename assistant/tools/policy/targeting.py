@@ -137,7 +137,7 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """Return the verdict on those targets of a call by place that the person meant."""
+    """Return the verdict on the targets that the person meant, out of those of a call by place."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)
@@ -179,8 +179,10 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
-    """Return a denial because the place is unclear or has no such entity. It may offer entities
-    elsewhere."""
+    """Return a denial because the place is unclear or has no such entity.
+
+    It can offer entities in other rooms.
+    """
     values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
@@ -197,8 +199,7 @@ def _reaches_many(seen: Reach, live: bool) -> bool:
 def nothing_there(
     selector: Mapping[str, Any], arguments: Mapping[str, Any], house: House, live: bool
 ) -> PolicyDecision:
-    """Return a denial because the entity or place is unknown, or because the place has nothing of
-    the kind."""
+    """Return a denial because the entity or place is unknown, or the place has no such entity."""
     area, floor = (str(selector.get(key) or "") for key in ("area", "floor"))
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
@@ -207,7 +208,7 @@ def nothing_there(
 
 
 def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecision:
-    """Return the denial for a known place that has nothing of the kind."""
+    """Return the denial for a known place that has no entity of the kind."""
     values = {"names": spoken_place(place)}
     return _of_kind(denied(Tier.COMFORT, "none_here", arguments, values))
 
@@ -232,8 +233,10 @@ def _about_whole_house(verdict: PolicyDecision) -> str:
 def _which_one(
     verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
 ) -> PolicyDecision:
-    """Return a denial that asks which entity is meant. Home Assistant would reject the ambiguous
-    call."""
+    """Return a denial that asks which entity the person means.
+
+    Home Assistant would reject a call that fits several.
+    """
     places = [
         area.name
         for name in seen.candidates
@@ -249,7 +252,7 @@ def _which_one(
 
 
 def without_what_changes(house: House) -> House:
-    """Return an outdated house without anything that may have changed since.
+    """Return a copy of an outdated house without the states that may have changed since.
 
     Positions and the effects of scripts and scenes are removed.
     """
@@ -277,16 +280,17 @@ def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[s
 
 
 def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments that select entities. For intents such as room cleaning, the room isn't
-    one."""
+    """Return the arguments that select entities.
+
+    For room cleaning and similar intents, the room isn't one of them.
+    """
     if intent.places:
         return arguments
     return {key: value for key, value in arguments.items() if key not in ("area", "floor")}
 
 
 def is_boundless(arguments: Mapping[str, Any]) -> bool:
-    """Return True if the call names neither an entity nor a place, so that it reaches the whole
-    house."""
+    """Return True if the call names no entity and no place, so it reaches the whole house."""
     return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
 
 

@@ -1,4 +1,4 @@
-"""Meaning of the person's words: kinds of entities, rooms, "all", and exceptions. Pure."""
+"""Understand the person's words: kinds of entities, rooms, "all", and exceptions. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _PLAIN = frozenset({"input_boolean", "switch"})  # only the name shows what they
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Entities that people call by the same words, taken from one topic of the vocabulary."""
+    """A kind of entities that people call by the same words, from one topic of the vocabulary."""
 
     topic: str
     domains: frozenset[str]
@@ -120,7 +120,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A person's words, or the part of them that lists exceptions."""
+    """Words that a person said, or the part of it that lists exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -216,8 +216,10 @@ def _words(house: House, words: list[str]) -> Words:
 
 
 def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
-    """Find rooms and floors by their names, longest first. Return the remaining words and the
-    places."""
+    """Find rooms and floors by their names, longest first.
+
+    Returns the remaining words and the places.
+    """
     plain = [fold(word) for word in words]
     rest, found = list(words), []
     for name, place in _names(house):
@@ -233,9 +235,10 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 
 
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
-    """Find entities by their names, longest first. Return the remaining words and the entity ids.
+    """Find entities by their names, longest first.
 
-    A name that is also a room or a kind ("Lights") isn't treated as an entity.
+    Returns the remaining words and the entity ids. A name that is also a room's or a kind's
+    ("Lights") doesn't count as an entity's.
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
@@ -263,8 +266,8 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
 def _is_other(words: list[str], place: NamedPlace) -> bool:
     """Return True if these words can't mean the place.
 
-    They may be used already, or be Vietnamese and match only without diacritics: "đèn" is a light,
-    not a den.
+    They are already used for another, or are Vietnamese and match only without diacritics: "đèn" is
+    a light, not a den.
     """
     if _TAKEN in words:
         return True
@@ -288,8 +291,7 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Return True if the word is a compound of the room's name and a kind of entity:
-    "Küchenlicht"."""
+    """Return True if the word joins the room's name and a kind of entity: "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 
@@ -314,14 +316,16 @@ def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The places to which a call that names none is limited."""
+    """The places that a call without a place is limited to."""
 
     places: tuple[NamedPlace, ...] = ()  # empty: everywhere
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
-    """Return the places that the person means, or None if that is unclear. `own` is the current
-    room."""
+    """Return the places that the person means, or None if that is unclear.
+
+    `own` is the current room.
+    """
     if words.lacking:
         return None
     if words.places:
