@@ -25,8 +25,6 @@ class MicrophoneStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneChange:
-    """New status of the microphone."""
-
     status: MicrophoneStatus
     sentence: str  # explanation in English for a person; "" if there is nothing to say
 
@@ -47,8 +45,6 @@ class SpeakerStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SpeakerChange:
-    """New status of the loudspeaker."""
-
     status: SpeakerStatus
     sentence: str  # explanation in English for a person; "" if all is well
 
@@ -158,7 +154,6 @@ class Presence:
             _log.warning("%s", error)
 
     def _become(self, status: SpeakerStatus, sentence: str) -> bool:
-        """Set the status. Returns True if it changed."""
         self.sentence = sentence
         if status is self.status:
             return False

@@ -72,7 +72,6 @@ class _Band:
         self._floor = 0.0  # dB
 
     def take(self, power: float) -> bool:
-        """Process the next frame's power. Returns True if it rises above the floor."""
         if self._power < 0:
             self._power, self._floor = power, _db(power)
         self._power += _SMOOTHING * (power - self._power)

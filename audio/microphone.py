@@ -193,7 +193,6 @@ class DeviceCapture:
 
 
 def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int]:
-    """Choose a rate in Hz and a channel count, preferably 16 kHz and `least` channels."""
     counts = [count for count in (1, 2, least) if least <= count <= device.channels]
     wishes = [(rate, count) for count in sorted(set(counts)) for rate in (SAMPLE_RATE, device.rate)]
     wishes += [(SAMPLE_RATE, device.channels), (device.rate, device.channels)]

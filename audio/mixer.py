@@ -27,8 +27,6 @@ _PAST_BLOCKS = 128  # blocks that can be counted and called back; more than any 
 
 @dataclass(frozen=True, slots=True)
 class _Handed:
-    """Part of a stream that was passed to the device in one block."""
-
     begin: int  # samples of the stream before it
     sounds_at: float  # time in seconds at which its first sample leaves the loudspeaker
     sound: Samples

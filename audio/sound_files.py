@@ -193,7 +193,6 @@ def _frames(path: Path) -> Iterator[Frame]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield the file's audio as 16 kHz mono int16, in blocks of any length."""
     with open_wav(path) as file:
         header = read_header(file, path)
         resampler = Resampler(header.rate, SAMPLE_RATE)
@@ -210,7 +209,6 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _mono(raw: bytes, header: WavHeader) -> bytes:
-    """Convert the file's sample frames to mono int16."""
     if header.channels == 1 and header.width == 2:
         return raw
     samples = _as_float(raw, header).reshape(-1, header.channels).mean(axis=1)
@@ -220,7 +218,6 @@ def _mono(raw: bytes, header: WavHeader) -> bytes:
 
 
 def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
-    """Convert the samples of all channels to floats in the range of int16."""
     if header.floating:
         return np.frombuffer(raw, f"<f{header.width}").astype(np.float64) * 32768.0
     if header.width == 1:  # the only unsigned format

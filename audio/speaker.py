@@ -200,7 +200,6 @@ class Speaker:
 
     @property
     def _patience(self) -> float:
-        """Seconds to wait for a device before audio is dropped."""
         away = self.presence.since_s if self.missing else 0.0
         return max(0.0, PATIENCE_S - away) if self._known else 0.0
 
@@ -224,7 +223,6 @@ class Speaker:
         return self._rests  # if it was opened in between, that result is newer
 
     async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
-        """Run a blocking device call, one at a time. Raises AudioError."""
         try:
             async with self._asking:  # a look may open the device and block another call
                 await self._calls.call(work, late)
@@ -269,7 +267,6 @@ class Speaker:
             _log.error("the loudspeaker (%s) could not be closed", self._device)
 
     def _take_back(self, playback: DevicePlayback) -> bool:
-        """Put unplayed audio back into the queue. Returns True if there is any."""
         self.lost += 1
         self._mixer.rewind(playback.asked_at)
         self.presence.missed(lost(self._device, "has gone"))
@@ -277,8 +274,6 @@ class Speaker:
 
 
 class _Stream:
-    """One of the speaker's streams (implements `Player`)."""
-
     def __init__(self, speaker: Speaker, track: Track, *, whole: bool) -> None:
         self._speaker = speaker
         self._track = track
@@ -334,7 +329,6 @@ class _Stream:
         return self._speaker.drops if self._since is None else self._since
 
     def _check(self, drops: int) -> None:
-        """Raise the speaker's error if part of the current audio was dropped."""
         if self._speaker.drops != drops:
             self.stop()
             self._speaker.raise_failure()

@@ -338,7 +338,6 @@ class SteadyMicrophone:
         self._become(MicrophoneStatus.MISSING, sentence)
 
     async def _lose(self, sentence: str) -> None:
-        """Close a lost device. If it worked before, the search starts immediately."""
         if self.status is not MicrophoneStatus.ELSEWHERE:
             self._become(MicrophoneStatus.MISSING, sentence)
         await self._let_go()

@@ -13,7 +13,7 @@ class Clock(Protocol):
     """Clock that tests can replace with a virtual one."""
 
     def monotonic(self) -> float:
-        """Return the time in seconds. Never decreases."""
+        """Return a time in seconds that never decreases."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -187,8 +187,6 @@ class _Job(Generic[Result]):
         self.thread.start()
 
     def leave(self) -> bool:
-        """Stop waiting, so that any result is late. Returns False if the result is already being
-        delivered."""
         return self._token.acquire(blocking=False)
 
     def leave_for_good(self) -> threading.Thread:

@@ -174,8 +174,6 @@ def _model_file(name: str, data: Path) -> Path | None:
 
 
 class _SilentVoice:
-    """Voice that makes no sound, for turns whose answer is read instead of heard."""
-
     name = "silent"
     rate = 16_000  # Hz
 

@@ -111,7 +111,6 @@ class EchoMeasurement:
         return await result
 
     async def _measured(self, pair: Pair, rests: Callable[[], bool]) -> EchoPath | None:
-        """Return the measured path, or None if measuring failed or a turn began."""
         measuring = asyncio.create_task(self._paths.measured(pair, self._audio))
         try:
             while not measuring.done():
@@ -130,7 +129,6 @@ class EchoMeasurement:
         return None
 
     def _failed(self, pair: Pair, why: str) -> None:
-        """Postpone the next attempt, and log each reason once."""
         before = self._failures[pair.names]
         self._failures[pair.names] += 1
         wait_s = AGAIN_S[before] if before < len(AGAIN_S) else math.inf

@@ -62,7 +62,8 @@ class EchoPaths:
         return path
 
     async def measured(self, pair: Pair, audio: Audio) -> EchoPath:
-        """Measure the echo path of `pair`, which are the devices in `audio`, and store it.
+        """Measure and store the pair's echo path. `audio` contains the settings that name the
+        devices.
 
         Raises InputUnusable or DeviceLost if the measurement fails, and StoreError. A muted
         microphone also raises InputUnusable.
@@ -87,7 +88,6 @@ async def _still_there(pair: Pair, audio: Audio) -> None:
 
 
 def _name(pair: Pair) -> str:
-    """Return the pair's key in the store, which includes the devices and the channel."""
     return f"echo {json.dumps(pair.names)}"
 
 
@@ -156,7 +156,7 @@ async def plan_echo(settings: Settings) -> EchoPlan:
 
 
 async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
-    """Measure the echo path of `pair`, which are the devices in the settings, and store it.
+    """Measure and store the echo path of `pair`, whose devices are named in the settings.
 
     Raises InputUnusable or DeviceLost if the measurement fails, and ConfigError and StoreError.
     """
@@ -184,7 +184,6 @@ def devices_of(audio: Audio) -> Devices:
 
 
 async def _plan(audio: Audio, path: EchoPath | None, extra: bool, cancelled: bool) -> EchoPlan:
-    """Return the plan. Raises InputUnusable if the canceller is installed but doesn't work."""
     kind = None if path is None else path.kind
     plan = choose(audio.echo_cancellation, extra=extra, cancelled_source=cancelled, path=kind)
     own = plan.kind == "own"
@@ -208,8 +207,6 @@ def _tidies(audio: Audio) -> bool:
 
 
 async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
-    """Return the devices and, with `auto`, their stored echo path. Either is None if it can't be
-    found."""
     audio = settings.audio
     pair: Pair | None = None
     try:

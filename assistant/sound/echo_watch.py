@@ -149,7 +149,6 @@ class EchoWatch:
             again = devices is None or (newly and _may_be_old(devices.pair))
 
     async def _look(self) -> Devices | None:
-        """Return the current devices, or None if they can't be determined."""
         try:
             devices = await self._calls.call(partial(devices_of, self._audio))
         except (AudioError, CallStuck):
@@ -163,7 +162,6 @@ class EchoWatch:
         return None if away else devices
 
     async def _path(self, devices: Devices | None) -> EchoPath | None:
-        """Return the devices' stored echo path, or None if there is none or it can't be read."""
         if devices is None or self._audio.echo_cancellation != "auto":
             return None
         try:
@@ -189,7 +187,6 @@ class EchoWatch:
             self._full_duplex(not now.plan.half_duplex)
 
     def _sentence(self) -> str:
-        """Return the log message about a changed plan."""
         reason, pair = self._now.plan.reason, self._now.pair
         if self._now.plan is _NOT_KNOWN or pair is None:
             return reason
@@ -212,7 +209,6 @@ def _path_has_changed(first: EchoPlan, path: EchoPath | None) -> bool:
 
 
 def _is_served(pair: Pair) -> bool:
-    """Return True if either device is one of the sound server's."""
     return "server" in (pair.input.backend, pair.output.backend)
 
 

@@ -192,8 +192,6 @@ def _leader(player: Entity) -> str:
 
 @dataclass(slots=True)
 class _Held:
-    """A player that still has to be restored."""
-
     touched: Touched
     since: datetime
     asked_s: float = 0.0  # monotonic time of the last attempt to restore it
@@ -388,7 +386,6 @@ class RoomMedia:
         return True
 
     async def _load(self) -> None:
-        """Load the players that an earlier process left lowered."""
         try:
             self._written = await self._kept.kept(NAME) or []
         except StoreError as error:

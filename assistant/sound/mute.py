@@ -179,7 +179,6 @@ class Mute:
         self._mute(on)
 
     async def _announce_opening(self) -> None:
-        """Play the tone that warns of an unmute. Raises NotPossible if it was not played."""
         if self._opening is None or not await self._opening():
             raise NotPossible(
                 "It stays muted: the tone before a microphone that a program opens cannot be heard."

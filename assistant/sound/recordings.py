@@ -179,7 +179,6 @@ class Recordings:
                     _log.error("a recording could not be saved: %s", error)
 
     def _delete_old(self) -> None:
-        """Delete recordings that are too old, or too many of their kind."""
         oldest = self._clock.now() - timedelta(hours=self._keep.keep_hours)
         kept: dict[str, int] = {}
         names = {path.stem for ending in _ENDINGS for path in _files(self._folder, ending)}
@@ -255,7 +254,6 @@ def _files(folder: Path, ending: str) -> Iterator[Path]:
 
 
 def _told_by(name: str) -> tuple[datetime, str]:
-    """Return the time and kind that a valid recording name contains."""
     found = _NAME.fullmatch(name)
     assert found is not None
     return datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC), found[2]

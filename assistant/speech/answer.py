@@ -44,8 +44,6 @@ class _Words:
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
-    """A chunk of audio from the brain's own voice."""
-
     pcm: bytes  # mono int16
     rate: int  # Hz
 
@@ -292,7 +290,6 @@ class Answer:
             progress.whole = progress.sounds
 
     def _own_progress(self, here: float, *, sounds: bool) -> PlaybackProgress:
-        """Return the progress to which the brain's next audio or transcript belongs."""
         if self._own is None or (sounds and self._own.whole):
             self._own = PlaybackProgress(
                 pace_ms=self._own.pace_ms if self._own is not None else PACE_MS
@@ -301,7 +298,6 @@ class Answer:
         return self._own
 
     def _refuse_more(self) -> None:
-        """Close and empty the queue, and wake any caller that is waiting in `room`."""
         self._finished = True
         while not self._lines.empty():
             self._lines.get_nowait()

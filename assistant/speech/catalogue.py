@@ -221,8 +221,6 @@ class Catalogue:
 
 
 class _Filled:
-    """A field's value, formatted for the sentence's language."""
-
     def __init__(self, value: object, language: str) -> None:
         self._value = value
         self._language = language

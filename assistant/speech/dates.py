@@ -219,7 +219,6 @@ class DateReader:
 
 
 def _short(months: Mapping[str, int]) -> list[str]:
-    """Return the abbreviated month names, which are written with a full stop."""
     longest = {number: max(map(len, names)) for number, names in _by_number(months).items()}
     return [name for name, number in months.items() if len(name) < longest[number]]
 

@@ -207,7 +207,7 @@ def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
 
 
 def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
-    """Return the languages that contain the word, or else its letters, or else the word without
+    """Return the languages that have the word, or else one of its letters, or else the word without
     accents."""
     return (
         [base for base in bases if word in WORDS[base]]
@@ -217,7 +217,6 @@ def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Return the word without accents, which some recognisers and many people leave out."""
     parts = unicodedata.normalize("NFD", word)
     return "".join(part for part in parts if not unicodedata.combining(part))
 

@@ -138,7 +138,6 @@ class SpeechOutput:
         await self._sounds.ended()
 
     def has_sound(self, name: str) -> bool:
-        """Return True unless the earcon is turned off."""
         return self._sounds.is_on(name)
 
     async def ring(self, name: str) -> None:
@@ -178,7 +177,6 @@ class SpeechOutput:
         return self._synthesis.sound(text, language)
 
     def _sinks(self) -> dict[StreamName, AudioSink]:
-        """Return a sink for each stream. Streams of the same player share one."""
         sinks: dict[int, AudioSink] = {}
         streams: dict[StreamName, AudioSink] = {}
         for name in get_args(StreamName):
@@ -237,7 +235,6 @@ class Sounds:
         self._free = asyncio.Lock()  # earcons are passed to the player one at a time
 
     def is_on(self, name: str) -> bool:
-        """Return True unless the earcon is turned off."""
         return name not in self._off
 
     async def play(self, name: str) -> None:

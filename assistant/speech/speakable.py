@@ -26,8 +26,7 @@ _ENDLESS = re.compile(r"(\d{31,})")  # not a real number, so it is left to the v
 
 
 def read_aloud(text: str, spoken: LanguageTable) -> str:
-    """Return the text with everything the table covers put into words. Plain whole numbers stay
-    digits."""
+    """Put everything that the language table covers into words. Plain whole numbers stay digits."""
     parts = _ENDLESS.split(text)
     for read in _readers(spoken):
         parts[::2] = map(read, parts[::2])
@@ -123,7 +122,6 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _inline(tokens: Sequence[Token]) -> str:
-    """Return a paragraph's text, including link labels and image descriptions."""
     parts: list[str] = []
     for place, token in enumerate(tokens):
         if token.type in ("text", "text_special", "code_inline"):
@@ -266,7 +264,6 @@ def speakable(text: str, language: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Compose characters, and remove control and format characters and emoji selectors."""
     if text.isascii():
         return _CONTROL.sub(" ", text)
     return _UNCLEAN.sub(_cleaned, _CONTROL.sub(" ", unicodedata.normalize("NFC", text)))

@@ -35,7 +35,7 @@ class Complaints:
         self._now: dict[str, str] = {}
 
     def complain(self, kind: str, trouble: str) -> None:
-        """Log a problem unless the same message is already the latest of its kind."""
+        """Log a problem, unless it is the same message as the last one of this kind."""
         if self._now.get(kind) != trouble:
             _log.error("%s", trouble)
         self._now[kind] = trouble
@@ -298,7 +298,6 @@ class TimerMonitor:
         return _Owed(timer, replace(timer, id=name, due=last, rule=None), following, missed)
 
     async def _take(self) -> None:
-        """Store the new occurrences, and read the store again."""
         if not self._owed:
             return
         for owed in self._owed.values():

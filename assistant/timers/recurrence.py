@@ -110,7 +110,7 @@ def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> da
 
 
 def moment_of(day: date, at: time, zone: tzinfo) -> datetime | None:
-    """Return a local day and time in UTC, or None if the zone skipped the whole day."""
+    """Convert a local date and time to UTC. Returns None if the zone skipped the whole day."""
     wall = datetime.combine(day, at, zone)
     before, behind = wall.replace(fold=0).utcoffset(), wall.replace(fold=1).utcoffset()
     assert before is not None
@@ -148,7 +148,7 @@ def _moment(rule: Rule, day: date, zone: tzinfo, sun: Sun) -> datetime | None:
 
 
 def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
-    """Return when the clock was put forward, to the second."""
+    """Find when the clock was put forward between two times, to the second."""
     ahead = late.astimezone(zone).utcoffset()
     while late - early > timedelta(seconds=1):
         middle = (early + (late - early) / 2).replace(microsecond=0)
@@ -241,11 +241,11 @@ def rule_of(
     days: Sequence[str] = (),
     dates: Sequence[str] = (),
 ) -> Rule | None:
-    """Build a rule. Returns None unless exactly one of a valid `at` and `sun` is given, or if a
-    date is invalid.
+    """Build a rule from either a time of day or the sun, and optionally weekdays or dates.
 
-    `now` is in the house's time zone, `at` is as in `time_of`, `days` are names from `WEEKDAYS`,
-    and `dates` are ISO 8601, "today" or "tomorrow".
+    Returns None if there is neither a valid `at` nor `sun`, if there are both, or if a date is
+    invalid. `now` is in the house's time zone, `at` is as in `time_of`, `days` are names from
+    `WEEKDAYS`, and `dates` are ISO 8601, "today" or "tomorrow".
     """
     moment = time_of(at)
     if (moment is None) is (sun is None):
@@ -267,7 +267,6 @@ def time_of(text: str) -> time | None:
 
 
 def _date_of(text: str, now: datetime) -> date:
-    """Parse "today", "tomorrow" or an ISO 8601 date. Raises ValueError."""
     if text in (TODAY, TOMORROW):
         return now.date() + timedelta(days=text == TOMORROW)
     return date.fromisoformat(text)

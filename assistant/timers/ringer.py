@@ -259,7 +259,6 @@ class Ringer(Opened):
         )
 
     async def _toned(self) -> bool:
-        """Play the tone. Returns True if it works again after a failure."""
         try:
             await self._tone(TONE)
         except AudioError as error:
@@ -272,7 +271,6 @@ class Ringer(Opened):
         return words(one.timer, self._clock.now().astimezone(self._zone), self._catalogue)
 
     async def _give_up(self) -> None:
-        """Silence timers that have rung for GIVE_UP_S, and record them as unheard."""
         now_s = self._clock.since_boot()
         over = {
             key: one

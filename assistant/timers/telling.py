@@ -273,8 +273,6 @@ def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[
 
 
 def _of(timers: Sequence[TimerRecord], line: str) -> str:
-    """Return the catalogue key for timers if all of these are timers, otherwise the key for any
-    kind."""
     alone = all(timer.kind == "timer" for timer in timers)
     return f"timers.{line}" if alone else f"alarms.{line}"
 
@@ -289,7 +287,6 @@ def seconds_of(arguments: Mapping[str, Any], prefix: str = "") -> int | None:
 
 
 def which_of(arguments: Mapping[str, Any]) -> Which:
-    """Return the criteria for finding a timer that are in a call's arguments."""
     return Which(
         str(arguments.get("name", "")),
         seconds_of(arguments, "start_"),

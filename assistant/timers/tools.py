@@ -1,4 +1,5 @@
-"""The tools `start_timer`, `list_timers`, `change_timer`, `cancel_timer` and `set_alarm`."""
+"""Model tools for timers, alarms, reminders and requests: starting, listing, changing and
+cancelling them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

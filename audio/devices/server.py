@@ -52,7 +52,6 @@ def usb_names(sys: Path = SYS) -> dict[int, str]:
 
 
 def _read(path: Path) -> str:
-    """Return a sysfs attribute's content, or "" if the device doesn't have the attribute."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -170,7 +169,6 @@ class Patience:
 
 
 def _wait_for(wanted: list[Any], seconds: float) -> int:
-    """Wait until any of the pollfd structures has an event. Returns how many have one."""
     poller = select.poll()
     for entry in wanted:
         poller.register(entry.fd, entry.events)

@@ -144,8 +144,6 @@ def _kernel_events() -> socket.socket | None:
 
 
 class _Server:
-    """Thread that listens for the sound server's events."""
-
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self._stop = threading.Event()

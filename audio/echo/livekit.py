@@ -37,7 +37,7 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class CleanCounts:
-    """Numbers of 20 ms microphone frames since the start, by how they were processed."""
+    """Counts of the microphone's 20 ms frames since the start, by how they were processed."""
 
     processed: int = 0  # the echo was removed
     bypassed: int = 0  # nothing was played, or no output was open, so there was no echo
@@ -201,7 +201,6 @@ class _Module:
         self.renew()
 
     def renew(self) -> None:
-        """Replace the module by a new one, which has to learn the echo path again."""
         self._module: Any = self._make()
 
     def process(self, pcm: bytes, reference: bytes | None = None) -> bytes:
@@ -271,12 +270,11 @@ class Residual:
         self._recent: deque[bool] = deque(maxlen=_RECENT)
 
     def moved(self, *, opened: bool = False) -> None:
-        """Report that the output stalled or, with `opened`, was reopened: the echo may come a
-        little later.
+        """Report that the output stalled or, with `opened`, was reopened, after which the echo can
+        arrive a little later.
 
-        After this, the canceller is not trusted for a moment. Otherwise its adjustment was mistaken
-        for a person in 6 of 24 reopenings that changed the delay by up to 15 ms; with the pause, in
-        none.
+        The canceller is then not trusted for a moment. Without this, its adjustment was mistaken
+        for a person in 6 of 24 reopenings that changed the delay by up to 15 ms; with it, in none.
         """
         if self._learned <= 0 or self._learning <= 0:
             self._again = True

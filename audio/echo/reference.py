@@ -141,7 +141,6 @@ class PlayedSound:
         self._worsts: deque[int] = deque(maxlen=_SURE)  # the same including hiccups
 
     def _drain(self) -> bool:
-        """Move newly added blocks to the buffer. Returns False if there were none."""
         pieces = [self._sound]
         while self._blocks:
             pieces.append(self._at_our_rate(*self._blocks.popleft()))
@@ -176,7 +175,6 @@ class PlayedSound:
         self._move(self._block + self._left - self._fill)
 
     def _cut(self) -> Samples:
-        """Cut the next frame, padded with silence if its audio has not arrived yet."""
         frame = self._sound[:FRAME_SAMPLES]
         self._sound = self._sound[FRAME_SAMPLES:]
         self._late += self._fill > -_LATE >= self._fill - FRAME_SAMPLES
@@ -187,7 +185,6 @@ class PlayedSound:
         return np.concatenate([frame, _SILENCE[len(frame) :]])
 
     def _watch(self, *, silent: bool) -> None:
-        """Check the remaining fill and correct it if necessary."""
         self._fills.append(self._fill)
         if silent and len(self._fills) % _NUDGE_EVERY == 0:
             # During a pause only: the canceller would take it for a loudspeaker that moved.

@@ -99,10 +99,10 @@ class SherpaRecognizer:
     """Recogniser with a sherpa-onnx model, which is loaded immediately. Uses the API of sherpa-onnx
     2.0.
 
-    The model type follows from the files. An encoder, a decoder and a joiner are a transducer (a
-    streaming one if the folder's name contains "streaming"), an encoder and a decoder are Whisper,
-    and preprocess, encode and two decode files are Moonshine. A single file is SenseVoice or NeMo
-    CTC, depending on the folder's name.
+    The model type follows from the files in the folder. With an encoder, a decoder and a joiner, it
+    is a transducer (a streaming one if the folder's name contains "streaming"); with an encoder and
+    a decoder, Whisper; with preprocess, encode and two decode files, Moonshine. A single file is
+    SenseVoice or NeMo CTC, depending on the folder's name.
     """
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
@@ -134,8 +134,6 @@ class SherpaRecognizer:
         return plain_words(self._model.get_result(stream))
 
     def _load(self, sherpa: Any, folder: Path) -> Any:
-        """Create the recogniser for the files found. Raises ValueError if they match no
-        model type."""
         offline = sherpa.OfflineRecognizer
         common = {"tokens": _file(folder, "tokens", ".txt"), "num_threads": _THREADS}
         parts = {name: _file(folder, name) for name in ("encoder", "decoder", "joiner")}

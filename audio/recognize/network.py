@@ -95,7 +95,6 @@ class _States:
         self._known: dict[frozenset[tuple[tuple[str, int], float]], int] = {}
 
     def of(self, arcs: _Arcs) -> int:
-        """Return the state with these arcs, which is created if necessary."""
         closed = self._closed(arcs)
         key = frozenset(closed.items())
         if key not in self._known:
@@ -109,11 +108,9 @@ class _States:
         return len(self._arcs) - 1
 
     def tell(self, state: int, arcs: _Arcs) -> None:
-        """Set the arcs of a state that `fresh` has added."""
         self._arcs[state] = self._closed(arcs)
 
     def arcs_from(self, start: int) -> Iterator[Arc]:
-        """Yield all arcs that can be reached from `start`."""
         seen, waiting = {start}, [start]
         while waiting:
             state = waiting.pop()
@@ -174,7 +171,6 @@ class _Weaver:
         return arcs
 
     def _sequence(self, tokens: list[str], start: int, end: int, after: int) -> _Arcs:
-        """Return the first arcs of tokens[start:end], built from the last token to the first."""
         if start == end:
             raise ValueError("an alternative is empty")
         arcs: _Arcs = {}
@@ -192,8 +188,6 @@ class _Weaver:
         return arcs
 
     def _item(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """Return the first arcs of a word, rule or group, whose tokens are `first` to `last`
-        inclusive."""
         token = tokens[first]
         if token in "([":
             return self._alternatives(tokens, first + 1, last, after, optional=token == "[")
@@ -220,7 +214,6 @@ def _add(arcs: _Arcs, more: _Arcs, share: float) -> None:
 
 
 def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
-    """Return the public rule's name, and a dict from each rule's name to its tokens."""
     header = _HEADER.match(jsgf)
     at, end = header.end() if header else 0, len(jsgf.rstrip())
     public, rules = "", dict[str, list[str]]()

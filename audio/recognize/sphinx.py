@@ -210,7 +210,7 @@ class SphinxRecognizer:
         return scores
 
     def _run(self, search: str, pcm: bytes) -> list[_Segment]:
-        """Decode the audio after measuring its level, which lets a tenth more words be
+        """Decode the audio after measuring its level, without which a tenth fewer words are
         recognised."""
         decoder = self._decoder  # first, because it sets the level
         if self._measured[0] != pcm:

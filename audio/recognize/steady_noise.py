@@ -74,6 +74,5 @@ class SteadyNoise:
 
 
 def _loudest(samples: NDArray[np.float64]) -> float:
-    """Return the power of the loudest 20 ms."""
     pieces = samples[: len(samples) // _LOUDEST * _LOUDEST].reshape(-1, _LOUDEST)
     return float(np.max(np.mean(pieces**2, axis=1)))

@@ -1,4 +1,4 @@
-"""Text-to-speech voices: the protocol, and creation by name.
+"""Text-to-speech voices: their protocol, and a function that creates a voice by name.
 
 `espeak` and `piper` are the two engines. `tuned` wraps their voices for Hearth.
 """
@@ -20,7 +20,7 @@ Speed = float | Callable[[], float]
 class Chunk:
     """Chunk of a clause's audio, and the positions at which its words end.
 
-    Words are the whitespace-separated parts of the text passed to `speak`, in order over all its
+    Words are the whitespace-separated parts of the text passed to `speak`, in order across all its
     chunks.
     """
 
@@ -68,8 +68,8 @@ def plain(text: str) -> str:
 def spelled(text: str, language: str) -> str:
     """Rewrite "H V A C" so that its "A" isn't spoken as an article.
 
-    espeak-ng, which also makes Piper's phonemes, reads an English "A" among single letters as in "a
-    house", but "eigh" as the letter.
+    Among single letters, the English of espeak-ng, which also makes Piper's phonemes, pronounces
+    "A" as in "a house". Written as "eigh", it is pronounced like the letter.
     """
     return _LETTER_A.sub("eigh", text) if language.startswith("en") else text
 

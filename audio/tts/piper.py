@@ -93,7 +93,6 @@ class PiperVoice:
 
 
 def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
-    """Return a speaker's number. Raises InputUnusable if the voice has no such speaker."""
     named: dict[str, int] = dict(config.speaker_id_map)
     if wanted in named:
         return named[wanted]
@@ -309,7 +308,6 @@ def _texts(message: memoryview, wanted: int) -> list[str]:
 
 
 def _number(message: memoryview, here: int) -> tuple[int, int]:
-    """Read a variable-length integer. Returns it and the position after it."""
     number = shift = 0
     while True:
         byte = message[here]

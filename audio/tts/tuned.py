@@ -48,10 +48,10 @@ class Leveller:
         self._accounts: dict[str, _Account] = {}
 
     def level(self, voice: str, pcm: bytes, rate: int, volume: float = 1.0) -> bytes:
-        """Level the next audio of `voice`: mono int16 at `rate` Hz, returned at the same length.
+        """Level the next audio of `voice`, which is any name that identifies the speaker.
 
-        `voice` is any name that identifies the speaker. A `volume` of 1.0 is the target, and 0.5 is
-        6 dB below it.
+        `pcm` is mono int16 at `rate` Hz, and the result has the same length. A `volume` of 1.0 is
+        the target, and 0.5 is 6 dB below it.
         """
         if not pcm:
             return pcm
@@ -75,12 +75,10 @@ class _Account:
     limit: float = 1.0  # the limiter's factor at the last sample
 
     def hear(self, samples: Samples, rate: int) -> None:
-        """Add the voice's next audio: floats, where 1.0 is full scale, shape (n,)."""
         powers, self.rest = block_powers(np.concatenate((self.rest, samples)), rate)
         self.blocks.extend(powers)
 
     def move(self, target_db: float, seconds: float) -> tuple[float, float]:
-        """Return the gain in dB at the start and end of the next `seconds` of audio."""
         power, speech_s = speech_power(self.blocks)
         if not speech_s:
             return 0.0, 0.0
@@ -99,7 +97,7 @@ class _Account:
 def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
     """Level a complete clip to `target_db` with a single gain.
 
-    Mono int16 at `rate` Hz, returned at the same length.
+    `pcm` is mono int16 at `rate` Hz. The result has the same length.
     """
     step = 2 * rate  # bytes: one second at a time, because it may be long
     pieces = [

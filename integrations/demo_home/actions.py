@@ -209,7 +209,6 @@ def _without_target(house: DemoHouse, domain: str, service: str, data: Data) -> 
 
 
 def _create_scene(house: DemoHouse, data: Data) -> None:
-    """Save the given and current states as a scene. Raises DataError."""
     if "entities" not in data and "snapshot_entities" not in data:
         raise DataError("at least one of ['entities', 'snapshot_entities'] is required")
     given, kept = data.get("entities", {}), _listed(data.get("snapshot_entities"))
@@ -228,7 +227,6 @@ def _create_scene(house: DemoHouse, data: Data) -> None:
 
 
 def _delete_scene(house: DemoHouse, entity_id: str) -> None:
-    """Delete a scene made by `scene.create`. Raises UnfitError for any other entity."""
     if entity_id not in house.things or not entity_id.startswith("scene."):
         raise UnfitError(f"{entity_id} is not a valid entity ID of a scene")
     if entity_id not in house.scenes:
@@ -237,7 +235,6 @@ def _delete_scene(house: DemoHouse, entity_id: str) -> None:
 
 
 def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: Data) -> Data:
-    """Run an action on its targets and return their combined response data."""
     answers: dict[str, Any] = {}
     if (domain, service) == ("scene", "delete"):
         for entity_id in _listed(where.get("entity_id")):

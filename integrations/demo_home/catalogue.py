@@ -50,7 +50,6 @@ def _light(*modes: str, brightness: int | None = None) -> dict[str, Any]:
 
 
 def _thermostat(current: float, target: float) -> dict[str, Any]:
-    """Return a thermostat's attributes. Temperatures are in degrees Celsius."""
     return {
         "hvac_modes": ["heat", "off"],
         "min_temp": 7,
@@ -75,7 +74,6 @@ def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
 
 
 def _player(volume: float, title: str) -> dict[str, Any]:
-    """Return a media player's attributes. `volume` is 0 to 1."""
     return {
         "volume_level": volume,
         "is_volume_muted": False,

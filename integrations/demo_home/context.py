@@ -1,5 +1,4 @@
-"""The house described for a language model, as in Home Assistant: the prompt and the live
-context."""
+"""Descriptions of the house for a language model, as in Home Assistant: prompt and live context."""
 
 import re
 from collections.abc import Iterable

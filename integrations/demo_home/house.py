@@ -174,7 +174,6 @@ class DemoHouse:
         return list(self._states.values())
 
     def exposed(self) -> list[Thing]:
-        """Return the entities that are exposed to assistants."""
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
@@ -230,7 +229,6 @@ class DemoHouse:
             listener(Event(kind, data))
 
     def add(self, thing: Thing) -> None:
-        """Add an entity, replacing any entity with the same id."""
         old = self._states.get(thing.entity_id)
         self.things[thing.entity_id] = thing
         self._states[thing.entity_id] = self._first(thing)
@@ -336,7 +334,6 @@ class Labels:
         return label_id
 
     def put(self, owner: str, label_ids: Iterable[str]) -> None:
-        """Set the labels of an area or device, given its id."""
         self.borne[owner] = tuple(label_ids)
 
     def of(self, owner: str) -> list[str]:

@@ -307,7 +307,6 @@ def script_tools(house: DemoHouse) -> list[Tool]:
 
 
 def _fields(entity_id: str) -> tuple[Schema, tuple[str, ...]]:
-    """Return the schema properties of a script's fields, and the names of the required ones."""
     fields = SCRIPTS[entity_id].fields
     return (
         {name: described(field.schema, field.description) for name, field in fields.items()},

@@ -14,7 +14,7 @@ from integrations.home_assistant.house import Area, Floor
 
 
 class Reason(Enum):
-    """Why nothing matched, as worded in Home Assistant 2026.11.0."""
+    """Reason why nothing matched, as worded in Home Assistant 2026.11.0."""
 
     NAME = "No entities matched the name"
     AREA = "No entities were in the area"
@@ -152,7 +152,6 @@ def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None)
 
 
 def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[Floor, ...]]:
-    """Return the areas and floors that the target names. Raises MatchError for an unknown name."""
     floors = find_floors(house, target.floor) if target.floor else ()
     if target.floor and not floors:
         raise MatchError(Reason.INVALID_FLOOR, target)

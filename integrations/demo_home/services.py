@@ -159,7 +159,6 @@ def _set_position(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _move(house: DemoHouse, entity_id: str, position: int) -> None:
-    """Move a cover to `position`, in percent open."""
     cover = house.get(entity_id)
     now = cover.attributes.get("current_position")
     end = "open" if position > 0 else "closed"
@@ -172,7 +171,7 @@ def _move(house: DemoHouse, entity_id: str, position: int) -> None:
 
 
 def _stop_cover(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Stop a cover if it is moving, half open if it has a position."""
+    """Stop a moving cover. If it has a position, it stops half open."""
     if not house.halt(entity_id):
         return
     if "current_position" in house.get(entity_id).attributes:
@@ -222,7 +221,6 @@ def _pause(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _needs(house: DemoHouse, entity_id: str, feature: int, action: str) -> None:
-    """Raise UnfitError if the entity doesn't support a feature bit."""
     if not house.get(entity_id).attributes.get("supported_features", 0) & feature:
         raise UnfitError(f"Entity {entity_id} does not support action {action}")
 

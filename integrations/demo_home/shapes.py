@@ -100,7 +100,6 @@ def compressed_change(change: StateChange) -> Json:
 
 
 def _difference(old: Snapshot, new: Snapshot) -> Json:
-    """Return the new values (`+`) and the names of removed attributes (`-`)."""
     added: Json = {"c": new.context_id}
     if new.state != old.state:
         added["s"] = new.state
@@ -234,7 +233,6 @@ def entity(thing: Thing, since: datetime) -> Json:
 
 
 def _platform(thing: Thing) -> str:
-    """Return the name of the integration that provides the entity."""
     if thing.device is not None:
         return "mobile_app"
     return "demo" if thing.device_id else thing.domain
@@ -297,7 +295,6 @@ def config(house: DemoHouse) -> Json:
 
 
 def times(since: datetime) -> Json:
-    """Return a registry row's creation and modification times."""
     return {"created_at": since.timestamp(), "modified_at": since.timestamp()}
 
 
@@ -345,7 +342,6 @@ def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
 
 
 def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the ids of the entities' devices, areas and floors."""
     known = [house.things[entity_id] for entity_id in entity_ids if entity_id in house.things]
     areas = [area for thing in known if (area := house.area_of(thing.entity_id))]
     return {

@@ -15,8 +15,6 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 
 class SystemClock:
-    """Clock that shows the system time."""
-
     def now(self) -> datetime:
         return datetime.now().astimezone()
 
@@ -75,7 +73,6 @@ def picture() -> bytes:
 
 
 def _colour(x: int, y: int) -> tuple[int, int, int]:
-    """Return the colour of a pixel in an image of a wall with a door and a doorstep."""
     if y >= HEIGHT - 8:
         return _STEP
     if 52 <= x < 55 and 34 <= y < 38:

@@ -370,7 +370,6 @@ class Commands:
     def _told(
         self, kind: str, action: str, id_: str, rows: Callable[[DemoHouse, datetime], list[Json]]
     ) -> Json:
-        """Fire the registry's event and return the new or changed row."""
         key = f"{kind}_id"
         self._house.fire(f"{kind}_registry_updated", action=action, **{key: id_})
         return next(row for row in rows(self._house, self._since) if row[key] == id_)
@@ -382,7 +381,6 @@ class Commands:
 
 
 def _named(message: Mapping[str, Any]) -> Json:
-    """Return the new name and aliases of an area or floor, if they are in the message."""
     changes: Json = {}
     if "name" in message:
         changes["name"] = str(message["name"])

@@ -24,7 +24,6 @@ def integer(number: int, unit: Unit | None = None) -> str:
 
 
 def _shortened(words: str) -> str:
-    """Return the form that is used before a masculine noun."""
     if words.endswith("veintiuno"):
         return words.removesuffix("uno") + "ún"
     return words.removesuffix("o") if words.endswith("uno") else words
