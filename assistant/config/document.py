@@ -18,20 +18,23 @@ _INTRODUCTION = """\
 <!-- Made by `python -m assistant.config.document` from the schema; do not edit. -->
 
 Hearth reads one TOML file: the one given with `--config`, else the one in `$HEARTH_CONFIG`, else
-`~/.config/hearth/hearth.toml`, else `/etc/hearth/hearth.toml`. Without a file it uses the defaults.
-Every key is optional. An unknown key is an error that suggests the nearest known one.
+`~/.config/hearth/hearth.toml`, else `/etc/hearth/hearth.toml`. Without a file, it uses the
+defaults. All keys are optional, except those marked *required*. For an unknown key, Hearth reports
+an error and suggests the most similar key.
 
-**Environment.** `HEARTH_SECTION__KEY` overrides the file: `HEARTH_AUDIO__INPUT=null`,
-`HEARTH_HOME_ASSISTANT__VERIFY_TLS=false`. Text needs no quotes; anything else is a TOML value:
-`HEARTH_ASSISTANT__LANGUAGES='["en", "es"]'`, `HEARTH_VOICE__SPEED=1.2`.
+**Environment variables.** `HEARTH_SECTION__KEY` overrides the file: `HEARTH_AUDIO__INPUT=null`,
+`HEARTH_HOME_ASSISTANT__VERIFY_TLS=false`. Text needs no quotes. All other values are written as in
+TOML: `HEARTH_ASSISTANT__LANGUAGES='["en", "es"]'`, `HEARTH_VOICE__SPEED=1.2`.
 
 **Secrets.** Hearth looks for a secret in the environment, then in the systemd credential
-`section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), then in the file that `KEY_file`
-names, then in the key itself. Such a file contains one line. An empty variable counts as unset.
-The files for `headers_file` and `env_file` contain one `Name: value` or `NAME=value` per line.
+`section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), then in the file named by
+`KEY_file`, then in the key itself. The file contains the secret in one line. An empty environment
+variable counts as unset. The files for `headers_file` and `env_file` contain one `Name: value` or
+`NAME=value` per line.
 
-**Paths.** `~` is the user's home. Relative paths in `*_file` keys and in `assistant.data` start at
-the folder of the configuration file, `journal.path` at the data folder.
+**Paths.** `~` is the user's home folder. Relative paths in `*_file` keys and in `assistant.data`
+are relative to the folder of the configuration file, and `journal.path` is relative to the data
+folder.
 """
 
 
@@ -43,7 +46,7 @@ def document() -> str:
             table = table_in(field)
             if table is not None:
                 block = not field.default  # with a default, entries are mostly written as text
-                title = f"`[[{name}.{key}]]`" if block else f"A table in `{name}.{key}`"
+                title = f"`[[{name}.{key}]]`" if block else f"Table in `{name}.{key}`"
                 parts.append(_section(title, table, level=3))
     for name, table in NAMED.items():
         parts.append(_section(f"`[{name}.NAME]`", table))

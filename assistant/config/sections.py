@@ -39,32 +39,35 @@ class Assistant(Section):
         tuple[Language, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
     ] = Field(
         default=("en",),
-        description="Languages you speak to it. The first one is used when nothing else decides.",
+        description="Languages that you speak to Hearth. The first one is the default.",
     )
     area: str = Field(
         default="",
-        description="The Home Assistant area of this box, used for sentences that name no place.",
+        description="The Home Assistant area of this box, used for sentences that name no room.",
     )
     place: str = Field(
         default="",
         description=(
-            'Where the house is, such as "Lugo, Spain"; used for questions about the '
-            "weather and the neighbourhood."
+            'Location of the house, such as "Lugo, Spain", for questions about the weather '
+            "and the neighbourhood."
         ),
     )
-    persona: str = Field(default="", description="How it should speak, in your own words.")
+    persona: str = Field(
+        default="",
+        description="Personality and speaking style of the assistant, in your own words.",
+    )
     follow_up: Literal["question", "always", "never"] = Field(
         default="question",
         description=(
-            "After which answers it keeps listening without the wake word: those that ask"
-            " a question, all, or none."
+            "Answers after which Hearth keeps listening without the wake word: those that "
+            "ask a question (`question`), all (`always`) or none (`never`)."
         ),
     )
     data: str = Field(
         default="",
         description=(
-            "Folder for everything that must survive a restart. Empty: "
-            "`$STATE_DIRECTORY`, else `hearth` in the user's state folder."
+            "Folder for all data that must survive a restart. Empty: `$STATE_DIRECTORY`, "
+            "else `hearth` in the user's state folder."
         ),
     )
 
@@ -74,11 +77,13 @@ class Privacy(Section):
 
     accept_cloud: Flag = Field(
         default=False,
-        description="Allow speech, and what is needed to answer it, to go to Google.",
+        description=(
+            "Allow Hearth to send speech, and the data that is needed to answer it, to Google."
+        ),
     )
     share_heard: Flag = Field(
         default=False,
-        description="Publish what was heard to Home Assistant and MQTT.",
+        description="Share the recognised words and the answers with Home Assistant and MQTT.",
     )
 
 
@@ -87,14 +92,14 @@ class HomeAssistant(Section):
 
     url: HomeAddress = Field(
         default="http://homeassistant.local:8123",
-        description='Address of Home Assistant. `"demo"` is a simulated house inside Hearth.',
+        description=(
+            'Address of Home Assistant. `"demo"` selects a simulated house inside Hearth.'
+        ),
     )
     token: SecretStr = Field(default=NO_SECRET, description="A long-lived access token.")
     token_file: str = Field(default="", description="File that contains the token.")
-    verify_tls: Flag = Field(default=True, description="Check the https certificate.")
-    ca_file: str = Field(
-        default="", description="Certificate authority of your own, as a PEM file."
-    )
+    verify_tls: Flag = Field(default=True, description="Verify the https certificate.")
+    ca_file: str = Field(default="", description="Your own certificate authority, as a PEM file.")
 
 
 class BrainChoice(Section):
@@ -104,13 +109,15 @@ class BrainChoice(Section):
         tuple[BrainName, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
     ] = Field(
         default=("gemini-live", "gemini-once", "home-assistant", "offline"),
-        description="Brains in the order in which they are tried; unavailable ones are skipped.",
+        description=(
+            "Brains in the order in which Hearth tries them. Unavailable brains are skipped."
+        ),
     )
     prefer_local: Literal["never", "sentences", "always"] = Field(
         default="never",
         description=(
-            "Which sentences stay in the house even with Gemini: none (`never`), those "
-            "you wrote for Home Assistant (`sentences`), or everything Home Assistant "
+            "Sentences that stay in the house even with Gemini: none (`never`), those that "
+            "you wrote for Home Assistant (`sentences`), or all that Home Assistant "
             "understands (`always`)."
         ),
     )
@@ -122,8 +129,8 @@ class Offline(Section):
     recognizer: NameOrPath = Field(
         default="",
         description=(
-            "Empty: the built-in English recogniser. Otherwise the address of a Wyoming "
-            "server (`tcp://host:10300`) or the folder of a vosk or sherpa-onnx model."
+            "Address of a Wyoming server (`tcp://host:10300`), or folder of a vosk or "
+            "sherpa-onnx model. Empty: the built-in English recogniser."
         ),
     )
 
@@ -136,7 +143,10 @@ class Gemini(Section):
 
     api_key: SecretStr = Field(
         default=NO_SECRET,
-        description="The API key. `GEMINI_API_KEY` and `GOOGLE_API_KEY` work too.",
+        description=(
+            "The API key. Can also be set as `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the "
+            "environment."
+        ),
     )
     api_key_file: str = Field(default="", description="File that contains the key.")
     model: ModelName = Field(default="gemini-3.8-live", description="Model for live conversation.")
@@ -144,28 +154,30 @@ class Gemini(Section):
         default="gemini-3.8-flash",
         description="Model for single recordings, pictures and hard questions.",
     )
-    base_url: OptionalWebAddress = Field(default="", description="Another address of the service.")
+    base_url: OptionalWebAddress = Field(
+        default="", description="Alternative address of the service."
+    )
     ca_file: str = Field(
         default="", description="Certificate authority for `base_url`, as a PEM file."
     )
-    api_version: str = Field(default="v1beta", description="Version of the API.")
+    api_version: str = Field(default="v1beta", description="API version.")
     google_search: Flag = Field(default=False, description="Allow the model to search the web.")
     voice: str = Field(
         default="",
         description=(
-            'The model\'s own voice, such as `Kore`, for `voice.engine = "gemini"`. Empty:'
-            " the service chooses."
+            'Name of the model\'s own voice for `voice.engine = "gemini"`, such as `Kore`. '
+            "Empty: the service chooses."
         ),
     )
     thinking: Thinking = Field(
         default="",
         description=(
-            "How long a model may think about a hard question. Empty: medium. Plain "
-            "commands always get the least thinking that the model allows."
+            "Amount of thinking for a hard question. Empty: medium. Simple commands always "
+            "get the least that the model allows."
         ),
     )
     keep_warm_s: Amount = Field(
-        default=180.0, description="Seconds to keep a connection open after its last use."
+        default=180.0, description="Seconds to keep an unused connection open."
     )
     fresh_after_s: Seconds = Field(
         default=600.0,
@@ -174,7 +186,7 @@ class Gemini(Section):
     late_text_ms: Count = Field(
         default=300,
         description=(
-            "Milliseconds to wait for the rest of an answer's text after its sound has ended."
+            "Milliseconds to wait for the rest of an answer's text after its audio has ended."
         ),
     )
     connect_timeout_s: Seconds = Field(
@@ -183,7 +195,7 @@ class Gemini(Section):
     first_event_timeout_s: Seconds = Field(
         default=6.0,
         description=(
-            "Seconds to wait for the first sign of an answer after the end of the sentence."
+            "Seconds to wait for the first part of an answer after the end of the sentence."
         ),
     )
 
@@ -196,31 +208,31 @@ class Profile(Section):
     """
 
     persona: str = Field(
-        default="", description="How it should speak, instead of `assistant.persona`."
+        default="", description="Personality and speaking style, instead of `assistant.persona`."
     )
     language: OptionalLanguage = Field(
         default="",
-        description="The one of `assistant.languages` to use when nothing else decides.",
+        description="Default language of the profile, one of `assistant.languages`.",
     )
     thinking: Thinking = Field(default="", description="Used instead of `gemini.thinking`.")
     voice: str = Field(default="", description="Used instead of `gemini.voice`.")
     local_voice: NameOrPath = Field(
         default="",
         description=(
-            "Name or file of a voice, used instead of the local voice of the profile's "
-            "language (or of the first language)."
+            "Name or file of a voice. Replaces the local voice of the profile's language "
+            "(or of the first language)."
         ),
     )
     tools: tuple[str, ...] = Field(
         default=(),
         description=(
-            "Names of the tools it may use; `*` and `?` are wildcards. Empty: all. The "
-            "policy still decides about each call."
+            "Names of the tools that the profile may use; `*` and `?` are wildcards. Empty: "
+            "all. The policy still applies to each call."
         ),
     )
     brain: Annotated[tuple[BrainName, ...], AfterValidator(no_repeats)] = Field(
         default=(),
-        description="The brains of `brain.order` to use, in this order. Empty: all.",
+        description="Brains of `brain.order` that the profile uses, in this order. Empty: all.",
     )
 
 
@@ -259,39 +271,40 @@ class Http(Section):
     token: HttpToken = Field(
         default=NO_SECRET,
         description=(
-            "The administrator's token (at least 16 characters), or its hash as "
-            "`sha256:HEX`. Empty: the one that `hearth token create admin` creates."
+            "The administrator's token (at least 16 characters) or its hash as "
+            "`sha256:HEX`. Empty: the token that `hearth token create admin` creates."
         ),
     )
     token_file: str = Field(default="", description="File that contains the token.")
     tls_cert: str = Field(
-        default="", description="Certificate with its chain, as a PEM file; turns on https."
+        default="", description="Certificate with its chain, as a PEM file. Enables https."
     )
     tls_key: str = Field(
         default="",
-        description="The certificate's key, as a PEM file. Empty: it is in `tls_cert` too.",
+        description="The certificate's key, as a PEM file. Empty: the key is also in `tls_cert`.",
     )
     ingress: Literal["off", "token", "home-assistant"] = Field(
         default="off",
         description=(
-            "How the console works inside Home Assistant (add-on only). `off`: not at "
-            "all. `token`: people sign in with a token there too. `home-assistant`: every"
-            " Home Assistant user, administrator or not, can read, ask and speak without "
-            "signing in."
+            "Access to the console from within Home Assistant (add-on only). `off`: no "
+            "access. `token`: people sign in with a token. `home-assistant`: every Home "
+            "Assistant user, administrator or not, can read, ask and speak without signing "
+            "in."
         ),
     )
     mcp_turns: Flag = Field(
         default=False,
         description=(
             "Let programs that use `/mcp` with the scope `read` see recent conversations "
-            "(`get_last_turns`), and remembered facts (through `ask`)."
+            "(`get_last_turns`) and memories (through `ask`)."
         ),
     )
     mcp_callbacks: tuple[Callback, ...] = Field(
         default=(),
         description=(
-            "Further full addresses to which `/mcp/authorize` may send a browser back. My"
-            " Home Assistant's and the one below `home_assistant.url` are always allowed."
+            "Additional full addresses to which `/mcp/authorize` may redirect a browser. "
+            "The addresses of My Home Assistant and of `home_assistant.url` are always "
+            "allowed."
         ),
     )
 
@@ -300,7 +313,8 @@ class Mqtt(Section):
     """The MQTT broker through which Home Assistant can display and control Hearth."""
 
     host: str = Field(
-        default="", description="Host name or address of the broker. Empty: MQTT is off."
+        default="",
+        description="Host name or address of the broker. Empty: Hearth doesn't use MQTT.",
     )
     port: Port = Field(default=1883, description="Port of the broker.")
     username: str = Field(default="", description="User name.")
@@ -309,29 +323,31 @@ class Mqtt(Section):
     tls: Flag = Field(default=False, description="Connect to the broker over TLS.")
     ca_file: str = Field(
         default="",
-        description="Certificate authority of your own, as a PEM file. Empty: the system's.",
+        description=(
+            "Your own certificate authority, as a PEM file. Empty: the system's authorities."
+        ),
     )
     topic: TopicBase = Field(
         default="",
         description=(
-            "Prefix of all topics. Empty: `hearth/` and the box's own id. Two boxes need "
-            "different ones."
+            "Prefix of all topics. Must be different for each box. Empty: `hearth/` and the "
+            "box's id."
         ),
     )
     discovery_prefix: Topic = Field(
-        default="homeassistant", description="Discovery prefix, as set in Home Assistant."
+        default="homeassistant", description="Discovery prefix, the same as in Home Assistant."
     )
     may_unmute: Flag = Field(
         default=False,
         description=(
-            "Allow the switch to open a muted microphone too. Anyone who can write to the"
-            " broker can then do so."
+            "Let the MQTT switch unmute the microphone. Anyone who can write to the broker "
+            "can then unmute it."
         ),
     )
     may_widen: Flag = Field(
         default=False,
         description=(
-            "Allow selecting a profile with more rights than the current one. Anyone who "
+            "Let MQTT select a profile with more rights than the current one. Anyone who "
             "can write to the broker can then do so."
         ),
     )
@@ -341,17 +357,18 @@ class Journal(Section):
     """The record of past turns."""
 
     path: str = Field(
-        default="", description="The database. Empty: `hearth.db` in `assistant.data`."
+        default="", description="The database file. Empty: `hearth.db` in `assistant.data`."
     )
-    keep_days: Positive = Field(default=30, description="Days to keep turns.")
+    keep_days: Positive = Field(default=30, description="Days after which turns are deleted.")
     transcript_hours: Count = Field(
-        default=24, description="Hours to keep the words of turns; the rows stay."
+        default=24,
+        description=("Hours after which the words of a turn are erased. Its other data stays."),
     )
     max_mb: Positive = Field(
         default=200,
         description=(
-            "Maximum size of the database in megabytes. Beyond it, the oldest data goes "
-            "early, words before rows."
+            "Maximum size of the database in megabytes. A larger database loses its oldest "
+            "data early, words first."
         ),
     )
 
@@ -360,20 +377,20 @@ class Wyoming(Section):
     """Hearth as a Wyoming satellite of Home Assistant. The protocol has no authentication: anyone
     who can reach the port can use it."""
 
-    enabled: Flag = Field(default=False, description="Turn the satellite on.")
+    enabled: Flag = Field(default=False, description="Enable the satellite.")
     host: str = Field(
         default="127.0.0.1",
         description='Address to listen on; `"0.0.0.0"` if Home Assistant runs on another machine.',
     )
     port: Port = Field(default=10700, description="Port of the satellite.")
     tts_port: Port = Field(
-        default=10701, description="Port at which Home Assistant can use Hearth's voice."
+        default=10701, description="Port on which Home Assistant can use Hearth's voice."
     )
     zeroconf: Flag = Field(
         default=True,
         description=(
-            "Announce both ports in the network so that Home Assistant discovers them; "
-            "never for a loopback address."
+            "Announce both ports in the network so that Home Assistant discovers them. "
+            "Loopback addresses are never announced."
         ),
     )
 

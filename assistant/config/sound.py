@@ -26,43 +26,43 @@ class Audio(Section):
 
     input: str = Field(
         default="default",
-        description="The microphone, by its name in `hearth devices`; also `file:PATH` or `null`.",
+        description=(
+            "Name of the microphone as shown by `hearth devices`; also `file:PATH` or `null`."
+        ),
     )
     output: str = Field(
         default="default",
         description=(
-            "The loudspeaker, by its name in `hearth devices`; also `file:PATH` or `null`."
+            "Name of the loudspeaker as shown by `hearth devices`; also `file:PATH` or `null`."
         ),
     )
     echo_cancellation: Literal["auto", "on", "off", "system"] = Field(
         default="auto",
         description=(
-            "Remove Hearth's own voice from what the microphone hears: `auto` measures "
-            "the echo first, `system` leaves it to the sound server."
+            "Remove Hearth's own voice from the microphone signal. `auto` measures the echo "
+            "first; `system` leaves it to the sound server."
         ),
     )
     channel: int | None = Field(
         default=None,
         ge=1,
-        description=(
-            "Channel of the microphone to use, counted from 1. Unset: the mean of all channels."
-        ),
+        description=("Microphone channel to use, counted from 1. Unset: the mean of all channels."),
     )
     noise_suppression: bool = Field(
         default=False,
-        description="Remove noise before anything listens; needs the extra `echo`.",
+        description="Remove noise from the microphone signal. Requires the extra `echo`.",
     )
     automatic_gain: bool = Field(
         default=False,
-        description="Amplify a quiet microphone; needs the extra `echo`.",
+        description="Amplify a quiet microphone. Requires the extra `echo`.",
     )
     lead_in_ms: int = Field(
         default=0,
         ge=0,
         le=2000,
         description=(
-            "Milliseconds of silence before the first sound after a pause, for "
-            "loudspeakers that wake up slowly and swallow it."
+            "Milliseconds of silence before the first sound after a pause, for loudspeakers "
+            "that wake up slowly and cut off the first word."
         ),
     )
 
@@ -70,13 +70,13 @@ class Audio(Section):
 class WakeWord(Section):
     """A wake word with its own settings."""
 
-    model: NameOrPath = Field(description="A built-in word, or the path of a model file.")
+    model: NameOrPath = Field(description="Name of a built-in wake word or path of a model file.")
     sensitivity: Sensitivity | None = Field(
-        default=None, description="Sensitivity of this word. Unset: `wake.sensitivity`."
+        default=None, description="Sensitivity of this wake word. Unset: `wake.sensitivity`."
     )
     profile: str = Field(
         default="",
-        description="Profile (`[profiles.NAME]`) for turns that this word starts.",
+        description="Profile (`[profiles.NAME]`) for turns that begin with this wake word.",
     )
 
 
@@ -88,7 +88,7 @@ class Wake(Section):
     """Wake words and how they are detected."""
 
     engine: Literal["micro", "open"] = Field(
-        default="micro", description="microWakeWord or openWakeWord."
+        default="micro", description="Detection engine: microWakeWord or openWakeWord."
     )
     words: Annotated[
         tuple[Annotated[WakeWord, BeforeValidator(_word_as_table)], ...],
@@ -96,13 +96,20 @@ class Wake(Section):
     ] = Field(
         default=(WakeWord(model="okay_nabu"),),
         description=(
-            "Wake words: a built-in word, the path of a model file, or a table `{model=, "
-            "sensitivity=, profile=}`."
+            "Wake words. Each is a built-in word, the path of a model file, or a table "
+            "`{model=, sensitivity=, profile=}`."
         ),
     )
-    sensitivity: Sensitivity = Field(default="normal", description="How easily a wake word fires.")
+    sensitivity: Sensitivity = Field(
+        default="normal",
+        description=(
+            "Sensitivity of the detection. A higher one detects the wake word more easily "
+            "but causes more false alarms."
+        ),
+    )
     verify: Literal["off", "soft"] = Field(
-        default="off", description="`soft` lets the other engine veto a detection."
+        default="off",
+        description="Second check of a detection: `soft` lets the other engine reject it.",
     )
 
 
@@ -112,12 +119,13 @@ class Media(Section):
     during_turn: Literal["lower", "pause", "leave"] = Field(
         default="lower",
         description=(
-            "What to do with players that are on, from the wake word to the end of the "
-            "sentence and while Hearth speaks. They are restored afterwards."
+            "What happens to players that are on, from the wake word to the end of the "
+            "sentence and while Hearth speaks: `lower` the volume, `pause` them, or `leave` "
+            "them alone. They are restored afterwards."
         ),
     )
     lower_to: float = Field(
-        default=0.3, ge=0.0, le=1.0, description="Fraction of the volume that remains with `lower`."
+        default=0.3, ge=0.0, le=1.0, description="Fraction of the volume that `lower` leaves."
     )
 
 
@@ -129,7 +137,8 @@ class Recordings(Section):
         ge=0,
         le=1000,
         description=(
-            "How many of the last wakes, near misses and turns to keep as WAV files, of each kind."
+            "Number of recent wakes, near misses and turns (each counted separately) to "
+            "keep as WAV files."
         ),
     )
     keep_hours: int = Field(
@@ -143,16 +152,19 @@ class QuietHours(Section):
     from_: OptionalTime = Field(
         default="",
         alias="from",
-        description='Start, in local time, such as "22:30". Empty: no quiet hours.',
+        description='Start in local time, such as "22:30". Empty: no quiet hours.',
     )
     to: OptionalTime = Field(
         default="",
-        description="End; it can be after midnight. The same time as `from` means the whole day.",
+        description=(
+            "End in local time; it can be after midnight. The same time as `from` means the "
+            "whole day."
+        ),
     )
     volume: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
         default=0.3,
         description=(
-            "Maximum loudness of answers, announcements and tones during that time, as a "
+            "Maximum loudness of answers, announcements and tones during quiet hours, as a "
             "fraction of the normal loudness."
         ),
     )
@@ -199,42 +211,51 @@ class SoundChoice(Section):
     wake: Flag = Field(
         default=True,
         description=(
-            "Played after the wake word if the sentence doesn't follow immediately: listening."
+            "Play a tone after the wake word if the sentence doesn't follow immediately: "
+            "Hearth is listening."
         ),
     )
     end: Flag = Field(
-        default=False, description="Played when the sentence has ended: no longer listening."
+        default=False,
+        description="Play a tone at the end of the sentence: Hearth has stopped listening.",
     )
     open: Flag = Field(
         default=True,
         description=(
-            "Played when the microphone stays open after an answer. If a program opens "
-            "the microphone, for example with a question, this sound is always played."
+            "Play a tone if the microphone stays open after an answer. The tone is always "
+            "played if a program opens the microphone, for example to ask a question."
         ),
     )
     thinking: Flag = Field(
-        default=True, description="Played softly every few seconds while an answer takes time."
+        default=True, description="Play a soft tone every few seconds while an answer takes time."
     )
     done: Flag = Field(
         default=True,
         description=(
-            "Played instead of words if `voice.acknowledge` says so. If off, words are "
-            "used after all."
+            "Play a tone instead of words if `voice.acknowledge` allows it. If false, "
+            "Hearth uses words."
         ),
     )
-    error: Flag = Field(default=True, description="Played before words about a failure.")
+    error: Flag = Field(default=True, description="Play a tone before Hearth reports a failure.")
     unmeant: Flag = Field(
-        default=True, description="Played when what was heard was probably not meant for Hearth."
+        default=True, description="Play a tone if the speech was probably not meant for Hearth."
     )
-    muted: Flag = Field(default=True, description="Played when the microphone is muted or unmuted.")
+    muted: Flag = Field(
+        default=True, description="Play a tone when the microphone is muted or unmuted."
+    )
     offline: Flag = Field(
         default=True,
-        description="Played before Hearth says, once, that it works without the cloud for now.",
+        description=(
+            "Play a tone before Hearth says, once, that it works without the cloud for now."
+        ),
     )
-    announce: Flag = Field(default=True, description="Played before announcements.")
+    announce: Flag = Field(default=True, description="Play a tone before announcements.")
     timer: Flag = Field(
         default=True,
-        description="Ringing of a timer. If off, words are repeated until somebody reacts.",
+        description=(
+            "Ring when a timer ends. If false, Hearth repeats the timer's words until "
+            "somebody reacts."
+        ),
     )
 
     @property
@@ -254,14 +275,20 @@ class VoiceModel(Section):
     """A language's voice with its own settings."""
 
     model: NameOrPath = Field(
-        default="", description="piper: name of a voice, or the path of a voice file."
+        default="", description="piper: name of a voice or path of a voice file."
     )
     speaker: Annotated[str, BeforeValidator(_speaker_as_text)] = Field(
         default="",
-        description="piper: one of the voice's speakers, by name or number. Empty: the first.",
+        description=(
+            "piper: name or number of one of the voice's speakers. Empty: the first speaker."
+        ),
     )
-    speed: Speed = Field(default=1.0, description="Multiplied by `voice.speed`.")
-    volume: Volume = Field(default=1.0, description="1.0 is as loud as the other voices.")
+    speed: Speed = Field(
+        default=1.0, description="Speaking speed of this voice, multiplied by `voice.speed`."
+    )
+    volume: Volume = Field(
+        default=1.0, description="Loudness of this voice. 1.0 is as loud as the other voices."
+    )
 
 
 def _voice_as_table(voice: Any) -> Any:
@@ -273,24 +300,26 @@ class VoiceChoice(Section):
 
     engine: Literal["piper", "espeak", "gemini"] = Field(
         default="piper",
-        description="`piper` and `espeak` are local; `gemini` is the model's own voice.",
+        description=(
+            "Speech engine. `piper` and `espeak` run locally; `gemini` is the model's own voice."
+        ),
     )
     models: dict[Language, Annotated[VoiceModel, BeforeValidator(_voice_as_table)]] = Field(
         default={"en": VoiceModel(model="en_US-lessac-medium")},
         description=(
-            "The voice of each language: a piper voice, the path of a voice file, or a "
-            "table `{model=, speaker=, speed=, volume=}`."
+            "Voice for each language: the name of a piper voice, the path of a voice file, "
+            "or a table `{model=, speaker=, speed=, volume=}`."
         ),
     )
-    speed: Speed = Field(default=1.0, description="Speaking speed; 1.0 is the voice's own.")
+    speed: Speed = Field(default=1.0, description="Speaking speed. 1.0 is the voice's own speed.")
     volume: Volume = Field(
-        default=1.0, description="Loudness; 1.0 is the level to which all voices are adjusted."
+        default=1.0, description="Loudness. 1.0 is the common level of all voices."
     )
     acknowledge: Literal["auto", "sound", "words"] = Field(
         default="words",
         description=(
-            "How to confirm a command whose effect was seen: in words, by a tone "
-            "(`sound`), or by a tone only if it happened in `assistant.area` (`auto`). "
-            "Everything else is said in words."
+            "How Hearth confirms a command after it has verified the effect: in words "
+            "(`words`), by a tone (`sound`), or by a tone only if the effect was in "
+            "`assistant.area` (`auto`). All other answers use words."
         ),
     )

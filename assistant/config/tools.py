@@ -29,7 +29,7 @@ class McpServer(Section):
     """An additional tool server."""
 
     name: PlainName = Field(
-        description="Name of the server in Hearth: letters, digits, `-` and `_`."
+        description="Name of the server in Hearth, with letters, digits, `-` and `_`."
     )
     transport: Literal["stdio", "http", "sse"] = Field(
         default="stdio",
@@ -37,51 +37,58 @@ class McpServer(Section):
             "`stdio`: a program that Hearth starts. `http`, `sse`: a server on the network."
         ),
     )
-    command: str = Field(default="", description="stdio: the program.")
-    args: Texts = Field(default=(), description="stdio: its arguments.")
+    command: str = Field(default="", description="stdio: the program to start.")
+    args: Texts = Field(default=(), description="stdio: the program's arguments.")
     env: dict[str, SecretStr] = Field(
-        default={}, description="stdio: its environment, in addition to PATH, HOME and LANG."
+        default={},
+        description=(
+            "stdio: the program's environment variables, in addition to PATH, HOME and LANG."
+        ),
     )
-    env_file: str = Field(default="", description="File with further lines `NAME=value` for `env`.")
-    cwd: str = Field(default="", description="stdio: its working directory.")
+    env_file: str = Field(default="", description="File with more lines `NAME=value` for `env`.")
+    cwd: str = Field(default="", description="stdio: the program's working directory.")
     folders: Texts = Field(
         default=(),
         description=(
-            "stdio: folders it may use, in addition to `cwd` and those named in `args` and `env`."
+            "stdio: folders that the program may use, in addition to `cwd` and those named "
+            "in `args` and `env`."
         ),
     )
     sandbox: Flag = Field(
         default=True,
-        description="stdio: restrict it to those folders, on a kernel with Landlock.",
+        description=(
+            "stdio: restrict the program to these folders, if the kernel supports Landlock."
+        ),
     )
-    url: OptionalWebAddress = Field(default="", description="http and sse: its address.")
+    url: OptionalWebAddress = Field(default="", description="http and sse: the server's address.")
     headers: dict[str, SecretStr] = Field(
-        default={}, description="http and sse: headers of each request."
+        default={}, description="http and sse: headers for each request."
     )
     headers_file: str = Field(
-        default="", description="File with further lines `Name: value` for `headers`."
+        default="", description="File with more lines `Name: value` for `headers`."
     )
-    verify_tls: Flag = Field(default=True, description="http and sse: check the https certificate.")
+    verify_tls: Flag = Field(
+        default=True, description="http and sse: verify the https certificate."
+    )
     ca_file: str = Field(
-        default="", description="http and sse: certificate authority of your own, as a PEM file."
+        default="", description="http and sse: your own certificate authority, as a PEM file."
     )
     trust: Literal["untrusted", "trusted"] = Field(
         default="untrusted",
         description=(
-            "Whether to believe its descriptions and results. If an `untrusted` server "
-            "changes a tool, the tool is off until `hearth tools approve`."
+            "Trust in the server's descriptions and results. If an `untrusted` server "
+            "changes a tool, the tool is disabled until you approve it with `hearth tools "
+            "approve`."
         ),
     )
     allow: Texts = Field(
         default=(),
-        description=(
-            "Tools that may run as freely as switching a light; `*` and `?` are wildcards."
-        ),
+        description=("Tools that run as freely as switching a light; `*` and `?` are wildcards."),
     )
     deny: Texts = Field(
-        default=(), description="Tools that are not offered; `*` and `?` are wildcards."
+        default=(), description="Tools that the model doesn't get; `*` and `?` are wildcards."
     )
-    timeout_s: Seconds = Field(default=10.0, description="Timeout of one call, in seconds.")
+    timeout_s: Seconds = Field(default=10.0, description="Timeout of a call, in seconds.")
 
     @model_validator(mode="after")
     def _reachable(self) -> Self:
@@ -106,41 +113,44 @@ class Mcp(Section):
     """Tool servers in addition to Home Assistant's."""
 
     servers: Annotated[tuple[McpServer, ...], AfterValidator(_different_names)] = Field(
-        default=(), description="One `[[mcp.servers]]` table per server."
+        default=(), description="Tool servers, one `[[mcp.servers]]` table each."
     )
 
 
 class PolicyRule(Section):
     """A policy rule. It applies if all of its fields match; `*` and `?` are wildcards."""
 
-    entity: str = Field(default="", description="Entity id.")
-    area: str = Field(default="", description="Area, by id, name or alias.")
+    entity: str = Field(default="", description="Entity id that the call affects.")
+    area: str = Field(default="", description="Area of the entity, by id, name or alias.")
     label: str = Field(
         default="", description="Label of the entity, its device or its area, by id or name."
     )
-    domain: str = Field(default="", description="Domain, such as `lock`.")
+    domain: str = Field(default="", description="Domain of the entity, such as `lock`.")
     tool: str = Field(
-        default="", description="Tool, by its full name or the part after the last `__`."
+        default="", description="Name of the tool, in full or only the part after the last `__`."
     )
-    server: str = Field(default="", description="Server of the tool.")
+    server: str = Field(default="", description="Name of the tool's server.")
     direction: Literal["open", "close"] | None = Field(
         default=None,
-        description="`open`: only opening and unlocking. `close`: only closing and locking.",
+        description=(
+            "Direction of the change. `open` matches only opening and unlocking; `close` "
+            "matches only closing and locking."
+        ),
     )
     from_: TimeOfDay | None = Field(
-        default=None, alias="from", description="Start of the time of day."
+        default=None, alias="from", description="Start of the time of day, in local time."
     )
     to: TimeOfDay | None = Field(
-        default=None, description="End of the time of day; it can be after midnight."
+        default=None, description="End of the time of day, in local time; it can be after midnight."
     )
     satellite: str = Field(
         default="",
         description=(
-            "Name or area of the box that heard the sentence, or the program that asks, "
+            "Name or area of the box that heard the sentence, or the program that sent it, "
             'such as "mcp:agent".'
         ),
     )
-    decide: Ruling = Field(description="What to do with a matching call.")
+    decide: Ruling = Field(description="Decision for a matching call.")
 
     @model_validator(mode="after")
     def _whole_span(self) -> Self:
@@ -153,29 +163,36 @@ class Policy(Section):
     """Rules for which calls run immediately, which need confirmation, and which are refused."""
 
     mode: Literal["trusting", "normal", "ask", "guest"] = Field(
-        default="normal", description="How much happens without asking."
+        default="normal",
+        description=(
+            "Overall strictness: `trusting` asks less often, `ask` more often, and `guest` "
+            "allows only comfort calls and timers."
+        ),
     )
     secure: Ruling = Field(
-        default="confirm", description="For unlocking, opening doors, disarming, and sirens."
+        default="confirm",
+        description="Decision for unlocking, opening doors, disarming and sirens.",
     )
     costly: Ruling = Field(
         default="confirm",
         description=(
-            "For ovens, strong heating, water, vacuum and mower. `allow` doesn't include "
-            "scripts, scenes and automations whose effects are only partly known."
+            "Decision for ovens, strong heating, water, vacuums and mowers. `allow` doesn't "
+            "include scripts, scenes and automations whose effects are only partly known."
         ),
     )
-    pin: Pin = Field(default=NO_SECRET, description="4 to 12 digits, for `pin` decisions.")
+    pin: Pin = Field(default=NO_SECRET, description="PIN of 4 to 12 digits for `pin` decisions.")
     pin_file: str = Field(default="", description="File that contains the PIN.")
     phone: NotifyName = Field(
         default="",
         description=(
-            "Notify action of the phone to ask for `phone` decisions, such as `mobile_app_pixel`."
+            "Notify action of the phone for `phone` decisions, such as `mobile_app_pixel`."
         ),
     )
     rules: tuple[PolicyRule, ...] = Field(
         default=(),
-        description="One `[[policy.rules]]` table per rule. The first match wins.",
+        description=(
+            "Policy rules, one `[[policy.rules]]` table each. The first matching rule applies."
+        ),
     )
 
     @model_validator(mode="after")
@@ -193,7 +210,7 @@ class Tools(Section):
 
     web_fetch: Flag = Field(
         default=False,
-        description="Let a model read web pages. The address that it writes leaves the house.",
+        description="Let a model read web pages. The address that it requests leaves the house.",
     )
 
 
@@ -201,22 +218,32 @@ class Limits(Section):
     """Limits per turn, per hour and per day."""
 
     mutations_per_turn: Positive = Field(
-        default=8, description="Calls per turn that change something."
+        default=8, description="Maximum number of calls in a turn that change something."
     )
-    rounds_per_turn: Positive = Field(default=4, description="Rounds of such calls per turn.")
-    calls_per_turn: Positive = Field(default=24, description="All calls per turn.")
+    rounds_per_turn: Positive = Field(
+        default=4, description="Maximum number of rounds with such calls in a turn."
+    )
+    calls_per_turn: Positive = Field(default=24, description="Maximum number of calls in a turn.")
     comfort_per_minute: Positive = Field(
-        default=60, description="Calls per minute that switch ordinary things, up to 30 at once."
+        default=60,
+        description="Maximum number of comfort calls per minute, with bursts of up to 30.",
     )
     costly_per_hour: Positive = Field(
-        default=12, description="Costly calls per hour, confirmed or not, up to 4 at once."
+        default=12,
+        description=(
+            "Maximum number of costly calls per hour, confirmed or not, with bursts of up to 4."
+        ),
     )
     secure_per_hour: Positive = Field(
-        default=6, description="Secure calls per hour, confirmed or not, up to 3 at once."
+        default=6,
+        description=(
+            "Maximum number of secure calls per hour, confirmed or not, with bursts of up to 3."
+        ),
     )
     daily_cost_usd: Amount = Field(
         default=1.0,
         description=(
-            "Maximum cloud cost per day in USD; after that, Hearth goes on without the cloud."
+            "Maximum cloud cost per day in USD. After that, Hearth continues without the "
+            "cloud until midnight."
         ),
     )
