@@ -180,18 +180,20 @@ class AuditTools:
 
 
 def _asked_by(row: AuditRecord) -> dict[str, Any]:
-    """Return who asked for the call, and in which words.
+    """Return which program asked for a call, or else what the person said.
 
-    People can find out what a program did, but not its words. Those can be in the arguments too.
+    Hearth tells people that a program acted, but not what the program said, which could be in the
+    arguments too.
     """
     program = _program_of(row)
     return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
 
 
 def _program_of(row: AuditRecord) -> str:
-    """Return the program whose turn it was, such as "agent" for "mcp:agent", or "" for a person's.
+    """Return the program whose turn it was, such as "agent" for "mcp:agent", or "" for a person's
+    turn.
 
-    Device names contain no colon.
+    Device names don't contain a colon.
     """
     return row.satellite.partition(":")[2]
 
@@ -220,8 +222,7 @@ def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _mend(row: AuditRecord, *, asked: bool) -> str:
-    """Return the catalogue key of the sentence that explains the rule and how to get the call
-    allowed."""
+    """Return the catalogue key of a sentence about the rule and how to change the outcome."""
     if asked:
         return "audit.mend_yes"
     if row.rule in ("guest", "caller", "in_talk"):

@@ -142,10 +142,10 @@ def weather_entities(house: House) -> list[Entity]:
 
 
 def by_day(rows: Sequence[Forecast], clock: Clock) -> list[Day]:
-    """Combine daily, half-daily or hourly forecasts into days, sorted by date.
+    """Combine daily, half-daily or hourly forecasts into one `Day` per date, in order.
 
-    A daily forecast has its own `low`; for hourly ones, the low is the lowest temperature of the
-    day. If a day has several forecasts, its condition is the warmest one's.
+    A daily forecast has its own `low`. For hourly forecasts, the low is the lowest temperature of
+    the day. If a day has several forecasts, its condition is that of the warmest.
     """
     zone = clock.now().tzinfo
     days: dict[date, list[Forecast]] = {}

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def staleness(age_s: float) -> str:
-    """Return a warning to the model that the states are old, or "" if they are live."""
+    """Return a warning for the model that the states are old, or "" if they are live."""
     if age_s == 0:
         return ""
     minutes = int(age_s // 60)
@@ -76,10 +76,10 @@ _NOT_TEXT = re.compile(
 
 
 def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> BuiltIn:
-    """Return the tool `GetLiveContext`. Its data is JSON: `{"result": text}` or `{"error":
-    reason}`.
+    """Return the tool `GetLiveContext`.
 
-    If the connection to Home Assistant is lost, a `warning` comes first.
+    Its data is JSON: `{"result": text}` or `{"error": reason}`. If the connection to Home Assistant
+    is lost, a `warning` comes first.
     """
     answers = HouseAnswers(catalogue)
 
@@ -151,7 +151,7 @@ def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], st
 
 
 def overview(house: House, entities: Iterable[Entity], clock: Clock) -> str:
-    """Return the entities as a YAML list with a headline, cut to MAX_RESULT characters."""
+    """Return a YAML list of the entities under a headline, with at most MAX_RESULT characters."""
     now, things = clock.now(), list(entities)
     text, room = f"{OVERVIEW}\n", MAX_RESULT - len(_LEFT_OUT) - 10
     for number, entity in enumerate(things):
@@ -198,8 +198,8 @@ def _state(entity: Entity, now: datetime) -> str:
 def _scalar(value: Any) -> str:
     """Return a value as a YAML scalar on one line.
 
-    It is quoted if YAML would not read it as a string, and so are whole numbers, because Home
-    Assistant passes them as strings.
+    Strings that YAML would not read as strings are quoted. So are whole numbers, because Home
+    Assistant's own tool turns them into strings.
     """
     if value is None:
         return ""
@@ -343,7 +343,7 @@ def _called(entities: list[Entity], name: str) -> list[Entity]:
 
 
 def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return existing names that resemble a name that doesn't exist."""
+    """Return the entity names most similar to a name that no entity has."""
     name = _text(arguments, "name")
     return (
         nearest(name, (one for entity in house.exposed() for one in entity.names)) if name else ()
@@ -391,7 +391,10 @@ def _state_of(entity: Entity) -> Iterable[str]:
 
 
 def _meaning(entity: Entity) -> str:
-    """Return what a binary sensor's "on" or "off" means, such as "open", or "" if nothing else."""
+    """Return the everyday word for a binary sensor's state, such as "open" for "on".
+
+    Returns "" if there is no other word than the state itself.
+    """
     plain = plain_state(entity)
     return plain if plain != entity.state else ""
 

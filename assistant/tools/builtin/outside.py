@@ -262,7 +262,7 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """Return True if the house has a device tracker, which every phone brings along."""
+    """Return True if the house has a device tracker. Every phone has one in Home Assistant."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 
@@ -298,7 +298,7 @@ def _printable(line: str) -> str:
 
 
 def _send_to_phone_words(names: Iterable[str]) -> frozenset[str]:
-    """Return the words in all names, without plural endings and "'s"."""
+    """Return the words of all names, without plural endings and "'s"."""
     return frozenset(
         stemmed(word) for name in names for word in re.findall(r"\w+", folded(name)) if word
     )

@@ -1,4 +1,4 @@
-"""Definition of built-in tools, requests to them and their results."""
+"""Definition of built-in tools, their requests and their results."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

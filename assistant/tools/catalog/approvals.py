@@ -1,6 +1,6 @@
-"""Approvals by the owner or the household: tools of untrusted servers, and "yes, always".
+"""Approvals: tools of untrusted servers that the owner approves, and calls answered "yes, always".
 
-The model reads every tool description in every turn, so a description that changes later could slip
+The model reads every tool description in every turn, so a description that changes later could give
 it new orders. Hearth therefore pins a server's tools when it first sees them, and holds back tools
 that change or appear later until the owner has approved them.
 """
@@ -145,8 +145,10 @@ def _doubtful(tools: Iterable[McpTool], servers: Mapping[str, ServerSpec]) -> li
 
 
 def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
-    """Return pins for the servers that have none yet. Their tools are accepted as they are,
-    once."""
+    """Return pins for the servers that have none yet.
+
+    The tools that a new server offers are accepted once, as they are.
+    """
     fresh: Pins = {}
     twice: set[tuple[str, str]] = set()
     for tool in tools:

@@ -106,7 +106,7 @@ class _Fitting:
         return "null" in _wanted(parts) or any(part.get("nullable") is True for part in parts)
 
     def _coerced(self, schema: Any, value: Any, depth: int = 0) -> Any:
-        """Return the value as it is or in the first other form that the schema allows."""
+        """Return the value, or its first other form that the schema allows."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # the same number in JSON, and the type that Home Assistant expects
         if self._checks.admits(schema, value) or depth > _MAX_DEPTH:
@@ -150,7 +150,7 @@ class _Fitting:
             yield {k: self._coerced(known.get(k, True), one, depth + 1) for k, one in value.items()}
 
     def _parts(self, schema: Any) -> list[Mapping[str, Any]]:
-        """Return the schema with all schemas that it refers to or lists as alternatives, each
+        """Return the schema and all schemas that it refers to or lists as alternatives, each
         once."""
         waiting: list[Any] = [schema]
         seen: set[int] = set()
@@ -245,7 +245,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
-    """Replace the declared argument names by the server's own, at every level."""
+    """Replace the declared argument names with the server's own, at every level."""
     if isinstance(value, Mapping):
         return {renamed.get(key, key): _restored(inner, renamed) for key, inner in value.items()}
     if isinstance(value, list):

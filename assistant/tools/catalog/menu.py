@@ -45,10 +45,10 @@ def tokens(declaration: Declaration) -> int:
 
 
 def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]:
-    """Return the portion that each tool falls into within its server, counted from 0.
+    """Return the number of the portion that each tool belongs to within its server, from 0.
 
-    `servers` has the server of each tool in `ranked`. A portion is about `PORTION` tokens; taking
-    portions of all servers in turn keeps one server from filling the menu.
+    `servers` has the server of each tool in `ranked`. A portion is about `PORTION` tokens. Taking
+    portions from all servers in turn keeps one server from filling the menu.
     """
     so_far: dict[str, int] = {}
     portions = []
@@ -125,7 +125,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """All tools that were listed at one time."""
+    """All tools as they were last listed."""
 
     entries: tuple[MenuEntry, ...] = ()
     _by_name: Mapping[str, MenuEntry] = field(default_factory=dict, repr=False, compare=False)
@@ -217,9 +217,9 @@ class MenuKeeper:
         built_in: Sequence[BuiltIn] = (),
         held: Held = NOTHING_HELD,
     ) -> Menu:
-        """Return the menu that `build_menu` makes of these arguments.
+        """Return the menu that `build_menu` builds from these arguments.
 
-        While the arguments stay equal, this is the same object.
+        Returns the same object as before while the arguments are equal.
         """
         made_of = (_digest(tools), dict(servers), tuple(built_in), dict(held))
         if made_of != self._made_of or not made_of[0]:
@@ -258,11 +258,11 @@ def _in_turns(ranked: Sequence[MenuEntry], servers: Mapping[str, ServerSpec]) ->
 def _usefulness(
     entry: MenuEntry, servers: Mapping[str, ServerSpec], place: Mapping[str, int]
 ) -> tuple[int, ...]:
-    """Return a sort key by which the most useful tools come first.
+    """Return a sort key that puts the most useful tools first.
 
-    Hearth's own tools come first, then Home Assistant's, its scripts, trusted servers and other
-    servers, the servers in the configured order. Within a server, tools in `allow` precede
-    read-only ones and all others.
+    The order is Hearth's own tools, Home Assistant's tools, its scripts, and then the other servers
+    as configured, trusted ones first. Within a server, tools in `allow` precede read-only ones and
+    all others.
     """
     if entry.built_in is not None:
         return (0,)
@@ -289,7 +289,7 @@ def _own(tool: BuiltIn) -> MenuEntry:
 def taints(entry: MenuEntry) -> bool:
     """Return True if the tool's results can contain text from outside, which taints the turn.
 
-    This includes calendars: anybody who knows the address can put text into one with an invitation.
+    This includes calendars, because anybody can add text to one by sending an invitation.
     """
     if entry.built_in is not None:
         return entry.built_in.open_world
@@ -343,11 +343,11 @@ def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
 
 
 def _is_believed_to_read(tool: McpTool, spec: ServerSpec) -> bool:
-    """Return True if Hearth believes the server that this tool is read-only.
+    """Return True if Hearth believes a tool's claim to be read-only.
 
-    Of Home Assistant's tools, only those that are known to read nothing but exposed entities are
-    believed. In Home Assistant 2026.10, merged tools of `/api/mcp` claim to be read-only too, but
-    return the log, every state or any template.
+    Of Home Assistant's tools, only those known to read just exposed entities are believed. The
+    merged tools of `/api/mcp` (Home Assistant 2026.10) also claim to be read-only, but return the
+    log, every state or any template.
     """
     if spec.home_assistant:
         return suffix(tool.name) in READINGS

@@ -25,7 +25,7 @@ _left: ContextVar[int] = ContextVar("steps left for the schema at hand")
 
 
 class TooMuch(Exception):
-    """Checking the arguments would take more than `MAX_STEPS` steps."""
+    """Validating the arguments would take more than `MAX_STEPS` steps."""
 
 
 class Checks:
@@ -127,8 +127,11 @@ def _bounded(check: Check) -> Check:
 
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check a type. It can be in capitals, or `nullable` as in OpenAPI; unknown types allow
-    anything."""
+    """Check a value's type.
+
+    A type name can be in capitals, `nullable` is accepted as in OpenAPI, and unknown types allow
+    anything.
+    """
     names = types if isinstance(types, list) else [types]
     if instance is None and schema.get("nullable") is True:
         return

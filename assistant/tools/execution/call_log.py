@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """Record of tool calls in the journal and the audit log.
+    """The record of tool calls in the journal and the audit log.
 
-    If the store can't be written (a full disk, for example), the error is logged and the call still
-    returns its outcome.
+    If the store can't be written, for example because the disk is full, the error is logged and the
+    call still returns its outcome.
     """
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
@@ -61,7 +61,7 @@ class CallLog:
         return outcome
 
     async def withdrawn(self, request: Request, way: Way, arguments: dict[str, Any]) -> ToolOutcome:
-        """Record a call that its brain gave up before it was sent, and return its outcome."""
+        """Record a call that its brain abandoned before it was sent, and return its outcome."""
         sentence = request.sentences.say("tools.withdrawn")
         return await self.refuse(request, Refusal(way, arguments, sentence))
 

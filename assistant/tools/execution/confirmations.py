@@ -37,7 +37,7 @@ _Queued = tuple[Request, Way, Frozen]
 class Confirmations:
     """Asks the person about gated calls, one question at a time.
 
-    An answer settles one call, except "yes, always", which holds for the same call until midnight.
+    An answer settles one call. "Yes, always" also covers the same call until midnight.
     """
 
     def __init__(
@@ -71,10 +71,11 @@ class Confirmations:
         return replace(request, said=self._taint.said(turn_id))
 
     def words(self, request: Request, entry: MenuEntry) -> str | None:
-        """Return what the person said, or None if it can't be trusted as the reason for this call.
+        """Return what the person said, or None if that can't be trusted as the reason for this
+        call.
 
-        That is the case for built-in tools in a tainted turn: text from outside may ask Hearth to
-        remember something, and the person's sentence may only resemble it. The call then needs a
+        It can't be trusted for built-in tools in a tainted turn: text from outside may ask Hearth
+        to remember something, and the person's sentence may only resemble it. The call then needs a
         confirmation.
         """
         unsure = entry.built_in is not None and self.has_read_outside(request)
@@ -391,9 +392,9 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 
 
 def _kind(way: Way, verdict: PolicyDecision) -> str:
-    """Return a key for "yes, always" from the tool, its arguments and the entities it touches.
+    """Return the key under which "yes, always" is stored for a call.
 
-    The entities are part of it because the same name can refer to another entity tomorrow.
+    It includes the entities, because the same name may refer to another entity tomorrow.
     """
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}

@@ -231,7 +231,7 @@ class Executor:
 def _in_part(
     outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
 ) -> ToolOutcome:
-    """Return the outcome if only the first `done` items of a list were accepted."""
+    """Return the outcome of a call if only the first `done` items of its list were accepted."""
     items = [str(part["item"]) for part in parts]
     told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
     return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))

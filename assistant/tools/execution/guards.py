@@ -78,10 +78,10 @@ class Guards:
     def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
         """Let a call begin and return None, or return the name of the rule that refuses it.
 
-        The catalogue has a sentence for each rule: `guards.RULE`. `alike` is the call's `likeness`;
-        calls with "" are not compared with others. Calls that change something belong to the same
-        round if they begin while another call of the turn is running. A refused call only uses up
-        one of the turn's calls.
+        The catalogue has a sentence for each rule: `guards.RULE`. `alike` is the call's `likeness`,
+        or "" if it isn't compared with other calls. Calls that change something belong to the same
+        round if they begin while another call of the turn is running. A refused call counts only
+        towards the turn's number of calls.
         """
         turn = self._turn(turn_id)
         if turn.calls >= self._limits.calls_per_turn:
@@ -185,7 +185,7 @@ class Hushed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallGuards:
-    """The guards of one process. Hearth sets all of them; tests can leave some out."""
+    """The guards of one process. Hearth sets all of them; tests can omit some."""
 
     limits: Guards | None = None
     breakers: "Breakers | None" = None
@@ -344,9 +344,9 @@ def with_those_around(turn_id: str) -> Iterator[str]:
 
 
 def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
-    """Return True if the result of a query contains text that somebody outside the household wrote.
+    """Return True if the result of a query contains text from outside the household.
 
-    Besides results marked as `outside`, that is media titles and states that are whole sentences,
+    Besides results marked as `outside`, these are media titles and states that are whole sentences,
     such as the last message on a phone.
     """
     if outcome.outside:

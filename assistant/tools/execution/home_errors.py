@@ -79,8 +79,10 @@ _ELSEWHERE = {"not_understood": "fault.not_understood", "which": "policy.which_t
 
 
 def tell_error(catalogue: Catalogue, language: str, text: str, code: str = "") -> str:
-    """Return a sentence for an error message of Home Assistant, or for its code if the text is
-    unknown."""
+    """Return a sentence for an error message of Home Assistant.
+
+    If the message is unknown, the sentence is chosen by the error code.
+    """
     for pattern, name in _KNOWN:
         found = pattern.search(text)
         if found is not None:
@@ -99,7 +101,7 @@ def _key(name: str, kind: str | None = "") -> str:
 
 
 def _values(name: str, groups: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values for the sentence, with names as they are spoken."""
+    """Return the values to insert in the sentence, with names in their spoken form."""
     values = {one: value for one, value in groups.items() if value}
     if "name" in values:
         said = values.pop("name")

@@ -60,7 +60,7 @@ Announce = Callable[[str, str], None]  # text, language
 
 
 class MovementWatch:
-    """Follows movements until they end. Leaving its context stops following them."""
+    """Follows movements until they end, or until its context is left."""
 
     def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
         """`announce` takes a sentence and its language. It must not block."""
@@ -85,9 +85,9 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Follow the entities that this call moves, in place of any earlier movement of theirs.
+        """Follow the entities that this call moves. This ends the following of earlier movements.
 
-        Does nothing once the context has been left.
+        Does nothing after the context has been left.
         """
         if self._closed:
             return

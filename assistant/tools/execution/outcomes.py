@@ -86,7 +86,7 @@ def join_answers(answers: Sequence[Answer]) -> Answer:
 
 
 def called_in_vain(error: str) -> tuple[str, ...]:
-    """Return the entity ids in an error message "Failed to call ..." of Home Assistant."""
+    """Return the entity ids in Home Assistant's error message "Failed to call ..."."""
     found = _IN_VAIN.fullmatch(error)
     return tuple(_ENTITY.findall(found["ids"])) if found else ()
 
@@ -141,7 +141,8 @@ class Sentences:
         return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
-        """Return the sentence for `key`, followed by `options`, the most similar valid names."""
+        """Return the sentence for `key` with `options`, the most similar valid names, added to
+        it."""
         return self.followed_by(self.say(key, **values), options)
 
     def home_error(self, text: str, code: str = "") -> str:
@@ -149,7 +150,7 @@ class Sentences:
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return a sentence, followed by `options`, the most similar valid names."""
+        """Return a sentence with `options`, the most similar valid names, added to it."""
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
@@ -171,10 +172,9 @@ class Sentences:
         *,
         confirmed: bool = False,
     ) -> str:
-        """Return a sentence about the result of a call: what succeeded, what failed, and the new
-        states.
+        """Return a sentence about a call's result: what succeeded, what failed and the new states.
 
-        If `confirmed` is set, the question has just named the entity, so the sentence needn't.
+        With `confirmed`, the sentence needn't name the entity, because the question just did.
         """
         observed = finding.observed
         if status is Status.FAILED:
@@ -214,7 +214,7 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return "the front door is still unlocked", or a count if there are many such entities."""
+        """Return "the front door is still unlocked", or a count of more than MAX_NAMED entities."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(self._report(one, house) for one in late)
@@ -228,8 +228,10 @@ class Sentences:
         return self.say(key, name=name, state=self.state_of(names, one.after))
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
-        """Return "The kitchen light is on at 30 %; the lamp is off", or only a count of many
-        entities."""
+        """Return "The kitchen light is on at 30 %; the lamp is off".
+
+        If there are more than MAX_NAMED entities, only their number is given.
+        """
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
         named: dict[str, list[Observed]] = {}
@@ -267,8 +269,10 @@ class Sentences:
         return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state_of(self, names: Sequence[str], state: str | None) -> str:
-        """Return an entity's state, which in languages such as Spanish agrees with the entity's
-        name."""
+        """Return an entity's state.
+
+        In languages such as Spanish, it agrees with the entity's name.
+        """
         language = self._catalogue.own(self._language).partition("-")[0]
         return agreeing(self.state(state), noun_of(best_name(names, language), language), language)
 

@@ -153,8 +153,8 @@ class Toolbox:
     def withdraw(self, turn_id: str) -> None:
         """Cancel the turn's unsent calls, because their brain has given up the turn.
 
-        Without this, a call that still waits for the menu or the journal could run after another
-        brain's calls. Calls that the turn makes later run as usual.
+        Otherwise a call that still waits for the menu or the journal could run after another
+        brain's calls. Later calls of the turn run as usual.
         """
         self._ledger.withdraw(turn_id)
 
@@ -196,10 +196,10 @@ class Toolbox:
     ) -> ToolOutcome:
         """Run or refuse a call and return its outcome.
 
-        If a turn repeats a call, it gets the first outcome again. `heard` is what the person said,
-        which tells the policy what a call without a target refers to. `language` is the language of
-        the outcome's sentence. If the outcome is NEEDS_CONFIRMATION, look up its `question` and
-        settle it.
+        If a turn repeats a call, it gets the first outcome again. `heard` is what the person said;
+        the policy needs it for calls that don't name a place. `language` is the language of the
+        outcome's sentence. If the outcome is NEEDS_CONFIRMATION, look up its `question` and settle
+        it.
         """
         entry, fresh = self._ledger.claim(turn_id, call)
         if not fresh:

@@ -293,7 +293,10 @@ def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check 
 
 
 def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:
-    """Return a check that an attribute is near a number. With `moving`, a movement is enough."""
+    """Return a check that an attribute is close to a number.
+
+    With `moving`, it is enough that the entity is moving.
+    """
     if not isinstance(wanted, int | float):
         return None
 

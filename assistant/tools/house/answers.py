@@ -277,7 +277,7 @@ class _Telling:
     def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
         """Return the word for a state, or a sensor's reading with its unit.
 
-        Without a `noun` the word is feminine, as doors, windows and lamps are.
+        Without a `noun`, the word is feminine, like the words for door, window and lamp.
         """
         if entity is not None:
             state = plain_state(entity, state)

@@ -113,7 +113,7 @@ def noun_of_all(names: Sequence[str], language: str) -> Noun | None:
 
 
 def listed(names: Sequence[str], rest: int, language: str) -> str:
-    """Return the names as a list in words: "la puerta, la luz y 3 más"."""
+    """Return the names as a spoken list: "la puerta, la luz y 3 más"."""
     said = [*names, *([_MORE[language].format(rest)] if rest > 0 else [])]
     if len(said) < 2:
         return "".join(said)
@@ -163,7 +163,7 @@ def _english() -> frozenset[str]:
 def _nouns(language: str) -> dict[str, Noun]:
     """Return the language's nouns and their plurals, by folded word.
 
-    German words are there with their umlauts too: "Rollläden" is a plural, "Rollladen" is not.
+    German words are also included with their umlauts: "Rollläden" is a plural, "Rollladen" isn't.
     """
     nouns: dict[str, Noun] = {}
     for gender in _GENDERS:

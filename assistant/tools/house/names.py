@@ -68,7 +68,7 @@ def spoken_place(place: str | Sequence[str]) -> Names:
 def spoken_places(places: Iterable[str | Sequence[str]], here: str = "") -> Names:
     """Return several rooms or floors, in English with prepositions: "in the hall and upstairs".
 
-    `here` is the phrase for the current room, which takes no article.
+    `here` is the phrase for the current room and takes no article.
     """
     every = [(one,) if isinstance(one, str) else tuple(one) for one in places]
     names = spoken_things(every, (here,))
@@ -106,7 +106,7 @@ def _listed(
 
 
 def _but_last(words: Sequence[str]) -> tuple[str, str]:
-    """Return all but the last word, joined with commas, and the last word."""
+    """Return all words but the last, joined with commas, and the last word."""
     return ", ".join(words[:-1]), "".join(words[-1:])
 
 
@@ -114,7 +114,7 @@ def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> st
     """Return an entity's name with its article, for use in a sentence: "the front door".
 
     If the entity has several names, the one in this language is used. A German name is in the
-    nominative, with its other cases as `Names`.
+    nominative and has its other cases as `Names`.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
@@ -128,7 +128,7 @@ def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> st
 
 
 def in_cases(names: Sequence[str], listed: Callable[[Sequence[str]], str]) -> str:
-    """Return names from `named_thing` as `listed` puts them together, in German in every case."""
+    """Join names from `named_thing` with `listed`, for German in every grammatical case."""
     told = listed(names)
     german = [one for one in names if isinstance(one, Names)]
     if not german:
@@ -139,7 +139,7 @@ def in_cases(names: Sequence[str], listed: Callable[[Sequence[str]], str]) -> st
 
 
 def _by_case(worded: Callable[[str], str]) -> dict[str, str]:
-    """Return the German wordings of `Names`; `worded` takes a case."""
+    """Return the German forms for `Names`. `worded` takes a grammatical case."""
     return {f"de.{case}" if case else "de": worded(case) for case in articles.CASES}
 
 
@@ -151,8 +151,7 @@ def _with_article(name: str) -> str:
 
 
 def has_no_article(entity_id: str, name: str) -> bool:
-    """Return True if the name takes no article: a script's, a scene's, a tool's or a robot's first
-    name."""
+    """Return True if a name takes no article, such as a scene's or a robot's first name."""
     domain = domain_of(entity_id)
     if domain in _TITLED or "." not in entity_id:
         return True
@@ -209,9 +208,10 @@ def _shared(one: int, other: int) -> float:
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
-    """Return alternatives for the first name, area or floor of a call that doesn't exist.
+    """Return similar names if the house doesn't have a name, area or floor that a call gives.
 
-    Returns () if all of them exist or nothing is similar. Only exposed entities are suggested.
+    Only the first missing one counts. Returns () if all of them exist or nothing is similar. Only
+    exposed entities are suggested.
     """
     name = _text(arguments, "name")
     if name and not is_wildcard(name):

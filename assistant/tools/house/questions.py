@@ -70,7 +70,7 @@ class Facts:
 
 
 def facts(question: Question, house: House) -> Facts:
-    """Return the facts that answer a question. `asked` is empty if no entity matches it."""
+    """Return the facts that answer a question. `Facts.asked` is empty if no entity matches it."""
     if question.entity_ids:
         named = [house.entities[one] for one in question.entity_ids if one in house.entities]
         return _of_named(question, named, house)
@@ -104,7 +104,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """Return the facts about named entities. For a door, its lock and contact answer too."""
+    """Return the facts about named entities. For a door, its lock and its contact are asked too."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())
@@ -126,7 +126,7 @@ def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
 
 
 def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, ...]:
-    """Return the contacts that show their door open or moving, except those in `but`."""
+    """Return the contacts whose door is open or moving, except those in `but`."""
     return tuple(
         one
         for one in parts
@@ -160,7 +160,7 @@ def _of_locks(question: Question, house: House) -> Facts:
 
 
 def _members(question: Question, house: House) -> list[Entity]:
-    """Return the entities that a question without names is about."""
+    """Return the entities that a question is about if it names none of them."""
     there = _there(question, house)
     if EVERYTHING in question.classes:
         return [one for one in there if is_contact(one) or _is_unlatched(one)]
@@ -197,7 +197,7 @@ def _is_unlatched(entity: Entity) -> bool:
 
 
 def _there(question: Question, house: House) -> list[Entity]:
-    """Return the exposed entities in the question's area and floor."""
+    """Return the exposed entities in the area or on the floor that the question names."""
     return [
         one
         for one in house.exposed()
@@ -302,7 +302,7 @@ def is_lock(entity: Entity) -> bool:
 
 
 def is_of_a_door(entity: Entity) -> bool:
-    """Return True for a lock, a contact, or a cover that is a door, window or gate."""
+    """Return True if the entity is a lock, or a contact or cover of a door, window or gate."""
     return is_lock(entity) or is_contact(entity)
 
 
@@ -315,9 +315,9 @@ def door_key(name: str) -> str:
 
 
 def without_part(name: str) -> str:
-    """Return a name without words for a part of a door.
+    """Return a door part's name without words such as "lock" or "contact".
 
-    In German such a word can be the end of another: "Haustürschloss".
+    In German, such a word can be the end of a compound: "Haustürschloss".
     """
     words, ends = _door_parts()
     kept: list[str] = []
@@ -332,7 +332,7 @@ def without_part(name: str) -> str:
 
 @cache
 def _door_parts() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the words for parts of a door, and those that end a compound word."""
+    """Return the words for parts of a door, and those of them that can end a compound."""
     found = [one for code in LANGUAGES for one in entries("door_parts", code)]
     ends = tuple(fold(one) for one in found if one.startswith("*"))
     return frozenset(map(fold, found)), ends

@@ -160,7 +160,7 @@ def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
 
 
 def has_features(entity: Entity, bits: int) -> bool:
-    """Return True if the entity has all of these features, or doesn't report its features."""
+    """Return True if the entity has all these features, or doesn't report its features."""
     return entity.features & bits == bits or "supported_features" not in entity.attributes
 
 
@@ -288,7 +288,7 @@ def domain_of(entity_id: str) -> str:
 
 
 def listed(value: Any) -> list[str]:
-    """Return an argument that can be a string or a list of strings as a list."""
+    """Return a string or a list of strings as a list."""
     values = value if isinstance(value, list | tuple) else [value]
     return [item for item in values if isinstance(item, str) and item]
 
@@ -327,7 +327,7 @@ def can(entity: Entity, action: Action) -> bool:
 
 
 def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
-    """Narrow entities that share a name to those on the asking device's floor, then in its area."""
+    """Narrow down entities that share a name, by the asking device's floor and then its area."""
     if len(found) < 2 or near is None:
         return found
     if near.floor_id is not None:

@@ -172,9 +172,9 @@ class FileStep(UndoStep):
         self._path = path  # for the report
 
     async def after(self) -> None:
-        """Record how the call left the files, so that later changes by others can be told apart.
+        """Record the state in which the call left the files. Never raises.
 
-        Never raises.
+        Changes made later are not the call's, so they aren't undone.
         """
         try:
             await asyncio.to_thread(self._after)
@@ -204,8 +204,7 @@ class FileStep(UndoStep):
     def _run(self) -> str | None:
         """Restore the files.
 
-        Returns "" if they are restored, None if nothing had changed, or the catalogue key of the
-        reason why not.
+        Returns "" on success, None if nothing had changed, or the catalogue key of the reason.
         """
 
     def _forget(self) -> None:
@@ -330,7 +329,7 @@ def _identity(path: Path) -> str:
 
 
 def _same_place(*paths: Path) -> bool:
-    """Return False if a parent folder has been replaced by a symbolic link."""
+    """Return True if no parent folder has been replaced by a symbolic link."""
     return all(path.parent.resolve() == path.parent for path in paths)
 
 
@@ -390,7 +389,7 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileUndo:
-    """Makes the changes that calls make to files undoable."""
+    """Makes the file changes of calls undoable."""
 
     backups: Backups
     steps: "UndoStack"
@@ -399,7 +398,7 @@ class FileUndo:
     async def around(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
     ) -> AsyncIterator[None]:
-        """Context in which to run a call of `tool`, so that its changes to files can be undone.
+        """Enter this context to run a call of `tool` whose file changes can be undone.
 
         `key` and `turn_id` are as for `UndoStack.before`.
         """

@@ -105,8 +105,7 @@ class UndoStack(Opened):
     """All changes that can be undone. Enter its context after Home Assistant's.
 
     `before` and `after` never raise, and delay a call only briefly. A change that can't be undone
-    has a level as well, so "undo" says that it can't be undone instead of reverting an older
-    change.
+    has a level too: "undo" then reports it, instead of undoing an older change.
     """
 
     def __init__(
@@ -120,12 +119,12 @@ class UndoStack(Opened):
         store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
-        """Set `alone` if no other Hearth process uses this house.
+        """`alone` means that no other Hearth process uses this house.
 
-        Then all snapshots that exist at the start are deleted, except those that `store` refers to;
-        otherwise only old ones. `store` keeps levels that other processes can undo too. `tiers`
-        returns the owner's ratings; an entity that could open the house is restored only if rated
-        as harmless.
+        All snapshots that exist at the start are then deleted, except those that `store` refers to.
+        Otherwise only old ones are deleted. `store` keeps levels that other processes can undo too.
+        `tiers` returns the owner's ratings; an entity that could open the house is restored only if
+        the owner rated it as harmless.
         """
         self._home = home
         self._services = services

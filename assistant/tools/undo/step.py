@@ -1,4 +1,4 @@
-"""One step of undo, its report, and the step that restores the states of entities."""
+"""Undo steps, their reports, and the step that restores the states of entities."""
 
 import asyncio
 import logging
@@ -56,7 +56,10 @@ class NotPutBack:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """Result of undoing, by the entities' spoken names ("" for one that may not be named)."""
+    """Result of undoing, by the entities' spoken names.
+
+    A name is "" if it may not be spoken.
+    """
 
     put_back: tuple[str, ...] = ()  # seen to be as before
     on_the_way: tuple[str, ...] = ()  # still moving there
@@ -113,7 +116,7 @@ SEEN_S = 2.0  # for the house to show it
 
 
 class HomeStep(UndoStep):
-    """Restores the entities that a call was the first of its turn to touch."""
+    """Restores the entities that a call was the first in its turn to change."""
 
     def __init__(
         self,
@@ -151,7 +154,7 @@ class HomeStep(UndoStep):
         return any(not _is_same(was, house) for was in self._was.values())
 
     def moves(self, house: House) -> tuple[Move, ...]:
-        """Return the moves that `run` would make in this house."""
+        """Return the moves that `run` would make if the house were in this state."""
         barred = self._barred(house)
         return tuple(
             move

@@ -1,7 +1,7 @@
 """Storage for undo: snapshots in Home Assistant, and levels in the store.
 
-`hearth ask "undo that"` runs in another process than the one that made the change. For such a
-process only the states of entities are stored; every other change can be undone only by the process
+`hearth ask "undo that"` runs in a different process from the one that made the change. Only the
+states of entities are stored for such processes. Any other change can be undone only by the process
 that made it.
 """
 

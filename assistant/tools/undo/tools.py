@@ -69,7 +69,7 @@ def _placed(
 ) -> dict[str, Any] | None:
     """Return arguments for the entity of the same name in this area, or for all of its kind.
 
-    Returns None if the kind is unknown.
+    Returns None if the kind isn't known.
     """
     last = calls[-1]
     ids = {found.area_id for found in find_areas(house, area)}

@@ -1,4 +1,4 @@
-"""Word lists for recognising requests and kinds of entities, in every supported language.
+"""Word lists that recognise requests and kinds of entities, in every supported language.
 
 Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
 of gates and doors. The policy asks `mentions("opens", entity.name)`. All languages are searched,
