@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 class MicrophoneStatus(Enum):
-    OPENING = auto()  # nothing has been tried yet, or it is being opened again
+    OPENING = auto()  # not opened yet, or being reopened
     LISTENING = auto()  # frames arrive
-    MISSING = auto()  # cannot be opened, or has stopped; the search goes on
-    SILENT = auto()  # frames arrive, but all are digital silence: it is muted on the device
-    ELSEWHERE = auto()  # the sound server moved our stream to something that is not a microphone
+    MISSING = auto()  # can't be opened, or has stopped; being searched for
+    SILENT = auto()  # frames arrive, but are digital silence: muted on the device
+    ELSEWHERE = auto()  # the sound server moved the stream to something else
     CLOSED = auto()  # closed by the user; nothing is recorded
 
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneChange:
     status: MicrophoneStatus
-    sentence: str  # explanation in English for a person; "" if there is nothing to say
+    sentence: str  # explanation in English for the user; "" if there is nothing to say
 
 
-# pause between a device event and the look that follows, because events come in bursts
+# Pause between a device event and the check that follows, because events come in bursts.
 SETTLE_S = 0.3
-AGAIN_S = 2.0  # interval between looks for a missing device when no events come
-# time after a failed use in which the device must not count as present just because it is listed
+AGAIN_S = 2.0  # interval between checks for a missing device without events
+# After a failure, being listed isn't enough to count as present for this long.
 DOUBT_S = 30.0
 
 _log = logging.getLogger(__name__)
@@ -40,13 +40,13 @@ _log = logging.getLogger(__name__)
 
 class SpeakerStatus(Enum):
     READY = auto()  # plays, or is closed with no known problem
-    MISSING = auto()  # cannot be opened, or has gone; the search goes on
+    MISSING = auto()  # can't be opened, or was lost; being searched for
 
 
 @dataclass(frozen=True, slots=True)
 class SpeakerChange:
     status: SpeakerStatus
-    sentence: str  # explanation in English for a person; "" if all is well
+    sentence: str  # explanation in English for the user; "" if all is well
 
 
 class Presence:
@@ -144,7 +144,7 @@ class Presence:
                 if await self._look() and self._clock.monotonic() >= self._doubt_until:
                     self.found()
             except AudioError as error:
-                self._doubt_until = 0.0  # It really is missing, so finding it again will be news.
+                self._doubt_until = 0.0  # it really is missing, so if it is found again, trust that
                 self._miss(error)
                 if isinstance(error, Unlisted):
                     self._on_unlisted()

@@ -16,7 +16,7 @@ from audio.errors import InputUnusable
 from audio.sound_files import write_wav
 
 RATE = 22_050  # Hz
-EDGE_MS = 12.0  # attack and decay of every tone, so that it does not click
+EDGE_MS = 12.0  # attack and decay of every tone, to avoid clicks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class _Earcon:
     peak_dbfs: float = -12.0
 
 
-# No tone lies below B4, because Silero's voice detector (v6) takes lower ones for a voice, mostly
+# No tone is below B4, because Silero's voice detector (v6) mistakes lower ones for a voice, mostly
 # from G4 (392 Hz) down, and a tone that leaks into the microphone must not start an utterance.
 _EARCONS = {
     "wake": _Earcon(((659.3, 70.0), (987.8, 90.0))),  # E5, B5: rising, "I'm listening"

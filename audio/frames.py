@@ -28,7 +28,7 @@ class Frame:
 class FrameSource(Protocol):
     """Source of frames: a microphone, or a file in its place."""
 
-    pulled: bool  # True: frames are made on request, so that nothing is lost by asking late
+    pulled: bool  # True if frames are made on request, so that none is lost by a late request
 
     def frames(self) -> AsyncGenerator[Frame, None]:
         """Yield frames in order until the source ends.
@@ -96,8 +96,8 @@ class Ring:
 
 
 _GRID = 80 * SAMPLES_PER_MS  # a block
-_SAY_AGAIN_S = 3600.0  # before silence is reported again
-SILENT_S = 3.0  # of a constant value: no microphone in a room is that quiet
+_SAY_AGAIN_S = 3600.0  # interval between reports of silence
+SILENT_S = 3.0  # a working microphone doesn't give a constant value for this long
 
 
 class Positions:
@@ -121,8 +121,7 @@ class Positions:
         end = self._framer.start
         if seconds * 1000 < FRAME_MS / 2:
             return
-        # Stay on the grid of 80 ms blocks, so that block-wise listeners do not wait for a partial
-        # one.
+        # Stay on the grid of 80 ms blocks, so that listeners don't wait for a partial block.
         blocks = max(round((end + seconds * SAMPLE_RATE) / _GRID), -(-end // _GRID))
         self._framer = Framer(blocks * _GRID)
 
@@ -142,7 +141,7 @@ class Silence:
     """Distinguishes digital silence from a quiet room."""
 
     def __init__(self) -> None:
-        self._seconds = 0.0  # of sound since a value changed
+        self._seconds = 0.0  # audio since a sample last changed
         self._said_at: float | None = None
 
     def hear(self, pcm: bytes, seconds: float) -> bool:

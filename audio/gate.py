@@ -8,14 +8,14 @@ import numpy as np
 from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES
 
 RISE_DB = 2.0  # rise above the floor that opens the gate
-HOLD_MS = 1_500  # stays open this long after the last rise: engines fire up to 0.5 s after the word
-START_MS = 2_000  # stays open this long at first, until the floor is known
-GLANCE_MS = 320  # amount of sound that `glance` collects while the gate is open
+HOLD_MS = 1_500  # open this long after a rise; engines detect a word up to 0.5 s after it
+START_MS = 2_000  # open this long at the start, until the floor is known
+GLANCE_MS = 320  # audio that `glance` collects while the gate is open
 _GLANCE_BYTES = GLANCE_MS // FRAME_MS * FRAME_BYTES
-_SMOOTHING = 0.25  # weight of a frame's power in the smoothed power, so that noise is steady
-_UP_DB = 0.7 * FRAME_MS / 1000  # rise of the floor per frame, so slow that no sentence lifts it ...
+_SMOOTHING = 0.25  # weight of a frame's power in the smoothed power
+_UP_DB = 0.7 * FRAME_MS / 1000  # the floor's rise per frame, too slow for a sentence to lift it ...
 _DOWN = 0.1  # ... and its fall, as a share of the distance per frame
-_LEAST = 4.0  # power in squared int16 units, below which an engine could use nothing
+_LEAST = 4.0  # squared int16 units; an engine can't use anything quieter
 _MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
 
 
@@ -30,7 +30,7 @@ class EnergyGate:
     def __init__(self) -> None:
         self._bands = (_Band(), _Band())
         self._left = START_MS // FRAME_MS  # frames that it stays open
-        self._unseen = b""  # sound that came while it was open
+        self._unseen = b""  # audio collected while it is open
 
     @property
     def open(self) -> bool:
@@ -45,7 +45,7 @@ class EnergyGate:
         """
         whole, steps = self._bands
         for power, of_steps in _powers(pcm):
-            rises = whole.take(power) | steps.take(of_steps)  # not `or`: both must take their power
+            rises = whole.take(power) | steps.take(of_steps)  # not `or`: both bands must take it
             self._left = HOLD_MS // FRAME_MS if rises else max(0, self._left - 1)
         return self.open
 
@@ -100,8 +100,8 @@ def _db(power: float) -> float:
     return 10 * math.log10(max(power, _LEAST))
 
 
-# Waking the process costs more than all that it does with a block of silence (measured: 0.3 of 1.2
-# % of a core). The oldest block waits this long at most.
+# Waking the process costs more than processing a block of silence (measured: 0.3 of 1.2 % of a
+# core). The oldest block waits at most this long.
 LONGEST_MS = 400
 
 

@@ -28,10 +28,10 @@ from audio.gate import QuietRoom
 from audio.resampling import Resampler
 from audio.timing import LoopClock
 
-BLOCK_MS = 80  # bare capture costs 0.35 % of a core with it, 1.3 % with 20
-QUEUE_MS = 2000  # a listener that is further behind than this loses sound
-STOPPED_S = 1.0  # a stream that has given sound counts as stopped after this long without a block
-FIRST_BLOCK_S = 4.0  # PulseAudio was seen to take 2.0 s for the first one
+BLOCK_MS = 80  # capturing alone costs 0.35 % of a core, or 1.3 % with 20 ms
+QUEUE_MS = 2000  # a listener that is further behind than this loses audio
+STOPPED_S = 1.0  # a running stream counts as stopped after this long without a block
+FIRST_BLOCK_S = 4.0  # PulseAudio can take 2.0 s for the first block
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Blocks:
         self._news = news
         self._lock = threading.Lock()
         self._queue: deque[Block] = deque(maxlen=size)
-        self.ended = False  # no block will follow those that wait
+        self.ended = False  # True if no block will follow the waiting ones
         self._changed = asyncio.Event()
 
     def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
@@ -206,7 +206,7 @@ def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int
                 raise
         else:
             return rate, channels
-    return wishes[-1]  # if the device refuses its own format too, opening it says why
+    return wishes[-1]  # if the device rejects its own format, opening it gives the reason
 
 
 def _reason(error: Exception) -> str:
@@ -214,7 +214,7 @@ def _reason(error: Exception) -> str:
     return str(error.args[0] if error.args else error).split(": ", 1)[-1]
 
 
-# without a block for this long, the device is gone; a suspended one gives no other sign
+# Without a block for this long, the device is lost. A suspended device gives no other sign.
 _SILENT_S = 1.0
 
 
@@ -253,7 +253,7 @@ class Microphone:
         """
         blocks = Blocks(QUEUE_MS // self._block_ms, LoopClock().monotonic)
         capture = DeviceCapture(self._device, blocks, self._block_ms, self._channel)
-        # One thread opens and closes, in this order even if the opening is cancelled half-way.
+        # One thread opens and closes the device, in this order even if opening is cancelled.
         thread = ThreadPoolExecutor(1, thread_name_prefix="microphone")
         loop = asyncio.get_running_loop()
         try:
@@ -346,15 +346,17 @@ class Opening:
         self.blocks = blocks
         self.since = now
         self.first_at: float | None = None  # arrival of the first block
-        # the stream counts as stopped if no block comes until then
+        # The stream counts as stopped if no block arrives by this time.
         self.deadline = now + patience_s
-        self.late = False  # it gave sound, but none for STOPPED_S
+        self.late = False  # no block for STOPPED_S, after the first one
         self._dropped = 0
         self._resampler = Resampler(capture.rate, SAMPLE_RATE)
 
     def take(self, block: Block) -> tuple[bytes, bytes, float]:
-        """Convert a block. Returns mono int16 at the device's rate, the same at 16 kHz, and the
-        block's length in seconds."""
+        """Convert a block to mono int16, both at the device's rate and at 16 kHz.
+
+        Returns both versions and the block's length in seconds.
+        """
         self.note(block)
         mono = self.capture.mono(block.pcm)
         return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate

@@ -21,17 +21,17 @@ from audio.timing import Clock
 
 BLOCK_MS = 10  # length of a block that the device takes
 LATENCY_S = (
-    # requested from PortAudio, which makes it 60 ms: stops quickly enough, with no gap under load
+    # Requested from PortAudio, which makes it 60 ms. Stops quickly enough, without gaps under load.
     0.04
 )
-# Rates to try after the mixer's own: those that cards support. A sound server accepts any rate and
-# resamples by itself.
+# Rates to try after the mixer's own, as supported by sound cards. A sound server accepts any rate
+# and resamples.
 _RATES = (RATE, 44_100, 24_000, 22_050, 16_000)  # Hz
 _STEP = RATE * BLOCK_MS // 1000  # samples mixed at a time for a device of another rate
 
 
-_WINDOW = 20  # blocks over which the device's times are observed
-_TOLD_S = 0.005  # times from a device are this inexact, so less is not reported as silence
+_WINDOW = 20  # blocks over which the device's reported times are observed
+_TOLD_S = 0.005  # accuracy of a device's times; shorter silences are not reported
 
 
 class Stalls:
@@ -44,7 +44,7 @@ class Stalls:
     """
 
     def __init__(self) -> None:
-        self._handed = 0.0  # seconds of sound before this block
+        self._handed = 0.0  # seconds of audio before this block
         self._late: float | None = None  # delay in seconds of the device's time, before any silence
         self._blocks = 0  # blocks in the window
         self._least = 0.0  # seconds by which all blocks of the window were later
@@ -93,7 +93,7 @@ class Reference(Protocol):
         ...
 
 
-# takes PortAudio, the device's index, the rate in Hz and the channels
+# Called with PortAudio, the device's index, the rate in Hz and the channel count.
 _Begin = Callable[[Any, int, int, int], object]
 
 
@@ -108,7 +108,7 @@ class DevicePlayback:
     ) -> None:
         """`device` is a name from `list_devices`. `reference` receives everything that is played,
         at the device's rate in Hz."""
-        self.asked_at = clock.monotonic()  # when the device was opened or last asked for sound
+        self.asked_at = clock.monotonic()  # when the device was opened or last requested audio
         self.gaps = 0  # times that it had nothing to play because this process was late
         self._device = device
         self._mixer = mixer
@@ -117,7 +117,7 @@ class DevicePlayback:
         self._stream: Any = None
         self._rate = RATE  # the device's rate in Hz
         self._channels = 1
-        self._latency = 0.0  # seconds from the hand-over to the air, used if the device cannot tell
+        self._latency = 0.0  # seconds until audio is heard, if the device doesn't report it
         self._conversion = Conversion(RATE)
         self._converted = bytearray()
         self._stalls = Stalls()

@@ -11,8 +11,8 @@ from audio.errors import InputUnusable
 from audio.resampling import Conversion
 from audio.timing import Clock, LoopClock
 
-AHEAD_SECONDS = 2.0  # sound that a player accepts before `play` waits
-EMPTY_FILE_RATE = 22_050  # rate in Hz of a WAV file into which nothing was played
+AHEAD_SECONDS = 2.0  # audio that a player accepts before `play` waits
+EMPTY_FILE_RATE = 22_050  # Hz; rate of a WAV file without audio
 HEADER_BYTES = 44
 
 
@@ -99,7 +99,7 @@ class Pace:
     def __init__(self, clock: Clock | None) -> None:
         self._clock = clock
         self._accepted = 0.0  # seconds
-        self._ends_at = 0.0  # clock time at which all accepted sound has been played
+        self._ends_at = 0.0  # clock time at which all accepted audio will have been played
         self._stopped = asyncio.Event()
 
     @property
@@ -179,7 +179,7 @@ class WavPlayer(NullPlayer):
         super().__init__(paced, clock)
         self._path = path
         self._rate = EMPTY_FILE_RATE  # Hz
-        self._conversion: Conversion | None = None  # None: nothing was played yet
+        self._conversion: Conversion | None = None  # None until the first audio
         self._samples = 0  # in the file
         if path.is_dir():
             raise InputUnusable(f"{path} is a folder; name a WAV file to write.")

@@ -20,9 +20,9 @@ from audio.resampling import Resampler, resample
 from audio.timing import Clock, LoopClock
 from audio.tts.tuned import level_whole
 
-# Header parser with one-sentence errors. The standard library's `wave` refuses float samples and,
-# before 3.12, extensible headers. Layout: Microsoft, "Multiple Channel Audio Data and WAVE Files",
-# and RFC 2361.
+# WAV header parser with one-sentence errors. The standard library's `wave` rejects float samples
+# and, before 3.12, extensible headers. Layout: Microsoft, "Multiple Channel Audio Data and WAVE
+# Files", and RFC 2361.
 
 
 _PCM = 1
@@ -30,7 +30,7 @@ _FLOAT = 3
 _EXTENSIBLE = 0xFFFE  # the real format is in the first two bytes of the sub-format GUID
 _NAMES = {2: "ADPCM", 6: "A-law", 7: "mu-law", 17: "IMA ADPCM", 49: "GSM", 80: "MPEG", 85: "MP3"}
 _WIDTHS = {_PCM: (1, 2, 3, 4), _FLOAT: (4, 8)}  # bytes per sample
-_UNKNOWN_LENGTH = 0xFFFFFFFF  # written by programs that could not go back, e.g. ffmpeg to a pipe
+_UNKNOWN_LENGTH = 0xFFFFFFFF  # written by programs that can't seek, e.g. ffmpeg to a pipe
 _RATES = range(1_000, 768_001)  # Hz
 _CHANNELS = range(1, 65)
 _CONVERT = "convert it to 16-bit PCM with `ffmpeg -i IN -c:a pcm_s16le OUT.wav`"
@@ -44,8 +44,8 @@ class WavHeader:
     rate: int  # Hz
     width: int  # bytes of one sample of one channel
     floating: bool  # IEEE float instead of integers
-    offset: int  # byte at which the sound begins
-    size: int  # bytes of sound: whole sample frames, above 0
+    offset: int  # byte at which the audio data begins
+    size: int  # bytes of audio data: whole sample frames, above 0
 
     @property
     def frame_size(self) -> int:
@@ -157,12 +157,11 @@ class WavSource:
         began = self._clock.monotonic() if self._clock else 0.0
         for frame in _frames(self._path):
             if self._clock:
-                # Counted from the start, not from the last frame, so that late wake-ups do not add
-                # up.
+                # Count from the start, not from the last frame, so that delays don't add up.
                 due = began + frame.end / SAMPLE_RATE
                 await self._clock.sleep(max(0.0, due - self._clock.monotonic()))
             else:
-                await asyncio.sleep(0)  # A two-hour file must not block the event loop.
+                await asyncio.sleep(0)  # a two-hour file must not block the event loop
             yield frame
 
 
@@ -212,7 +211,7 @@ def _mono(raw: bytes, header: WavHeader) -> bytes:
     if header.channels == 1 and header.width == 2:
         return raw
     samples = _as_float(raw, header).reshape(-1, header.channels).mean(axis=1)
-    # Full scale is 32768 on the negative side only; float files may hold infinity and not-a-number.
+    # Full scale is 32768 on the negative side only. Float files can contain infinity and NaN.
     safe = np.nan_to_num(samples, nan=0.0, posinf=32767.0, neginf=-32768.0)
     return bytes(np.rint(safe).clip(-32768, 32767).astype("<i2").tobytes())
 
@@ -229,9 +228,8 @@ def _as_float(raw: bytes, header: WavHeader) -> NDArray[np.float64]:
     return np.frombuffer(raw, f"<i{header.width}").astype(np.float64) / 256.0 ** (header.width - 2)
 
 
-# A short sound, decoded as a whole and levelled to our own voice. libsndfile decodes some
-# thirty formats; it gets only those that people use for sounds, recognised by their first bytes and
-# not by the file's name.
+# Short clips, decoded as a whole and levelled to Hearth's voice. libsndfile supports some thirty
+# formats, but is given only the usual ones, which are recognised by their first bytes.
 
 
 LONGEST_S = 120.0
@@ -246,7 +244,7 @@ _HEADS = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"ID3", b"FORM")
 class Clip:
     """Short audio clip as mono int16 PCM."""
 
-    name: str  # for people, such as "doorbell.wav"
+    name: str  # display name, such as "doorbell.wav"
     pcm: bytes = field(repr=False)
     rate: int  # Hz
 
@@ -265,7 +263,7 @@ def decoded(data: bytes, name: str) -> Clip:
         raise InputUnusable(
             f"{name} is no sound file that can be played here: give WAV, FLAC, OGG or MP3."
         )
-    # Imported late, because it loads a library that most processes never need.
+    # Imported here because it loads a library that most processes never need.
     import soundfile
 
     try:
@@ -305,7 +303,7 @@ def _read(file: Any, rate: int, name: str) -> bytes:
     resampler, made, samples = Resampler(rate, RATE), bytearray(), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
         samples += len(block)
-        if samples > LONGEST_S * rate:  # counted, because a header may claim anything
+        if samples > LONGEST_S * rate:  # count, because the header's length can be wrong
             raise _too_long(name)
         mono = np.nan_to_num(block.mean(axis=1), nan=0.0, posinf=1.0, neginf=-1.0)
         pcm = np.rint(mono.clip(-1.0, 1.0) * _FULL).astype("<i2").tobytes()

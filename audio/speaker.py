@@ -16,18 +16,18 @@ from audio.player import AHEAD_SECONDS, Player, StreamName
 from audio.resampling import Conversion
 from audio.timing import BoundedCalls, CallStuck, Clock, LoopClock
 
-# silence after which the device is closed, because an open one costs even if it is silent
+# Silence after which the device is closed, because an open device costs CPU even when silent.
 IDLE_S = 5.0
-PATIENCE_S = 3.0  # time for which sound waits for a device that has gone
-SILENT_S = 1.0  # a running stream that asks for nothing this long is dead
+PATIENCE_S = 3.0  # time for which audio waits for a lost device
+SILENT_S = 1.0  # a running stream that requests no audio for this long is dead
 _GRACE_S = 0.2  # pause before a silent device counts as dead
 _LOOK_S = 0.1  # interval between checks of an open device
-_RETRY_S = 0.25  # interval between attempts to open a device that has gone
+_RETRY_S = 0.25  # interval between attempts to open a lost device
 _WAIT_S = 0.02  # interval between checks of a queue
-_PART_MS = 200  # length of sound that is queued at a time
-# The least silence before the sound, because a device may swallow its first samples.
+_PART_MS = 200  # length of audio that is queued at a time
+# Minimum silence before the audio, because some devices swallow the first samples.
 _LEAD_IN_MS = 40
-# Each piece of these streams is a sound by itself, played to its last sample without `drain`.
+# Each chunk of these streams is a complete sound, which is played to its end without `drain`.
 _WHOLE: frozenset[StreamName] = frozenset(("sounds", "ringing"))
 
 _log = logging.getLogger(__name__)
@@ -73,11 +73,11 @@ class Speaker:
         self._playback: DevicePlayback | None = None  # the open device
         self._opened = asyncio.Event()
         self._keeper: asyncio.Task[bool] | None = None
-        self._known = False  # it was there once
-        self._failure: AudioError | None = None  # the newest reason why there was no device
-        self.drops = 0  # times that sound was dropped because there was no device
-        self._gaps = 0  # of devices that are closed
-        self.lost = 0  # times that the device has gone while it was open
+        self._known = False  # True once the device has been opened
+        self._failure: AudioError | None = None  # the latest reason for having no device
+        self.drops = 0  # times that audio was dropped because there was no device
+        self._gaps = 0  # gaps of earlier openings
+        self.lost = 0  # times that the device was lost while it was open
         self.presence = Presence(device, self._look, self._clock)
 
     def stream(self, name: StreamName) -> Player:
@@ -166,7 +166,7 @@ class Speaker:
                 if not has_gone or not self._take_back(playback):
                     return True
                 now = self._clock.monotonic()
-                # A device that opens but takes no sound (a suspended sink) is no better than none.
+                # A device that opens but takes no audio (a suspended sink) counts as missing.
                 if not until or playback.asked_at - opened_at > SILENT_S:
                     until = now + PATIENCE_S
                 elif now >= until:
@@ -220,17 +220,17 @@ class Speaker:
         except AudioError:
             if self._rests:
                 raise
-        return self._rests  # if it was opened in between, that result is newer
+        return self._rests  # False if it was opened in the meantime, which is newer information
 
     async def _try(self, work: Callable[[], None], late: Callable[[], None] | None = None) -> None:
         try:
-            async with self._asking:  # a look may open the device and block another call
+            async with self._asking:  # a check can open the device and block another call
                 await self._calls.call(work, late)
         except CallStuck:
             raise lost(self._device, "does not react") from None
         except AudioError:
             raise
-        except Exception as error:  # after any error inside, the device is looked for again
+        except Exception as error:  # after any error, search for the device again
             raise lost(self._device, f"cannot be opened ({error})") from error
 
     async def _watch(self, playback: DevicePlayback, opened_at: float) -> bool:
@@ -280,7 +280,7 @@ class _Stream:
         self._whole = whole
         self._conversion = Conversion(RATE)
         self._stops = 0  # number of calls of `stop`
-        # `drops` before the current sound; None if there is no sound
+        # `drops` before the current audio; None if there is none.
         self._since: int | None = None
 
     async def play(self, pcm: bytes, rate: int) -> None:

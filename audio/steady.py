@@ -21,13 +21,13 @@ from audio.timing import (
     Result,
 )
 
-_SETTLED_S = 5.0  # of sound, after which the next loss does not count as a failed recovery
-_NEWS_PATIENCE_S = 1.5  # for a first block, after a change among the devices
-_LONGEST_PATIENCE_S = 30.0  # for a first block of a stream that may be suspended
-_REFRESH_S = 10.0  # between two new device lists while nothing has changed; each costs 40 ms
+_SETTLED_S = 5.0  # after this much audio, the next loss doesn't count as a failed recovery
+_NEWS_PATIENCE_S = 1.5  # wait for a first block after a device change
+_LONGEST_PATIENCE_S = 30.0  # wait for a first block from a stream that may be suspended
+_REFRESH_S = 10.0  # between device lists while nothing has changed; each costs 40 ms
 _BEAT_S = 1.0  # the longest wait
-_LOOK_S = 2.0  # between two checks of our place while the stream is elsewhere
-_UNTOLD_S = 60.0  # as _REFRESH_S, for a loudspeaker while we listen; each is a short gap
+_LOOK_S = 2.0  # between checks of the stream's device while it is elsewhere
+_UNTOLD_S = 60.0  # as _REFRESH_S, for a loudspeaker while listening; each makes a short gap
 _log = logging.getLogger(__name__)
 
 
@@ -60,22 +60,22 @@ class SteadyMicrophone:
         self._list = DeviceList(microphone.refresh, before_refresh, self._clock)
         # Called on the event loop for every change, before the first frame that follows it.
         self.on_change: Callable[[MicrophoneChange], None] = lambda change: None
-        # Asked before `make_way` takes effect: True if nobody is being listened to.
+        # Called before `make_way` takes effect; returns True if Hearth isn't listening to anybody.
         self.at_rest: Callable[[], bool] = lambda: True
         self.status = MicrophoneStatus.OPENING
-        self.sentence = ""  # explanation for a person; "" if all is well
+        self.sentence = ""  # explanation for the user; "" if all is well
         self._alarm = Alarm(self._clock)
         self._opening: Opening | None = None
         self._positions = Positions()
         self._silence = Silence()
         self._paused = False
-        self._look = False  # our stream may have been moved
-        self._look_at = 0.0  # while elsewhere: when to check again in any case
-        self._there = True  # whether the last check found the microphone
-        self._failed = False  # the last attempt failed, or the last opening was lost
+        self._look = False  # True if the stream may have been moved
+        self._look_at = 0.0  # time of the next check while the stream is elsewhere
+        self._there = True  # True if the last check found the microphone
+        self._failed = False  # True if the last attempt failed or the device was lost
         self._way_wanted = self._lent = False
         self._borrower: Callable[[], Awaitable[None]] | None = None
-        self._anew = False  # the next attempt starts with a new device list
+        self._anew = False  # True if the next attempt needs a new device list
         self._back_off = BackOff(self._clock.monotonic())
         self._patience_s = FIRST_BLOCK_S
         self._frame_at = self._beat_at = self._clock.monotonic()
@@ -245,8 +245,7 @@ class SteadyMicrophone:
             "sound settings hold it back."
         )
         if opening.first_at is None:
-            # A new stream would be just as silent, and this one resumes by itself when the source
-            # does.
+            # A new stream would be just as silent, and this one resumes when the source does.
             self._patience_s = min(2 * self._patience_s, _LONGEST_PATIENCE_S)
         elif not opening.late:
             opening.be_late(self._clock.monotonic())
@@ -262,7 +261,7 @@ class SteadyMicrophone:
         if place is not None and place.monitor and place.name != self._input.name:
             await self._be_elsewhere(place)
         elif self.status is MicrophoneStatus.ELSEWHERE:
-            # Waiting blocks may still come from there.
+            # Waiting blocks may still come from the other device.
             while (block := opening.blocks.take()) is not None:
                 opening.note(block)
                 self._positions.gap()
@@ -278,7 +277,7 @@ class SteadyMicrophone:
         newly, self._there = there and not self._there, there
         self._look_at = self._clock.monotonic() + (SHORTEST_PAUSE_S if newly else _LOOK_S)
         if newly:
-            self._back_off.settle()  # the server may move us back by itself; if not, we retry soon
+            self._back_off.settle()  # the server may move the stream back; if not, retry soon
         elif there:
             await self._let_go()  # a new stream gets the right device
 
@@ -312,7 +311,7 @@ class SteadyMicrophone:
                 f"{self._it} cannot be opened, because the sound system does not answer: restart "
                 "the sound server, or Hearth."
             )
-        except Exception as error:  # after any error inside, the search must go on
+        except Exception as error:  # after any error, the search must continue
             _log.debug("the microphone broke while it was opened", exc_info=True)
             self._miss(f"{self._it} cannot be opened ({error}): plug it in again.")
         else:

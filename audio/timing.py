@@ -77,7 +77,7 @@ class Alarm:
         self._news.set()
 
 
-SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between two attempts to open a device
+SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0  # between attempts to open a device
 
 
 class BackOff:
@@ -112,7 +112,7 @@ class BackOff:
 Result = TypeVar("Result")
 
 LONGEST_S = 5.0
-MOST_STUCK = 3  # at once; a sound system that holds this many calls gets no further one
+MOST_STUCK = 3  # with this many stuck calls, no more are made
 
 
 class CallStuck(Exception):
@@ -129,7 +129,7 @@ class BoundedCalls:
         self._longest_s = longest_s
         self.abandoned = 0  # number of calls abandoned so far
         self._stuck: set[threading.Thread] = set()
-        self._left: set[threading.Thread] = set()  # of calls that were cancelled
+        self._left: set[threading.Thread] = set()  # threads of cancelled calls
 
     @property
     def stuck(self) -> int:
@@ -205,7 +205,7 @@ class _Job(Generic[Result]):
         if not self._token.acquire(blocking=False):
             self._late()
             return
-        # The event loop may have ended; then nobody needs the result.
+        # If the event loop has ended, nobody needs the result.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(settle)
 

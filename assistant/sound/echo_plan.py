@@ -92,7 +92,7 @@ def _name(pair: Pair) -> str:
 
 
 def _louder(pair: Pair, then: Any) -> bool:
-    """Return True if the volume has been raised so far since the measurement that an echo may be
+    """Return True if the volume is now so much higher than when it was measured that an echo may be
     audible."""
     now = pair.output.volume
     return isinstance(then, int | float) and now is not None and now > then * _LOUDER

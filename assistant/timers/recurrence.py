@@ -49,7 +49,7 @@ _AHEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Sun:
-    """One known sunrise and one known sunset, past or future; None if unknown."""
+    """A sunrise and a sunset, past or future. Each is None if unknown."""
 
     sunrise: datetime | None = None
     sunset: datetime | None = None

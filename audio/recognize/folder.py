@@ -36,8 +36,8 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
     """Return the wanted languages that appear in a folder's name, otherwise the first wanted one.
 
-    An example is "vosk-model-small-es-0.42". Only the name is used, because there is no common
-    format in which the model files state their language.
+    For example, "vosk-model-small-es-0.42" contains "es". Only the name is used, because there is
+    no common format in which the model files state their language.
     """
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)

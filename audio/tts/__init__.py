@@ -12,7 +12,7 @@ from typing import Protocol
 
 from audio.errors import InputUnusable
 
-# 1.0 is the voice's own pace, 2.0 twice as fast. A function is called before each clause.
+# 1.0 is the voice's own speed, 2.0 twice as fast. A function is called before each clause.
 Speed = float | Callable[[], float]
 
 
@@ -25,7 +25,7 @@ class Chunk:
     """
 
     pcm: bytes  # mono int16
-    ends: tuple[int, ...] = ()  # samples from the start of the chunk; () if the voice cannot tell
+    ends: tuple[int, ...] = ()  # samples from the start of the chunk; () if unknown
 
 
 class Voice(Protocol):
@@ -54,7 +54,7 @@ def speed_now(speed: Speed) -> float:
     return speed() if callable(speed) else speed
 
 
-# espeak-ng and Piper read what is between them as phonemes
+# espeak-ng and Piper read text between double brackets as phonemes.
 _PHONEME_BRACKETS = re.compile(r"\[\[|\]\]")
 _LETTER_A = re.compile(r"(?<=\b[A-Z] )A\b|\bA(?= [A-Z]\b)")
 
@@ -88,7 +88,7 @@ def make_voice(
     `engine` is "piper" or "espeak". `model_path` and `speaker` are for Piper. `ahead` is as in
     EspeakVoice. Raises InputUnusable for another engine, or if there is no usable Piper voice.
     """
-    # Imported late, because usually only one of them is needed.
+    # Imported here because usually only one of them is needed.
     if engine == "espeak":
         from audio.tts.espeak import EspeakVoice
 

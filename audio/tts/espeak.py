@@ -16,9 +16,9 @@ from audio.tts import Chunk, Speed, plain, speed_now, spelled
 logger = logging.getLogger(__name__)
 
 RATE = 22_050  # Hz, the rate of espeak-ng 1.51
-WORDS_A_MINUTE = 175  # espeak-ng's own default, our speed 1.0
+WORDS_A_MINUTE = 175  # espeak-ng's default, which is speed 1.0 here
 PIECE_BYTES = 8192  # about 190 ms
-PATIENCE_SECONDS = 10.0  # time without a byte from the program
+PATIENCE_SECONDS = 10.0  # longest wait for the next byte
 HEADER_BYTES = 44  # the WAV header that espeak-ng writes in front of a stream
 DEFAULT_VOICE = "en-us"
 
@@ -105,8 +105,8 @@ class EspeakVoice:
 
     @property
     def _command(self) -> list[str]:
-        # The text goes in through stdin: as an argument it could be taken for an option, and every
-        # user of the machine could read it.
+        # Pass the text through stdin. An argument could be mistaken for an option, and every user
+        # of the machine could see it.
         command = [self._program, "--stdin", "--stdout", "-b", "1"]
         words_a_minute = min(450, max(80, round(WORDS_A_MINUTE * speed_now(self._speed))))
         return [*command, "-v", self._voice, "-s", str(words_a_minute)]
@@ -115,7 +115,7 @@ class EspeakVoice:
         if self._spare is None or self._spare.waits:
             return
         command = self._command
-        with suppress(InputUnusable):  # the clause being spoken goes on
+        with suppress(InputUnusable):  # don't interrupt the current clause
             self._spare.put(command, self._start(command))
 
     def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
@@ -157,7 +157,7 @@ class _Spare:
 
     def put(self, command: list[str], process: subprocess.Popen[bytes]) -> None:
         self._command, self._process = command, process
-        # ends the process when this object is freed
+        # End the process when this object is freed.
         self._forget = weakref.finalize(self, _end, process).detach
 
     def take(self, command: list[str]) -> subprocess.Popen[bytes] | None:

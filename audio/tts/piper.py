@@ -24,12 +24,12 @@ from audio.errors import InputUnusable
 from audio.tts import Chunk, Speed, plain, speed_now, spelled
 
 _log = logging.getLogger(__name__)
-THREADS = 2  # more make the wake word stutter on a four-core Pi
+THREADS = 2  # with more, wake-word detection stutters on a four-core Pi
 _NOT_INSTALLED = (
     "Piper is not installed: run `pip install piper-tts` in Hearth's environment, or set "
     'voice.engine = "espeak".'
 )
-NAMES_TOLD = 8  # of a voice's speakers, when a wrong one was asked for
+NAMES_TOLD = 8  # speakers listed in the error for an unknown one
 
 
 class PiperVoice:
@@ -65,7 +65,7 @@ class PiperVoice:
         settings = SynthesisConfig(
             speaker_id=self._speaker,
             length_scale=float(self._voice.config.length_scale) / speed_now(self._speed),
-            # Scaling each sentence to full scale would make a soft one as loud as a shout.
+            # Normalising each sentence would make a soft one as loud as a shout.
             normalize_audio=False,
         )
         try:
@@ -145,7 +145,8 @@ def _session(path: Path, options: Any) -> Any:
     try:
         with _telling_durations(path) as model:
             return load(model)
-    # Durations are optional, so no error may cost the voice. A broken file fails again below.
+    # Durations are optional, so an error here must not make the voice unusable. A broken file fails
+    # again below.
     except Exception as error:
         _log.info("%s does not tell where its words end: %s", path.name, type(error).__name__)
         return load(str(path))
@@ -179,8 +180,8 @@ def _load(path: Path) -> Any:
     try:
         config = piper.PiperConfig.from_dict(json.loads(description.read_text("utf-8")))
         session = _session(path, options)
-    # A broken file causes one of many errors of json, piper and onnxruntime without a common base
-    # class.
+    # A broken file causes one of many errors in json, piper and onnxruntime, which have no common
+    # base class.
     except Exception as error:
         raise InputUnusable(
             f"{path} is not a Piper voice ({type(error).__name__}); "
@@ -189,7 +190,7 @@ def _load(path: Path) -> Any:
     return piper.PiperVoice(config=config, session=session)
 
 
-# Not phonemes, but Piper's marks for pauses and melody.
+# Piper's marks for pauses and intonation, which are not phonemes.
 _MARKS = frozenset(".,;:!?¡¿…\"'()- ")
 Sentences = Sequence[Sequence[str]]  # the phonemes of each sentence
 

@@ -18,13 +18,13 @@ Samples = NDArray[np.float64]  # 1.0 is full scale
 TARGET_DB = -18.0  # dBFS, the RMS of the speech without its pauses
 CEILING_DB = -1.0  # dBFS that no sample exceeds
 MOST_GAIN_DB = 20.0  # up or down
-SLEW_DB_PER_S = 0.5  # of sound: too slow for people to notice
-SETTLING_DB_PER_S = 12.0  # while hardly anything of a voice is known
-SETTLED_S = 1.0  # of speech, after which a voice is known
+SLEW_DB_PER_S = 0.5  # per second of audio; too slow to be noticed
+SETTLING_DB_PER_S = 12.0  # while little is known about a voice
+SETTLED_S = 1.0  # speech needed to know a voice's loudness
 GATE_MS = 50  # length of the blocks that are classified as speech or not
-MEMORY_S = 20.0  # of sound without silence, from which a voice's loudness is computed
+MEMORY_S = 20.0  # newest audio, without silence, from which a voice's loudness is computed
 SILENCE_DB = -60.0  # dBFS; anything below is not speech
-GATE_DB = -10.0  # nor is anything this far below the mean of the rest
+GATE_DB = -10.0  # nor is anything this far below the mean
 LIMIT_MS = 5  # length of the limiter's steps
 RECOVERY_DB_PER_STEP = 0.25  # 50 dB a second
 _FULL_SCALE = 32_768.0
@@ -71,7 +71,7 @@ class _Account:
     # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
     rest: Samples = field(default_factory=lambda: np.zeros(0))  # too short for a block yet
-    gain_db: float | None = None  # None: nothing heard of it yet
+    gain_db: float | None = None  # None until its first audio
     limit: float = 1.0  # the limiter's factor at the last sample
 
     def hear(self, samples: Samples, rate: int) -> None:
@@ -99,7 +99,7 @@ def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
 
     `pcm` is mono int16 at `rate` Hz. The result has the same length.
     """
-    step = 2 * rate  # bytes: one second at a time, because it may be long
+    step = 2 * rate  # bytes in one second; the clip can be long
     pieces = [
         np.frombuffer(pcm[at : at + step], np.int16) / _FULL_SCALE
         for at in range(0, len(pcm), step)
@@ -154,8 +154,8 @@ def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, fl
     padded[: len(samples)] = np.abs(samples)
     peaks = padded.reshape(steps, size).max(axis=1)
     needed = np.minimum(1.0, ceiling / np.maximum(peaks, ceiling))
-    # At a border both neighbours' limits hold, so a straight line between two borders is within
-    # both.
+    # Each border obeys the limits of both neighbouring steps, so interpolating between borders
+    # keeps every step within its limit.
     borders = np.append(needed, 1.0)
     borders[1:] = np.minimum(borders[1:], needed)
     borders[0] = min(before, borders[0])
@@ -191,7 +191,7 @@ class PhraseCache:
         self._most_bytes = most_bytes
         self._longest = longest
         self._kept: OrderedDict[Phrase, tuple[Chunk, ...]] = OrderedDict()
-        self.bytes = 0  # size of the cached sound
+        self.bytes = 0  # size of the cached audio
 
     def get(self, phrase: Phrase) -> tuple[Chunk, ...] | None:
         """Return the phrase's complete audio, or None if it isn't cached."""
@@ -305,8 +305,8 @@ class TunedVoice:
         finally:
             if isinstance(sound, Generator):
                 sound.close()
-        # Only here, because after a failure or a cancellation it would not be the whole phrase. The
-        # speed may also have changed while it was made.
+        # Cache it only here, because after a failure or a cancellation the phrase is incomplete.
+        # Don't cache it if the speed has changed in the meantime.
         if self._phrase(phrase.text) == phrase:
             self._cache.put(phrase, tuple(made))
         if sound_s:
@@ -319,9 +319,9 @@ class TunedVoice:
             logger.warning("%s", self.complaint)
 
 
-RECENT_S = 30.0  # of sound, over which the figure is computed
-ENOUGH_S = 1.0  # of sound, needed for a figure
-TOO_SLOW = 0.5  # seconds of work per second: beyond it, a long answer can run dry under load
+RECENT_S = 30.0  # audio over which the factor is computed
+ENOUGH_S = 1.0  # audio needed to compute the factor
+TOO_SLOW = 0.5  # with a higher factor, long answers can have gaps under load
 QUALITIES = ("x_low", "low", "medium", "high")  # of Piper's voices, as their names end
 
 

@@ -46,7 +46,8 @@ class VoiceDetector(Protocol):
 
 def make_voice_detector() -> VoiceDetector:
     """Create Silero's detector. If Silero can't be loaded, log a warning and use webrtcvad."""
-    # Imported late: one is enough, and Silero's binary may not fit this processor or C library.
+    # Imported here because one is enough, and Silero's binary may not run on this processor or C
+    # library.
     try:
         from audio.vad.silero import SileroDetector
 

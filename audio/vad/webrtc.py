@@ -11,9 +11,9 @@ import webrtcvad
 from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 from audio.vad import Voicing, level_of
 
-# No voice has its fundamental this high, and all of our own short sounds do.
+# No voice has a fundamental this high, but all of Hearth's earcons do.
 LOWEST_HZ = 460.0
-# Share of a frame's energy allowed beside the tone and its octave. Measured on 57 s of close
+# Share of a frame's energy that can be outside the tone and its octave. Measured on 57 s of close
 # speech: 1 % of the frames detected as speech have as little.
 REST = 0.02
 _NEAR = 3  # bins on either side of a peak that belong to it because of the window
@@ -35,12 +35,12 @@ def is_tone(pcm: bytes) -> bool:
 
 
 _MODE = 3  # the strictest
-# The shortest piece it takes; measured to let the least noise through in mode 3.
+# The shortest piece that it accepts. In mode 3, this lets the least noise through (measured).
 _PIECE_SAMPLES = 10 * SAMPLES_PER_MS
-# webrtcvad's verdict is yes or no; the probability is the share of yes over 100 ms. A longer time
-# is steadier but delays begin and end.
+# webrtcvad's verdict is yes or no; the probability is the share of yes over 100 ms. A longer window
+# would be steadier but would delay the start and end.
 _PIECES = 10
-# webrtcvad takes a tone for speech, and also some 100 ms after it. For this many frames after a
+# webrtcvad mistakes a tone for speech, and about 100 ms after it too. For this many frames after a
 # tone, only sound that is nearly as loud can be a voice.
 _AFTER_TONE = 6
 _FAINTER_DB = 6.0
@@ -65,7 +65,7 @@ class WebrtcDetector:
         toned = self._is_toned(pcm, level)
         for at in range(0, len(pcm), _PIECE_SAMPLES * 2):
             piece = pcm[at : at + _PIECE_SAMPLES * 2]
-            # Called for every piece, because it learns the room's noise.
+            # Call this for every piece, because it learns the room's noise.
             speech = self._vad.is_speech(piece, SAMPLE_RATE)
             self._verdicts.append(speech and not toned)
         return [Voicing(end, sum(self._verdicts) / _PIECES, level)]

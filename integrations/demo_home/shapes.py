@@ -48,7 +48,7 @@ def user(person: Person) -> Json:
 
 
 def event(fired: Event, now: datetime) -> Json:
-    """Return an event, other than a state change, as in `subscribe_events`."""
+    """Return an event as in `subscribe_events`. State changes have their own function."""
     return {
         "event_type": fired.kind,
         "data": dict(fired.data),
