@@ -31,9 +31,9 @@ WHY_DID_YOU_REFUSE = "why_did_you_refuse"
 MAX_TOLD = 4  # calls in the sentence; the data has more
 _MAX_ROWS = 30  # calls in the data
 _READ = 200  # rows to search
-_LONGEST = 24 * 60  # minutes; sentences give a time of day without the date
+_LONGEST = 24 * 60  # minutes; the sentences give a time without a date
 
-# The first word of a state and the end of its catalogue key: "I turned off Lamp".
+# First word of a state -> end of the catalogue key of its verb ("I turned off the lamp").
 _VERBS = {
     "on": "on",
     "off": "off",
@@ -130,7 +130,7 @@ class AuditTools:
             if (row.turn_id, row.call_id) == (refused.turn_id, refused.call_id)
         )
         told = self._told(refused, sentences)
-        # Otherwise the sentence itself explains it.
+        # The sentences about limits already give the reason.
         if f"guards.{refused.rule}" not in self.catalogue.keys(FALLBACK):
             told = f"{told} {sentences.say(_mend(refused, asked=asked))}"
         return BuiltInResult(told, self._data([refused]), outside=_of_programs([refused]))
@@ -156,7 +156,7 @@ class AuditTools:
         else:
             told = one_line(row.sentence or sentences.say(f"audit.ended_{row.status}"))
         if program and row.rule in _UNCLEAR:
-            told = ""  # it quotes the program's words that were not understood
+            told = ""  # the sentence quotes what the program said
         key = "audit.refused" if _is_refused(row) else "audit.other"
         return sentences.say(f"{key}{end}", told=told, **who).strip()
 
@@ -259,7 +259,7 @@ def _came_to(one: Observed) -> tuple[str, str]:
 
 
 THAT_WAS_WRONG = MARKING
-WITHIN = timedelta(minutes=10)  # after that it is unclear which turn is meant
+WITHIN = timedelta(minutes=10)  # later, it is unclear which turn the person means
 
 
 @dataclass(frozen=True, slots=True)

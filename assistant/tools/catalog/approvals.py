@@ -52,7 +52,7 @@ class Approvals:
     def __init__(self, store: SmallValues) -> None:
         self._store = store
         self._one_at_a_time = asyncio.Lock()
-        self._blind = False  # the read error has been logged
+        self._blind = False  # a read error has already been logged
         self._seen: dict[str, dict[str, str]] = {}  # tools of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
@@ -247,7 +247,7 @@ class Consents:
             return False
         try:
             since, until = (datetime.fromisoformat(moment) for moment in span)
-            # A clock that was set back does not extend a consent.
+            # Setting the clock back must not extend a consent.
             return since <= self._clock.now() < until
         except (TypeError, ValueError):
             return False

@@ -58,7 +58,7 @@ def fit(
         given = _restored(arguments, renamed or {})
         return _Fitting(schema).fitted(given)
     except Exception:
-        # A server's schema may be broken in any way; the server then validates the arguments.
+        # A schema can be broken in any way. The server then has to validate the arguments.
         return Fitted(given)
 
 
@@ -228,7 +228,7 @@ def _parsed(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):  # RecursionError: nested a thousand levels
         return None
-    return value if as_json(value) else None  # JSON itself has neither NaN nor Infinity
+    return value if as_json(value) else None  # JSON has no NaN or Infinity
 
 
 def _choices(parts: list[Mapping[str, Any]]) -> list[str]:

@@ -22,15 +22,15 @@ from integrations.mcp.servers import McpTool, ServerSpec
 # Size of the menu that a model sees.
 MAX_TOOLS = 512  # limit for one Tool, by google-genai's `function_declarations`
 MAX_TOKENS = 16_000
-"""Limit for all declarations together, which are billed again with every turn.
+"""Token limit for all declarations together, which are billed again in every turn.
 
-16,000 tokens cost some 0.012 USD a turn with gemini-3.8-live (0.75 USD per million). A full house
-with all of its 50 tools takes 7,000. The more tools there are, the more often a model picks the
-wrong one (google-gemini/gemini-live-api-examples #46).
+With gemini-3.8-live (0.75 USD per million), 16,000 tokens cost about 0.012 USD per turn. A full
+house with all of its 50 tools takes 7,000. The more tools there are, the more often a model picks
+the wrong one (google-gemini/gemini-live-api-examples #46).
 """
 
 
-PORTION = 2_000  # tokens of one server before the next one's turn; some 15 tools
+PORTION = 2_000  # tokens that a server gets before the next one; about 15 tools
 _CHARACTERS_A_TOKEN = 4  # a usual estimate for English text and JSON
 _TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others have priority"
 _TOO_LONG = (
@@ -77,7 +77,7 @@ def left_out(ranked: Sequence[Declaration]) -> dict[str, str]:
     return reasons
 
 
-# Tools of the home that return text by others: events, shared lists and titles.
+# Home Assistant tools that return text by others: events, shared lists and titles.
 _OF_STRANGERS = frozenset(
     {
         *("HassMediaSearchAndPlay", "calendar_get_events", "get_events", "get_items"),
@@ -94,12 +94,12 @@ class MenuEntry:
     server: str
     tool: McpTool
     declaration: Declaration  # its `name` is unique in the menu
-    tier: Tier  # before the arguments are known: the lowest possible
+    tier: Tier  # the lowest possible, before the arguments are known
     rule: str  # reason for the tier
-    of_home: bool = True  # from the home's own server, whose tools are known by name
+    of_home: bool = True  # from Home Assistant's server, whose tools are known by name
     trusted: bool = True  # the server is trusted
     rated: bool = False  # listed in the server's `allow`
-    why_hidden: str = ""  # a phrase for people; empty if it is offered
+    why_hidden: str = ""  # a phrase for people; "" if the tool is offered
     approved: bool = True  # False: it waits for `hearth tools approve`
     built_in: BuiltIn | None = None  # set if Hearth runs it itself
 

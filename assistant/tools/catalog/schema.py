@@ -20,7 +20,7 @@ _MAX_NODES = 20_000  # of a schema
 _MAX_DEPTH = 60
 _MAX_ALIKE = 200  # items compared with each other
 _MAX_PATTERN = 500  # characters
-_MAX_WAYS = 200_000  # ways to try one pattern on one text; some 0.1 s
+_MAX_WAYS = 200_000  # ways to try one pattern on one text; about 0.1 s
 _left: ContextVar[int] = ContextVar("steps left for the schema at hand")
 
 
@@ -141,7 +141,7 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[An
 
 def _enum(_: Any, values: Any, instance: Any, schema: Any) -> Iterator[Any]:
     nothing = instance is None and schema.get("nullable") is True
-    same = (one for one in values if one == instance)  # but 1 is not true
+    same = (one for one in values if one == instance)  # although 1 == True in Python
     if not nothing and not any(isinstance(one, bool) is isinstance(instance, bool) for one in same):
         yield ValidationError("it must be one of the values")
 

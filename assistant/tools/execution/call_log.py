@@ -203,7 +203,7 @@ class Refusals:
         return await self.refuse(request, refusal)
 
 
-# Final stage of an allowed call: within the limits, kept for undo, sent once.
+# The last stage of an allowed call: it is prepared for undo and sent once.
 Run = Callable[[ToolOutcome], Awaitable[ToolOutcome]]  # completes an outcome
 # Receives each sent call with the turn's language; it must not block.
 OnOutcome = Callable[[ToolOutcome, str], None]
@@ -225,13 +225,13 @@ class Dispatcher:
     ) -> ToolOutcome:
         """Send the call once with `run`, and return its outcome."""
         if confirmed_by:
-            # The person's time to answer is not part of the call's.
+            # The time that the person took to answer doesn't count as the call's duration.
             request = replace(request, began_s=self._call_log.now_s)
         if request.entry.withdrawn:
             return await self._call_log.withdrawn(request, way, dict(verdict.arguments))
         outcome = replace(begun(request, way, verdict), confirmed_by=confirmed_by)
         changes, key = verdict.tier is not Tier.READ, request.entry.work_id
-        # Hearth's own tools have their own way to undo, or need none.
+        # Built-in tools undo their own changes, or make none that need it.
         undo = self._governance.undo if changes and way.server != HEARTH else None
         self._ledger.send(request.entry, verdict.tier, (*verdict.entities, *verdict.effects))
         try:

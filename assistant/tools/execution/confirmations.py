@@ -20,8 +20,8 @@ from assistant.tools.policy.rules import PolicyDecision, Ruling
 
 _log = logging.getLogger(__name__)
 CANNOT_ASK = "cannot_ask"  # rule that refuses gated calls if nobody can be asked
-MAX_QUEUED = 4  # calls of one sentence that wait behind the present question
-# Somebody is there, so the next question may follow.
+MAX_QUEUED = 4  # calls of one sentence that wait for their question
+# Verdicts after which the next question can follow, because somebody is there.
 _ANSWERED = frozenset({"yes", "no", "unclear"})
 _HOW: dict[Ruling, How] = {
     Ruling.CONFIRM: "confirm",
@@ -55,8 +55,8 @@ class Confirmations:
         self._taint = Taint()
         self._on_tainted = on_tainted
         self._hushed: Hushed | None = None
-        self._queued: list[_Queued] = []  # of the turn with the present question
-        self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, things
+        self._queued: list[_Queued] = []  # of the turn with the open question
+        self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, entities
 
     def taint(self, turn_id: str) -> None:
         """Mark a turn as tainted (see `Taint.mark`)."""
@@ -211,7 +211,7 @@ class Confirmations:
                 return await self._refuse(request, way, verdict, "asking.noisy", "noisy")
             self._pending.freeze(replace(frozen, question=replace(question, how="pin")))
         outcome = await self._asked(request, way, verdict)
-        if request.entry.withdrawn:  # a yes would no longer reach anybody
+        if request.entry.withdrawn:  # the brain would no longer get the outcome
             self._pending.take(question.id)
             await self._resume()
             return await self._call_log.withdrawn(request, way, dict(verdict.arguments))
@@ -398,6 +398,6 @@ def _kind(way: Way, verdict: PolicyDecision) -> str:
     """
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}
-    if verdict.moves:  # "undo that" may turn up the same heater another time
+    if verdict.moves:  # "undo that" can turn up another heater the next time
         what["moves"] = [[one.entity_id, one.action, one.arguments] for one in verdict.moves]
     return kind_of(way.server, way.name, what)

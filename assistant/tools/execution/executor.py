@@ -45,7 +45,7 @@ class Executor:
     def admits(self, entry: MenuEntry) -> bool:
         """Return False if the tool's server is paused after repeated failures."""
         breakers = self._governance.breakers
-        # The home's own server has a supervisor.
+        # Home Assistant's own server is supervised elsewhere.
         beside = not entry.of_home and entry.built_in is None
         return breakers is None or not beside or breakers.admits(entry.server)
 
@@ -157,7 +157,7 @@ class Executor:
         elif answer.problems:
             outcome = replace(outcome, reason="; ".join(answer.problems))
         if answer.error and not (entry.of_home and entry.trusted):
-            # Another server's reason may say anything, so it stays out of Hearth's sentence.
+            # Another server's error message can say anything, so Hearth doesn't repeat it.
             told = sentences.say("tools.failed_there", server=entry.server)
             return replace(outcome, status=Status.FAILED, sentence=told, data=answer.text)
         if answer.error:
@@ -314,7 +314,7 @@ class EngineCalls:
             )
         speech = one_line(reply.speech, MAX_SPEECH)
         own = await self._check(match) if self._check and verdict.tier is Tier.READ else ""
-        if own:  # also replaces an error, which mentions nothing visible
+        if own:  # also replaces an error, which would say nothing useful
             answered = sentences.say("tools.answered")
             return replace(outcome, status=Status.DONE, sentence=answered, data=own)
         if reply.kind == "error":
@@ -322,7 +322,7 @@ class EngineCalls:
             told = sentences.home_error("", reply.code)
             return replace(outcome, status=Status.FAILED, sentence=told, data=speech, reason=speech)
         if verdict.tier is Tier.READ:
-            # "Never mind" gets no answer.
+            # The engine gives no answer to "never mind".
             answered = sentences.say("tools.answered" if speech else "tools.done")
             return replace(outcome, status=Status.DONE, sentence=answered, data=speech)
         return await self._look(match, verdict, reply, before, sentences, outcome)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 MAX_ALIKE_FAILURES = 3  # of one tool with the same arguments in one turn
-MAX_REPEATED = 3  # of these with the same result each time and no change in between
-# Rules that end a turn if the brain carries on regardless.
+MAX_REPEATED = 3  # equal calls with the same result and no change in between
+# Rules that end the turn if the brain keeps making calls.
 LIMITS = frozenset(
     {"too_many_calls", "too_many_mutations", "too_many_rounds", "too_alike", "repeated"}
 )
 TURNS_KEPT = 64  # the oldest are dropped first
-# Calls that may follow each other immediately.
+# Calls that can follow each other immediately.
 BURSTS: Mapping[Tier, int] = {Tier.COMFORT: 30, Tier.COSTLY: 4, Tier.SECURE: 3}
 
 
@@ -163,13 +163,13 @@ class _Bucket:
         now = self._clock.monotonic()
         self._level = min(self._size, self._level + (now - self._at_s) * self._per_second)
         self._at_s = now
-        if self._level < 1.0 - 1e-9:  # tolerates rounding: sixty sixtieths are one
+        if self._level < 1.0 - 1e-9:  # tolerates rounding errors
             return False
         self._level -= 1.0
         return True
 
 
-# Guards of calls besides the policy: limits, undo, consents, quiet, the audit.
+# Guards besides the policy: limits, undo, consents, quiet and the audit log.
 class Hushed(Protocol):
     """Media players that were paused for a question."""
 
@@ -189,7 +189,7 @@ class CallGuards:
 
     limits: Guards | None = None
     breakers: "Breakers | None" = None
-    files: "FileUndo | None" = None  # makes changes of files undoable
+    files: "FileUndo | None" = None  # makes changes to files undoable
     undo: "UndoStack | None" = None
     approvals: "Approvals | None" = None
     consents: "Consents | None" = None
@@ -197,12 +197,11 @@ class CallGuards:
     hush: Callable[[], Awaitable[Hushed]] | None = None  # pauses playback in this room
     has_pin: bool = False
     satellite: str = ""  # name of this device in the audit
-    # Receives the things that a call is about to change, so that nothing else is taken for the
-    # cause.
+    # Receives the entities that a call is about to change, so that Hearth knows the cause.
     expects: Callable[[Sequence[str]], None] | None = None
-    # Its results come from the open world.
+    # True if the tool's results come from outside.
     taints: Callable[[MenuEntry], bool] = lambda entry: False
-    # this outcome is, or contains, text by others
+    # True if the outcome contains text from outside.
     taints_by: Callable[[ToolOutcome], bool] = lambda outcome: False
 
 
@@ -216,9 +215,9 @@ PROBE_S = 30.0  # a probe without a result is given up
 @dataclass(slots=True)
 class _Breaker:
     failures: int = 0  # in a row
-    pause_s: float = FIRST_PAUSE_S  # of the next opening
-    until_s: float | None = None  # open until then, on the monotonic clock; None: closed
-    probe_until_s: float | None = None  # a probe is under way until then; None: none
+    pause_s: float = FIRST_PAUSE_S  # how long the breaker stays open next time
+    until_s: float | None = None  # end of the pause on the monotonic clock; None: closed
+    probe_until_s: float | None = None  # when the running probe is given up; None: no probe
 
 
 class Breakers:
@@ -270,13 +269,13 @@ class Breakers:
         breaker.pause_s = min(2 * breaker.pause_s, LONGEST_PAUSE_S)
 
 
-# Taint: turns, pieces of work and talks that have read text of strangers. See the module's
+# Taint: turns, background work and model contexts that have read text from outside. See the module
 # docstring.
-_MOST = 1_000  # turns, pieces of work and talks to remember; the oldest are dropped first
-_MOST_SAID = 20  # newest sentences of a talk
+_MOST = 1_000  # turns, work and model contexts to remember; the oldest are dropped first
+_MOST_SAID = 20  # newest sentences of a conversation
 _MOST_CHARACTERS = 2_000  # of one sentence
-# Parts of a house's states that others write: titles of media, and states that are sentences, such
-# as a phone's newest message.
+# Parts of states that people outside write: media titles, and states that are whole sentences, such
+# as the last message on a phone.
 _TITLES = re.compile(r"\bmedia_(?:title|artist|album_name|series_title|channel)\b\W+\w")
 _STATES = re.compile(r"\bstate: *'?([^\n\\]+)")
 _SENTENCE = 40  # characters of a state; longer ones, or with more words, are sentences
@@ -292,8 +291,8 @@ class Taint:
 
     def __init__(self) -> None:
         self._marked: dict[str, None] = {}  # ids, oldest first
-        self._talks: dict[str, str] = {}  # turn -> its talk
-        self._said: dict[str, deque[str]] = {}  # turn or talk -> the person's sentences
+        self._talks: dict[str, str] = {}  # turn -> its model context
+        self._said: dict[str, deque[str]] = {}  # turn or context -> the person's sentences
 
     def follow(self, turn_id: str, talk: str, heard: str | None) -> None:
         """Record which model context a turn's call comes from, and what the person said.
@@ -303,7 +302,7 @@ class Taint:
         if talk:
             _put(self._talks, turn_id, _name(talk))
             if turn_id in self._marked:
-                self.mark(turn_id)  # it read something before the talk was known
+                self.mark(turn_id)  # it was tainted before its context was known
         if heard:
             said = self._said.get(self._place(turn_id)) or deque(maxlen=_MOST_SAID)
             if heard not in said:

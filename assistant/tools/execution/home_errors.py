@@ -15,11 +15,11 @@ from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.names import spoken_names, spoken_place, spoken_things
 from assistant.tools.house.targets import NAMED_KINDS
 
-_THINGS = frozenset({"hidden", "no_name"})  # errors whose name is that of a thing
+_THINGS = frozenset({"hidden", "no_name"})  # errors whose `name` is an entity's
 
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
-# The first match counts. The group `name` is the given name; `low` and `high` are limits.
+# The first match wins. The group `name` is the given name; `low` and `high` are limits.
 _KNOWN = tuple(
     (re.compile(pattern, re.IGNORECASE), key)
     for pattern, key in (

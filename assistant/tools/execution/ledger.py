@@ -21,7 +21,7 @@ class Mutation:
 
     call_id: str  # as the brain gave it
     name: str  # as in the menu
-    entities: tuple[str, ...]  # ids of the things it touches, as far as known
+    entities: tuple[str, ...]  # ids of the entities it touches, as far as known
     outcome: ToolOutcome | None  # None: still running
 
 

@@ -47,7 +47,7 @@ _PLANS = ("script.", "scene.")
 _SLOW = frozenset({"returning", "arming"})  # may take longer than WATCH_S
 _GONE = frozenset({"unavailable", "unknown"})
 _JAMMED = "jammed"
-# Blinds and the like: their arrival is not worth a sentence.
+# Blinds and the like, whose arrival isn't announced.
 _SHADES = frozenset({"awning", "blind", "curtain", "damper", "shade", "shutter"})
 _TOLD = frozenset({"locked", "unlocked", "opened", "closed"})  # these have their own sentences
 _WORDS = {
@@ -91,9 +91,9 @@ class MovementWatch:
         """
         if self._closed:
             return
-        given = outcome.arguments  # for a sentence of the home's engine, its intent
+        given = outcome.arguments  # a sentence for Home Assistant's engine has its intent here
         to_position = _POSITION in given or given.get("intent") == _TO_POSITION
-        # A script or scene may well move a blind half way; only the wrong end position is odd.
+        # A script or scene can stop a blind half way, so only the wrong end position is reported.
         by_plan = any(one.entity_id.startswith(_PLANS) for one in outcome.observed)
         for seen in outcome.observed:
             self._newest.pop(seen.entity_id, None)

@@ -44,7 +44,7 @@ class Answer:
     text: str  # cleaned and capped; data, never instructions
     error: str = ""  # the server's reason; empty on success
     succeeded: tuple[str, ...] = ()  # entity ids
-    failed: tuple[str, ...] = ()  # names of things that failed
+    failed: tuple[str, ...] = ()  # names of entities that failed
     problems: tuple[str, ...] = ()  # the server's reasons if only parts of the call failed
 
 
@@ -123,8 +123,8 @@ _SAID_AS_IT = frozenset(
     {"on", "off", "open", "closed", "opening", "closing", "locked", "unlocked", "locking"}
     | {"unlocking"}
 )
-_ACTIONS = frozenset({"pressed", "started"})  # said as what Hearth did: "I've started Film"
-MAX_NAMED = 4  # things to name
+_ACTIONS = frozenset({"pressed", "started"})  # worded as Hearth's actions: "I've started Film"
+MAX_NAMED = 4  # entities to name
 MAX_VALUE = 2_000  # characters of a value in a sentence
 
 
@@ -208,7 +208,7 @@ class Sentences:
             told = self.say("tools.not_observed", what=self._reports(late, house))
         else:
             told = self.say("tools.only_switches", names=_names(late, house))
-            done = list(finding.observed)  # they have been switched nevertheless
+            done = list(finding.observed)  # they were switched all the same
         if not done:
             return told
         return self.say("tools.but", done=self._states(done, house), told=told)
@@ -282,7 +282,7 @@ class Sentences:
         for key in (f"states.{word}", f"offline.state_{word}"):
             with suppress(KeyError):
                 return f"{self.say(key)} {detail}".strip()
-        # An entity's own word, such as a sensor's value.
+        # A state of the entity's own, such as a sensor's value.
         return f"{word.replace('_', ' ')} {detail}".strip()
 
 

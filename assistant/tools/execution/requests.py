@@ -39,7 +39,7 @@ class Request:
     began_s: float  # on the monotonic clock
     situation: CallContext
     program: Program | None = None  # caller; None: a person
-    said: tuple[str, ...] = ()  # the person's words in this talk
+    said: tuple[str, ...] = ()  # the person's earlier sentences in this conversation
 
     @property
     def for_built_in(self) -> BuiltInRequest:
@@ -80,7 +80,7 @@ class Way:
         return any(domain_of(name) not in _SILENT for name in things) if things else self.sounds
 
 
-# Silent domains. A switch may be a radio's, and a script or scene may play something.
+# Silent domains. A switch can control a radio, and a script or scene can play something.
 _SILENT = frozenset(
     {
         *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "light", "lock"),
@@ -130,7 +130,7 @@ class Refusal:
     verdict: PolicyDecision | None = None
     retryable: bool = False
     options: tuple[str, ...] = ()  # possible alternatives
-    rule: str = ""  # rule that refused it, if there is no verdict
+    rule: str = ""  # rule that refused the call, if there is no verdict
 
 
 def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
@@ -198,8 +198,8 @@ def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
     )
 
 
-# The call that waits for confirmation: frozen as it was judged, and run at most once.
-EXPIRES_S = 180.0  # longer than Hearth waits for any answer; later answers are ignored
+# The call that waits for confirmation, frozen as it was judged. It runs at most once.
+EXPIRES_S = 180.0  # longer than Hearth waits for an answer; later ones are ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +210,15 @@ class Frozen:
     call: ToolCall
     verdict: PolicyDecision
     kind: str  # kind of call, for "always"
-    left: str  # sentence if it is not done: "I left Front Door locked."
+    left: str  # sentence after a no: "OK, I left the front door locked."
     again: Callable[
         [], PolicyDecision | None
-    ]  # judges it again in the present house; None: its arguments no longer fit
+    ]  # judges the call again; None: its arguments are no longer valid
     # Takes the person who confirmed it.
     run: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]]
     refuse: Callable[[str, str], Awaitable[ToolOutcome]]  # takes a sentence and the rule's name
     loud: str  # sentence if the room was not quiet until the yes
-    aloud: bool  # asked in a room about something secure, so nothing may sound meanwhile
+    aloud: bool  # a spoken question about a secure call, so nothing else may sound
 
     def is_unchanged(self) -> bool:
         """Return True if the call would still do exactly what the person was asked about."""

@@ -215,7 +215,7 @@ class Toolbox:
         try:
             outcome = await self._run(request)
         except BaseException:
-            # Usually cancelled; a repeated id must not run it again.
+            # Usually a cancellation. A call that is repeated with this id must not run again.
             outcome = entry.sent or unsent(request, self._call_log.elapsed_ms(request))
             entry.answer.set_result(outcome)
             if entry.sent is None:
@@ -285,7 +285,7 @@ class Toolbox:
         call = request.call
         if call.sentence is not None:
             return await self._say(request, call.sentence)
-        # Listed again for an unknown name, because the house may have been unreachable before.
+        # For an unknown name, list again: Home Assistant may have been unreachable before.
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             return await self._refusals.unknown(request, self.current_menu)
@@ -302,7 +302,7 @@ class Toolbox:
             return await self._refusals.misfit(request, entry, verdict)
         if verdict.decision is Decision.DENIED:
             if verdict.rule == IN_TALK:
-                self._on_tainted()  # without that talk the next turn is the person's alone
+                self._on_tainted()  # in a new context, the next turn is the person's alone
             return await self._refusals.denied(request, entry, verdict)
 
         def again() -> PolicyDecision | None:
@@ -366,8 +366,8 @@ class Toolbox:
                 return await run(replace(verdict, decision=Decision.CONFIRMED), "always")
             return await self._confirmations.ask(request, way, verdict, again, execute)
 
-        # Repeating a call that is being asked about uses up no limits, nor does a program's call
-        # that will not be asked about.
+        # Repeating a call that is being asked about doesn't count towards the limits. Neither does
+        # a program's call that nobody can be asked about.
         free = unasked or self._confirmations.waits_for(request, verdict)
         tier = Tier.READ if free else verdict.tier
         return await self._counter.within_limits(request, tier, go_on)

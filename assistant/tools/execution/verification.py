@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 WAIT_S = 1.0  # for effects that can be checked
-GLANCE_S = 0.3  # for effects that only show as some change
+GLANCE_S = 0.3  # for effects that can be seen only as some change
 FULLY_OPEN = 99  # percent; some covers never report 100
 UNDER_WAY = frozenset({"opening", "closing", "locking", "unlocking", "returning", "arming"})
 Check = Callable[[Entity], bool]
@@ -35,8 +35,8 @@ _OFF: Mapping[str, frozenset[str]] = {
     "media_player": frozenset({"off", "standby"}),
 }
 _HEATING = frozenset({"climate", "water_heater", "humidifier"})  # any state but off counts as on
-_PRESSED = frozenset({"button", "input_button", "scene"})  # their state is the time of the last use
-_NEVER_LATE = _PRESSED | {"script", "todo"}  # they show the effect at once or never
+_PRESSED = frozenset({"button", "input_button", "scene"})  # the state is the time of last use
+_NEVER_LATE = _PRESSED | {"script", "todo"}  # they show the effect immediately or never
 _PLAIN = frozenset(
     {
         *("automation", "fan", "group", "input_boolean", "light", "remote", "script", "siren"),
@@ -51,9 +51,9 @@ class Finding:
 
     observed: tuple[Observed, ...]
     as_asked: bool | None  # None: unknown (not checkable, or the connection is down)
-    missing: tuple[str, ...] = ()  # ids of things that do not show the requested state
-    plain: tuple[str, ...] = ()  # of these, lamps that support neither brightness nor colour
-    # Of these, things that may still get there.
+    missing: tuple[str, ...] = ()  # ids of entities that don't show the requested state
+    plain: tuple[str, ...] = ()  # those of them that are lamps which can only be switched
+    # Those of them that may still reach the requested state.
     awaited: Mapping[str, Awaited] = field(default_factory=dict)
 
 
@@ -251,7 +251,7 @@ def _is_kelvin(now: Entity, kelvin: float) -> bool:
     highest = now.attributes.get("max_color_temp_kelvin") or max(kelvin, lowest)
     seen = now.attributes.get("color_temp_kelvin")
     wanted = min(max(kelvin, lowest), highest)
-    # Lamps count in mireds, so the Kelvin value comes back slightly different.
+    # Lamps convert to mireds and back, so the Kelvin value can differ slightly.
     return isinstance(seen, int | float) and abs(seen - wanted) <= wanted * 0.02
 
 

@@ -15,7 +15,7 @@ from assistant.tools.house.questions import LOCKING, MOVING, Facts, Question, fa
 from assistant.tools.vocabulary import fold, mentions
 from integrations.home_assistant.house import Area, Entity, House
 
-_LISTED = 5  # names in one answer; the rest is counted
+_LISTED = 5  # names in an answer; any others are counted
 _WORDS = frozenset(
     "open closed opening closing locked unlocked locking unlocking jammed".split()
 )  # used for doors and windows, as house_state.open_one and house_state.open_many
@@ -25,7 +25,7 @@ _OTHERS = frozenset(
     "dry fan_only docked cleaning returning error detected clear".split()
 )
 _PREDICATES = frozenset({"on", "off"})  # states that agree with a name: "encendida"
-_MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles in the person's words
+_MASCULINE = ("el ", "los ", "le ", "o ", "os ")  # articles in what the person said
 _ONE = Names("1", "one", {"es": "una", "pt": "uma", "fr": "une", "de": "eins"})
 _OF_ROOM = {"temperature": "degrees", "humidity": "percent"}
 _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_state.no_humidity"}
@@ -194,7 +194,7 @@ class _Telling:
             if found.kind == "which" and whole and found.wanted:
                 return capitalised(self._say_offline("which", names=self._names(telling)))
             fact = self._with_unknown(self._facts(telling), found)
-            # A moving door is neither a yes to "open" nor to "closed".
+            # While a door moves, it is neither open nor closed.
             if found.kind == "which" or not (found.no if found.kind == "all" else found.yes):
                 return f"{fact}."
             return self._say("no" if found.kind == "all" else "yes", fact=fact)
@@ -266,7 +266,7 @@ class _Telling:
         names, word = one or self._names(things), self._word(things[0], state, count, noun)
         if state in _WORDS or self._lowers or (noun and state in _PREDICATES):
             return self._say("statement", names=names, be=self._say(be), state=word)
-        return self._say("other", names=names, state=word)  # these words do not agree with a name
+        return self._say("other", names=names, state=word)  # these words don't agree with a noun
 
     def _noun(self, one: str, things: Iterable[Entity]) -> Noun | None:
         """Return the gender and number of the person's own word, or of the entities' names."""
@@ -347,7 +347,7 @@ def _reading(entity: Entity) -> str:
 # Sensors of a room's temperature and humidity, and their readings.
 
 
-# Things that measure their own temperature, too.
+# Devices that measure their own temperature, not the room's.
 _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacuum"})
 
 
@@ -371,7 +371,7 @@ def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
     thermostats = [one for one in there if one.domain == "climate"]
     sensors = [one for one in there if one.domain == "sensor" and one.device_class == device_class]
     room = set(fold(area.name).split())
-    # Prefers "Kitchen temperature".
+    # Prefers sensors with few words besides the room's name, such as "Kitchen temperature".
     sensors.sort(key=lambda one: len(set(fold(one.name).split()) - room))
     return [*([first] if first is not None else []), *thermostats, *sensors]
 

@@ -13,7 +13,7 @@ from assistant.tools.house.targets import KEPT_NAMES
 from assistant.tools.vocabulary import entries, fold
 
 LANGUAGES = ("es", "pt", "fr", "de")
-CASES = ("", "nom", "dat")  # of a German field: "{names:nom}"; most need the accusative
+CASES = ("", "nom", "dat")  # of German placeholders, as in "{names:nom}"; "" is the accusative
 # Articles by gender: singular, plural.
 _ARTICLES = {
     "es": {"masculine": ("el", "los"), "feminine": ("la", "las")},
@@ -43,7 +43,7 @@ _ELIDED = re.compile(r"[aeiouœ]|h(?:uile|orloge|umidi|abitation|iver)")
 _GIVEN = re.compile(
     r"(?i)^(?:(?:el|la|los|las|mi|mis|o|a|os|as|le|les|mon|ma|mes|der|die|das)\s|l['’])"
 )
-# Words of English names, by which "Patio light" is no Spanish name.
+# English words, which show that "Patio light" is not a Spanish name.
 _ENGLISH_TOPICS = (
     "lights kind_blinds kind_windows doors outer_gates locks switches plugs fans heating valves"
 ).split()

@@ -22,7 +22,7 @@ class Action(StrEnum):
     STOP = "stop"  # ends a movement
     SET = "set"  # brightness, temperature, volume, speed, mode
     START = "start"  # starts something that then runs unattended
-    HALT = "halt"  # sends it home
+    HALT = "halt"  # sends a vacuum or mower home
     NOTE = "note"  # lists, timers, messages: nothing moves
     READ = "read"  # a query
 
@@ -33,16 +33,16 @@ class Intent:
 
     action: Action
     domains: frozenset[str] | None = None  # None: any domain
-    by_target: bool = True  # acts on the things that name, area, floor and so on select
-    states: frozenset[str] = frozenset()  # only things in these states match
-    features: int = 0  # bits that a thing must have in `supported_features` to match
+    by_target: bool = True  # acts on the entities that name, area, floor and so on select
+    states: frozenset[str] = frozenset()  # only entities in these states match
+    features: int = 0  # bits of `supported_features` that an entity must have
     classes: frozenset[str] = frozenset()  # accepted device classes; others are rejected
     selective: bool = True  # accepts `domain`, `device_class` and the wildcard "all"
-    places: bool = True  # an area or floor can select things
-    single: bool = False  # rejected if more than one thing matches
-    # Of several unnamed things, only those in these states.
+    places: bool = True  # an area or floor can select entities
+    single: bool = False  # rejected if more than one entity matches
+    # If several entities match without a name, only those in these states.
     many_states: frozenset[str] = frozenset()
-    only: frozenset[str] = frozenset()  # rejected as a whole if anything of another domain matches
+    only: frozenset[str] = frozenset()  # rejected if an entity of another domain matches
     resumes: bool = False  # resumes something that was paused
 
 
@@ -87,8 +87,8 @@ _NOTE = Intent(Action.NOTE, by_target=False)
 _READ = Intent(Action.READ, by_target=False)
 _LIST = Intent(Action.NOTE, frozenset({"todo"}), selective=False, places=False, single=True)
 BROADCAST = "HassBroadcast"  # it succeeds even if no speaker receives it
-# Tools of Home Assistant that only read, and only what is exposed to the assistant: those of 2025.4
-# (without prefix, with the domain in the name) to 2026.11.
+# Home Assistant tools that only read exposed entities, from 2025.4 (without prefix, with the domain
+# in the name) to 2026.11.
 READINGS = frozenset(
     {
         *("GetDateTime", "GetLiveContext", "HassTimerStatus", "calendar_get_events", "get_events"),
@@ -110,7 +110,7 @@ INTENTS: dict[str, Intent] = {
     "HassHumidifierSetpoint": _one("humidifier", places=False),
     "HassHumidifierMode": _one("humidifier", places=False),
     "HassMediaPause": _player(1, _PLAYING),
-    # Home Assistant resumes only the players that voice paused last, if they are among the matches.
+    # Home Assistant resumes only the players that were last paused by voice, if they match.
     "HassMediaUnpause": replace(_player(0), resumes=True),
     "HassMediaNext": _player(32, _PLAYING),
     "HassMediaPrevious": _player(16, _PLAYING),
@@ -155,7 +155,7 @@ INTENTS: dict[str, Intent] = {
     "HassNevermind": _READ,
     "HassRespond": _READ,
 }
-# A timer may carry a sentence that Home Assistant runs when it ends.
+# A timer can carry a sentence that Home Assistant runs when the timer ends.
 LATER = "conversation_command"
 # Domains with a service `turn_on`, and those for which HassTurnOn calls another service.
 _TURNED = frozenset(
@@ -170,7 +170,7 @@ SERVED: Mapping[Action, frozenset[str]] = {
     Action.OFF: _TURNED,
     Action.TOGGLE: _TURNED - {"camera", "lock", "water_heater"},
 }
-# Features that an action's service requires; the service fails for things without them.
+# Features that an action's service requires; it fails for entities without them.
 _COVER_NEEDS = {Action.ON: 1, Action.OFF: 2, Action.POSITION: 4, Action.STOP: 8}
 NEEDS: Mapping[str, Mapping[Action, int]] = {
     "camera": {Action.ON: 1, Action.OFF: 1},
@@ -191,7 +191,7 @@ class Move:
     entity_id: str
     action: Action
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    state: str = ""  # state after the change, if it affects the risk; "" for the present one
+    state: str = ""  # state after the change, if it affects the risk; "" for the current one
     server: str = ""  # server whose `tool` is undone; there is then no entity
     tool: str = ""
     rated: bool = False  # the owner lets that tool run freely (`allow`)
@@ -202,11 +202,11 @@ def suffix(name: str) -> str:
     return name.rpartition("__")[2]
 
 
-# One sentence for the home's conversation engine, sent once, with a check of the effect.
-TRIGGER = "conversation.trigger"  # a sentence that triggers an automation, as rules know it
-PROCESS = "conversation.process"  # name of such a call in the journal; not a tool in the menu
-# Splitting one call for a list that names several items into one call per item. Home Assistant
-# would add "milk, eggs and bread" as one item.
+# Names for sentences that go to Home Assistant's conversation engine.
+TRIGGER = "conversation.trigger"  # name of a sentence trigger in the owner's rules
+PROCESS = "conversation.process"  # name of a sentence in the journal; not a tool in the menu
+# Tools whose calls are split into one call per list item. Home Assistant would add "milk, eggs and
+# bread" as a single item.
 LISTING = frozenset({"HassListAddItem", "HassListCompleteItem", "HassListRemoveItem"})
 MAX_ITEMS = 12  # in one call; a longer text is more likely one long item
 _ITEM = "item"

@@ -20,8 +20,8 @@ _OWNED = re.compile(r"(?i)(?:the|my|our)\b|\S+['’]s?\b")  # "Ana's window" tak
 _ADVERBS = frozenset({"downstairs", "inside", "outdoors", "outside", "upstairs"})
 _TITLED = frozenset({"automation", "scene", "script"})  # "Run the script Film?"
 _ROBOTS = frozenset({"hoover", "lawnmower", "mower", "robot", "vacuum"})
-_TECHNICAL = re.compile(r"[._/]|://")  # in names of files and programs
-MOST_NAMED = 8  # names; the rest is counted
+_TECHNICAL = re.compile(r"[._/]|://")  # file and program names
+MOST_NAMED = 8  # names in a sentence; any others are counted
 
 
 def spoken_names(names: Iterable[str]) -> Names:
@@ -173,7 +173,7 @@ MOST_NEAR = 3
 _LONGEST = 80  # characters to compare; longer texts are not names
 _LIKE = 0.6  # by difflib's measure; below, names share letters only by chance
 # Names to compare letter by letter, at 60 µs each: those that share most pairs of letters.
-# Comparing all names of 5,000 things would block for 0.1 s.
+# Comparing all names of 5,000 entities would block for 0.1 s.
 _COMPARED = 150
 _BITS = 251  # a prime, which spreads the pairs well
 

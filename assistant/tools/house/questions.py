@@ -28,7 +28,7 @@ class Shows(Enum):
     NO = "no"
     MOVING = "moving"  # moving or jammed: neither open nor closed
     UNKNOWN = "unknown"  # unreachable, or without a reading
-    MUTE = "mute"  # its kind can't tell: a lock does not know if its door is closed
+    MUTE = "mute"  # can't tell: a lock doesn't know whether its door is closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Question:
 
     kind: str  # "one" (its state), "is", "any", "all", "which" or "how_many"
     state: str = ""  # the state in question: "open", "locked", "on"; "" for any
-    entity_ids: tuple[str, ...] = ()  # things that were named
+    entity_ids: tuple[str, ...] = ()  # entities that were named
     domain: str = ""
     classes: frozenset[str] = frozenset()  # device classes
     area_id: str = ""
@@ -91,7 +91,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
             return Shows.MOVING
         return Shows.YES if (state == "locked") is (wanted == "locked") else Shows.NO
     if wanted in OPENNESS and (is_of_a_door(entity) or entity.domain in ("cover", "valve")):
-        if is_lock(entity):  # a lock only knows if it is unlatched
+        if is_lock(entity):  # a lock knows only whether it is unlatched
             unlatched = state in ("open", "opening")
             if not unlatched:
                 return Shows.MUTE
@@ -235,12 +235,11 @@ def _is_low(state: str) -> bool:
         return state == "low"
 
 
-# Doors, windows and gates of a house, and the things that belong to one: lock, contact, drive.
-# Pure.
+# Doors, windows and gates, and the lock, contact and drive that belong to one. Pure.
 
 
-# Words for covers by device class. A class that is missing here is not an opening of the house:
-# blinds and curtains are asked for by their own names.
+# Words for covers by device class. Classes that aren't listed are not openings: people ask for
+# blinds and curtains by name.
 _COVERS = {
     "door": frozenset({"door"}),
     "garage": frozenset({"door", "garage"}),

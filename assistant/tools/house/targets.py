@@ -18,7 +18,7 @@ from assistant.tools.house.intents import NEEDS, SERVED, Action, Intent
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 WILDCARD = "all"
-KEPT_NAMES = 32_768  # texts with a cached form for comparison: two names for each of 5,000 things
+KEPT_NAMES = 32_768  # cached forms for comparison; enough for 5,000 entities with two names each
 
 
 class Miss(StrEnum):
@@ -33,21 +33,21 @@ class Miss(StrEnum):
     FEATURE = "feature"
     DEVICE_CLASS = "device_class"
     NO_FLOOR = "no_floor"  # no floor has that name
-    FLOOR = "floor"  # nothing that matches is there
+    FLOOR = "floor"  # no matching entity is on the floor
     NO_AREA = "no_area"
     AREA = "area"
     NOT_EXPOSED = "not_exposed"
-    SEVERAL = "several"  # several things share the name, or only one may match
-    UNSUPPORTED = "unsupported"  # things match, but none of them can do this
+    SEVERAL = "several"  # several entities share the name, or only one may match
+    UNSUPPORTED = "unsupported"  # entities match, but none of them can do this
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
     """The ids of the entities that a call would reach, in the house's order."""
 
-    touched: tuple[str, ...] = ()  # exactly the things that Home Assistant would act on
-    # Exposed things in doubt, none of which is touched: they share the name, have a name that looks
-    # the same, or probably cannot do it.
+    touched: tuple[str, ...] = ()  # exactly the entities that Home Assistant would act on
+    # Exposed entities in doubt, which the call would not reach: they share the name, have a name
+    # that looks the same, or probably can't do it.
     candidates: tuple[str, ...] = ()
     reason: Miss = Miss.NONE
 
@@ -296,7 +296,7 @@ def listed(value: Any) -> list[str]:
 def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: list[Entity]) -> Reach:
     """Return the matching entities that the tool can act on, and those in doubt."""
     if intent.only and any(one.domain not in intent.only for one in found):
-        # Home Assistant rejects the whole call if one thing is of another kind.
+        # Home Assistant rejects the whole call if one entity is of another domain.
         kept = [one for one in found if one.domain in intent.only]
         return Reach((), _ids(kept, alike), Miss.UNSUPPORTED)
     able = _ids(one for one in found if can(one, intent.action))
@@ -307,7 +307,7 @@ def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: lis
     return Reach(able, tuple(unsure), Miss.NONE if able else Miss.UNSUPPORTED)
 
 
-# Domains that no switching tool acts on; they do not put a call in doubt.
+# Domains that no switching tool acts on, so they don't put a call in doubt.
 _KNOWN = SERVED[Action.ON] | {
     *("ai_task", "air_quality", "alarm_control_panel", "assist_satellite", "binary_sensor"),
     *("calendar", "conversation", "counter", "date", "datetime", "device_tracker", "event"),

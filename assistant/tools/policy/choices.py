@@ -56,7 +56,7 @@ class ModeKeeper:
         self._clock = clock
         self._configured = configured
         self._switched: _Switched | None = None
-        self._unkept = False  # True while the stored mode is a different one
+        self._unkept = False  # True while the store has a different mode
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
@@ -385,6 +385,6 @@ class SeenOpening:
                 _log.warning("Could not save which switches open something: %s", error)
             return False
         for entity_id, opened in fresh.items():
-            if self._unwritten[entity_id] == opened:  # else more was seen meanwhile
+            if self._unwritten[entity_id] == opened:  # otherwise more was seen in the meantime
                 del self._unwritten[entity_id]
         return True

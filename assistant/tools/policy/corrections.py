@@ -231,7 +231,7 @@ def _as_place(
         for one in _places(house, key, name, lambda one, two: stemmed(one) == stemmed(two))
     ]
     given = [key for key in ("area", "floor") if arguments.get(key)]
-    if given:  # given twice, also as the name
+    if given:  # the place is given twice, once as the name
         readings = [one for one in readings if same(str(arguments.get(one.key)), (one.text,))]
     return readings
 

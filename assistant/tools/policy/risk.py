@@ -227,7 +227,7 @@ def directions(
     """
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
-        # Switching a relay or script does not tell its direction.
+        # Switching a relay or script doesn't show its direction.
         may = gate(entity, action, arguments, house) in ("open", "may_open", "may_silence")
         return frozenset({"open", "close"}) if may else frozenset()
     if action is Action.TOGGLE:

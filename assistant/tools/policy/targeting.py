@@ -44,7 +44,7 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
     the same name as the script.
     """
     if not entry.of_home:
-        return None  # another server's tool may have any name
+        return None  # another server's tool can have any name
     name = f"script.{entry.suffix}"
     if entry.tool.name.startswith("intent_script__"):
         return ""
@@ -151,7 +151,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
         return whole
     forced = scoped.several or heard.left is not None
     touched = seen.touched
-    # Home Assistant rejects the call as a whole, but not in parts.
+    # Home Assistant rejects the whole call, but accepts it in parts.
     if seen.reason is Miss.EVERYTHING:
         able = (one for one in seen.candidates if can(case.house.entities[one], case.intent.action))
         touched = tuple(able)

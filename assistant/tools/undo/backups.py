@@ -38,7 +38,7 @@ MAX_BYTES = 10 * 1024 * 1024  # of one file
 MAX_KEPT = 50  # copies
 TOOLS = frozenset({"write_file", "edit_file", "move_file", "create_directory"})
 _CHUNK = 1024 * 1024
-_MAX_NAME = 60  # characters of a file's name to speak
+_MAX_NAME = 60  # characters of a file name that are spoken
 _ABSENT = ""  # mark of a missing file
 
 
@@ -235,7 +235,7 @@ class _Replaced(FileStep):
     def _run(self) -> str | None:
         file, now = self._file, _mark(self._file.path)
         if now == file.was:
-            # A new file that is missing may have another name, known only to the server.
+            # If the new file is missing, the server may have written it under another name.
             return None if now != _ABSENT else WHY_UNKNOWN
         if now != file.left or not _same_place(file.path):
             return WHY_CHANGED
@@ -337,7 +337,7 @@ def _name(path: Path) -> str:
     return "".join(c for c in path.name if c.isprintable())[:_MAX_NAME]
 
 
-# Finding the local file that a file server means by a path. Only files in its folders count.
+# Local files that a file server's paths refer to. Only files in its folders count.
 
 
 def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
@@ -369,8 +369,8 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
     for one in tried:
         try:
             real = one.resolve()
-            circle = real.is_symlink()  # since Python 3.13; earlier versions raise
-        except (OSError, RuntimeError, ValueError):  # links in a circle, or an invalid name
+            circle = real.is_symlink()  # a link loop since Python 3.13; earlier versions raise
+        except (OSError, RuntimeError, ValueError):  # a link loop or an invalid name
             continue
         if not circle and any(real.is_relative_to(folder) and real != folder for folder in folders):
             return real
@@ -406,7 +406,7 @@ class FileUndo:
         if backup is None:
             yield
             return
-        # Hearth does the undoing, but it is judged like work of the server.
+        # Hearth undoes the change, but the policy judges it like a call of the server's tool.
         work = Move("", Action.NOTE, server=spec.name, tool=tool, rated=tool in spec.allow)
         self.steps.push(key, turn_id, backup, (work,))
         try:

@@ -12,8 +12,8 @@ from assistant.tools.policy.risk import SECURE_RULES, weigh
 from integrations.home_assistant.house import Entity, House
 
 # Restoring media players. Home Assistant's scenes (2026.11,
-# `components/media_player/reproduce_state.py`) would always restart the medium, so that undoing
-# "louder" would start the song again. A previous track or channel is not restored.
+# `components/media_player/reproduce_state.py`) would always restart playback, so undoing
+# "louder" would start the song again. A previous track or channel isn't restored.
 
 
 PlayerAction = tuple[str, Mapping[str, Any]]  # action of the domain media_player, and its data
@@ -24,8 +24,7 @@ _TURN_ON, _TURN_OFF, _SELECT_SOURCE, _STOP = 128, 256, 2048, 4096
 _PLAY, _SELECT_SOUND_MODE = 16384, 65536
 _OFF = ("off", "standby")
 _PLAYING = ("playing", "buffering")
-# Attribute, its feature, and its action. The order matters, because a source may have its own
-# volume.
+# Attribute, feature and action. The order matters, because a source can have its own volume.
 _SETTINGS = (
     ("source", _SELECT_SOURCE, "select_source"),
     ("sound_mode", _SELECT_SOUND_MODE, "select_sound_mode"),
@@ -44,7 +43,7 @@ def actions(was: Entity, now: Entity) -> list[PlayerAction]:
         asked.append(("turn_on", {}))
     for name, feature, action in _SETTINGS:
         value = was.attributes.get(name)
-        # A player that is off does not report the attribute, and may support it only when on.
+        # A player that is off doesn't report the attribute, and may support it only when on.
         differs = value is not None and value != now.attributes.get(name)
         if differs and has_features(was, feature):
             asked.append((action, {name: value}))
@@ -64,8 +63,8 @@ def _playing(was: Entity, now: Entity) -> list[PlayerAction]:
     return []
 
 
-Tiers = Mapping[str, Tier]  # the owner's ratings by entity id
-AskTiers = Callable[[], Tiers]  # returns the present ratings
+Tiers = Mapping[str, Tier]  # the owner's ratings, by entity id
+AskTiers = Callable[[], Tiers]  # returns the current ratings
 PLAYERS = "media_player"
 # Domains that a Home Assistant scene restores; each has a `reproduce_state`.
 _BY_SCENE = frozenset(
@@ -74,7 +73,7 @@ _BY_SCENE = frozenset(
         *("input_select", "light", "number", "select", "switch"),
     }
 )
-# Domains whose change a person would notice if it is not undone. Reporting domains are left out.
+# Domains in which a person would notice a change that isn't undone. Sensors aren't included.
 _NEVER = frozenset(
     {
         *("alarm_control_panel", "automation", "button", "camera", "cover", "input_button"),
@@ -93,7 +92,7 @@ class ReversibleThings:
     by_scene: tuple[str, ...] = ()
     # Restored by their own actions, because a scene would restart the music.
     players: tuple[str, ...] = ()
-    away: tuple[str, ...] = ()  # reversible, but their state is unknown
+    away: tuple[str, ...] = ()  # reversible, but in an unknown state
     never: tuple[str, ...] = ()
 
     @property
@@ -214,7 +213,7 @@ def _acts_through_others(entity_id: str, house: House) -> bool:
     return own in _CARRIERS or any(member in house.entities for member in inside)
 
 
-# Comparing states, attribute by attribute, as exactly as devices keep them.
+# Comparing states by attribute, as precisely as devices keep them.
 
 
 # Attributes to compare besides the state, by domain. These are what Home Assistant's
@@ -238,7 +237,7 @@ _COLOURS: Mapping[str, str] = {  # by `color_mode`
     "rgbww": "rgbww_color",
     "xy": "xy_color",
 }
-# Accepted differences, because devices round and lamps count in mireds.
+# Accepted differences, because devices round values and lamps convert to mireds.
 _TOLERANCE: Mapping[str, float] = {
     "brightness": 2.0,  # of 255
     "current_position": 1.0,  # percent
@@ -284,7 +283,7 @@ def _compared(was: Entity) -> list[str]:
 
 def _same_state(was: Entity, now: Entity) -> bool:
     if was.domain == "cover":
-        # A moving cover is restored to its momentary position; half open also counts as "open".
+        # A moving cover is restored to the position it had. A half-open cover is "open" too.
         if was.attributes.get("current_position") is not None:
             return now.state not in UNDER_WAY
         return now.state == _AT_REST.get(was.state, was.state)

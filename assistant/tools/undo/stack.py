@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-LIFE_S = 600.0  # time in which a change can be undone
+LIFE_S = 600.0  # how long a change can be undone
 MAX_LEVELS = 10
-BEFORE_S = 1.0  # longest wait of a call for its snapshot
-CLOSE_S = 1.0  # for deleting the rest at the end
+BEFORE_S = 1.0  # longest delay of a call by its snapshot
+CLOSE_S = 1.0  # for deleting what is left when the process exits
 _OTHER_MEDIA = frozenset({"HassMediaNext", "HassMediaPrevious", "HassMediaSearchAndPlay"})
 
 
@@ -60,7 +60,7 @@ class Undone:
     levels: int  # number of levels that were undone
     report: UndoneReport
     away: bool = False  # Home Assistant is unreachable; nothing was tried or lost
-    # The rest was left, because it would now move something that was not judged.
+    # Undoing stopped, because it would now make a move that was not judged.
     changed: bool = False
 
 
@@ -70,7 +70,7 @@ class _Kept:
 
     step: UndoStep
     keys: set[str]
-    moves: tuple[Move, ...] = ()  # its moves, if it is not a step of the house
+    moves: tuple[Move, ...] = ()  # the moves of a step that isn't a HomeStep
 
 
 @dataclass(eq=False, slots=True)
@@ -180,7 +180,7 @@ class UndoStack(Opened):
                 self._release(key, level, one)
             return
         if not found:
-            # Hearth's own tools have their own way to undo, or need none.
+            # Built-in tools undo their own changes, or make none that need it.
             if outcome.server != HEARTH:
                 unknown = self._level(turn_id)
                 unknown.unknown = True
@@ -282,8 +282,7 @@ class UndoStack(Opened):
         fresh = self._fresh(key, choice, turn_id)
         known = self._home.house.entities
         number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
-        # Read after the snapshot, because earlier changes have arrived by now on the same
-        # connection.
+        # Read after the snapshot: by then, earlier changes have arrived on the same connection.
         newest = {**known, **self._home.house.entities}
         was = {name: newest[name] for name in (*fresh.by_scene, *fresh.players)}
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))

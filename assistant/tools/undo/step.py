@@ -33,7 +33,7 @@ class StoredStep:
 
     was: Mapping[str, Entity]
     number: int | None  # of the snapshot in Home Assistant
-    not_kept: Mapping[str, str]  # reasons by the ids of things that cannot be restored
+    not_kept: Mapping[str, str]  # reasons, by the ids of entities that can't be restored
     other_media: bool = False
 
 
@@ -44,13 +44,13 @@ WHY_NEVER = "undo.why_never"  # a lock, an opener, an alarm or similar
 WHY_NOT_KEPT = "undo.why_not_kept"  # Home Assistant did not take the snapshot in time
 WHY_OPENER = "undo.why_opener"  # it has become an opener in the meantime
 WHY_MEDIA = "undo.why_media"  # another track or channel
-WHY_OTHERWISE = "undo.why_otherwise"  # it was told to, but does not show it
-WHY_UNKNOWN = "undo.why_unknown"  # no way to undo it is known
+WHY_OTHERWISE = "undo.why_otherwise"  # it got the command, but doesn't show the state
+WHY_UNKNOWN = "undo.why_unknown"  # Hearth doesn't know how to undo it
 
 
 @dataclass(frozen=True, slots=True)
 class NotPutBack:
-    name: str  # as people say it; "" if it may not be named
+    name: str  # as spoken; "" if it may not be spoken
     why: str = WHY_OTHERWISE  # catalogue key
 
 
@@ -112,7 +112,7 @@ async def forgotten(step: UndoStep) -> None:
 
 _log = logging.getLogger(__name__)
 RESTORE_S = 8.0  # for Home Assistant's answer to one action
-SEEN_S = 2.0  # for the house to show it
+SEEN_S = 2.0  # for the house to show the state
 
 
 class HomeStep(UndoStep):

@@ -23,7 +23,7 @@ from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # between two attempts to delete while Home Assistant is unreachable
-OLD = timedelta(minutes=20)  # snapshots older than this are of no use to any process
+OLD = timedelta(minutes=20)  # older snapshots are of no use to any process
 _SHARE = 1000  # numbers per process
 
 
@@ -48,7 +48,7 @@ class SnapshotShelf:
         self._numbers.add(number)
         try:
             await self._snapshots.create(number, entity_ids)
-        except BaseException:  # timed out or cancelled: it may be created all the same
+        except BaseException:  # timed out or cancelled, but possibly created
             self.drop(number)
             raise
         return number
@@ -126,7 +126,7 @@ class StoredLevel:
     turn_id: str
     at: datetime
     steps: tuple[StoredStep, ...]
-    unknown: bool  # the turn did more, which other processes cannot undo
+    unknown: bool  # the turn also did something that other processes can't undo
 
 
 class StoredLevels:

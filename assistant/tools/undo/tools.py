@@ -95,7 +95,7 @@ UNDO = "undo"
 CORRECT_LAST = "correct_last"
 CORRECT_WITHIN_S = 60.0
 
-# The whole path of a call, from the policy to the journal; nothing is judged here.
+# Runs a call on its usual path, from the policy to the journal.
 Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 
 
@@ -239,7 +239,7 @@ def _names(names: Iterable[str]) -> list[str]:
     return [name for name in names if name]
 
 
-MAX_NAMED = 4  # things to name
+MAX_NAMED = 4  # entities to name
 
 
 def tell(report: UndoneReport, catalogue: Catalogue, language: str) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 LANGUAGES = ("de", "en", "es", "fr", "pt", "vi")
-# Without its marks a Vietnamese word is often a different one: "cổng" (gate), "công tắc" (switch).
+# Vietnamese words can differ only in their marks: "cổng" (gate), "công" in "công tắc" (switch).
 # In other languages an entry that ends with "!" keeps its marks: "*tür!" must not match
 # "Temperatur".
 _MARKS_MATTER = frozenset({"vi"})
