@@ -1,7 +1,8 @@
-"""Home Assistant's websocket, REST and discovery APIs, independent of the assistant.
+"""Clients for Home Assistant's websocket, REST and discovery APIs, independent of the assistant.
 
-Start with `client`, which holds one websocket and the newest `house.House`. `websocket` and `rest`
-are the two kinds of connection; `registry`, `picture` and `context` build the picture; `effects`,
-`actions` and `runs` determine what scripts, automations and switches do; `assist`, `media`,
-`phones` and `mobile_app` use Home Assistant's services; `reasons` words each connection error.
+Start with `client`, which keeps one websocket open and maintains the newest `house.House`.
+`websocket` and `rest` implement the two transports. `registry`, `picture` and `context` build the
+house from Home Assistant's data. `effects`, `actions` and `runs` determine what scripts,
+automations and switches do. `assist`, `media`, `phones` and `mobile_app` use Home Assistant's
+services, and `reasons` has the error message for each connection problem.
 """

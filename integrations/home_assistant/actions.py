@@ -1,9 +1,10 @@
-"""Effects of a script or automation, read from its configuration without I/O.
+"""Determine the effects of a script or automation from its configuration, without I/O.
 
-The configuration comes from `script/config` or `automation/config` (2026.11): blueprints are filled
-in, templates are not rendered. All branches count, whatever their conditions are. Anything that
-cannot be interpreted is recorded as a reason why more may be affected: an action that is not in
-`WAYS`, a template that names an action or a target, or an event that automations may react to.
+The configuration comes from `script/config` or `automation/config` (2026.11), with blueprints
+filled in but templates not rendered. Every branch counts, regardless of its conditions. Anything
+that cannot be interpreted is recorded as a reason why more entities may be affected: an action that
+is not in `WAYS`, a template that chooses an action or a target, or an event that could trigger
+automations.
 """
 
 import re
@@ -15,7 +16,7 @@ from integrations.home_assistant.house import Way, mapping
 from integrations.home_assistant.runs import LETS_IN
 
 MAX_STEPS = 2_000
-MAX_DEPTH = 40  # of nested steps
+MAX_DEPTH = 40  # levels of nested steps
 
 _TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 _ENTITY_ID = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
@@ -24,7 +25,7 @@ _ONE_FIELD = re.compile(r"\s*\{\{\s*([a-zA-Z_]\w*)\s*\}\}\s*")
 _CHECKED = frozenset({"area", "device", "entity", "floor", "target"})
 _CALLS = ("action", "service", "service_template")
 _INNER = ("sequence", "then", "else", "default", "parallel")
-# Steps that change nothing; their templates and conditions only read.
+# Steps that change nothing: their templates and conditions only read states.
 _LOOKS = frozenset(
     {
         *("and", "condition", "delay", "not", "or", "set_conversation_response", "stop"),
@@ -37,8 +38,9 @@ _KINDS = _LOOKS | {*_CALLS, *_INNER, "choose", "device_id", "event", "if", "repe
 def read_script(config: Any, places: Places) -> Effects:
     """Return a script's effects from the result of `script/config`.
 
-    A target that is just one of the script's fields is left to a caller who knows the field's
-    value, but only if the field's selector accepts nothing outside the house.
+    If a target is simply the value of one of the script's fields, the caller has to check that
+    value when it runs the script. This applies only to fields whose selector limits the value to
+    the house (area, device, entity, floor or target).
     """
     config = mapping(config)
     reader = _Reader(places, _fields(config))
@@ -55,13 +57,11 @@ def read_automation(config: Any, places: Places) -> Effects:
 
 
 def is_template(text: str) -> bool:
-    """Return True for a string that Home Assistant renders before using it."""
+    """Return True if the string is a template, which Home Assistant renders before using it."""
     return "{{" in text or "{%" in text or "{#" in text
 
 
 class _Reader:
-    """Walks through the steps and collects their effects."""
-
     def __init__(self, places: Places, fields: frozenset[str]) -> None:
         self._places = places
         self._fields = fields
@@ -73,7 +73,7 @@ class _Reader:
         return Effects(self._touched, tuple(self._reasons), sentences)
 
     def sequence(self, steps: Any, depth: int = 0) -> None:
-        """Read one step or a list of steps."""
+        """Read a single step or a list of steps."""
         if isinstance(steps, Mapping | str):
             steps = [steps]
         if not isinstance(steps, list | tuple):
@@ -85,7 +85,7 @@ class _Reader:
             if isinstance(step, Mapping):
                 if step.get("enabled") is not False:
                     self._step(step, depth)
-            # otherwise it is a template condition in short form
+            # any other valid step is a template condition in short form
             elif not (isinstance(step, str) and is_template(step)):
                 self._doubt("a step has an unknown form")
         return None
@@ -113,7 +113,6 @@ class _Reader:
                 self.sequence(mapping(option).get("sequence"), depth + 1)
 
     def _call(self, action: Any, step: Mapping[str, Any]) -> None:
-        """Read a call to a Home Assistant action (formerly a service)."""
         if not isinstance(action, str) or is_template(action):
             self._touch(self._targets(step, ""), "either")
             return self._doubt("a template chooses the action")
@@ -140,9 +139,9 @@ class _Reader:
         return None
 
     def _targets(self, step: Mapping[str, Any], domain: str) -> set[str]:
-        """Return the entities that the step names.
+        """Return the ids of the entities that the step targets.
 
-        Entities named by area, device, floor or label are limited to `domain`; "" allows any
+        Of an area, device, floor or label, only the entities in `domain` count; "" allows any
         domain.
         """
         found: set[str] = set()
@@ -175,9 +174,9 @@ class _Reader:
         return {name for name in found if not domain or name.partition(".")[0] == domain}
 
     def _entities(self, value: Any, domain: str) -> set[str]:
-        """Return the entities in a list of ids or a string of ids.
+        """Return the entities in a list of ids or a comma-separated string.
 
-        Their domain does not matter, because a group can contain entities of other domains.
+        Entities of other domains are included, because a group can contain them.
         """
         found: set[str] = set()
         for one in self._texts(value):
@@ -194,8 +193,8 @@ class _Reader:
         return found
 
     def _texts(self, value: Any) -> list[str]:
-        """Return a target's plain strings. A template that is not just a field is recorded as a
-        doubt."""
+        """Return a target's plain strings, and record a doubt for each template that isn't just a
+        checked field."""
         texts = value if isinstance(value, list | tuple) else [value]
         found = []
         for one in texts:
@@ -212,7 +211,7 @@ class _Reader:
         return field is not None and field[1] in self._fields
 
     def _act_on_device(self, step: Mapping[str, Any]) -> None:
-        """Read a device action, whose entity is named by its id or by its registry id."""
+        """Read a device action. It names its entity by entity id or by registry id."""
         named, domain = step.get("entity_id"), str(step.get("domain"))
         entity = named if isinstance(named, str) else ""
         if not _ENTITY_ID.fullmatch(entity):
@@ -224,7 +223,7 @@ class _Reader:
         return self._doubt("it acts on a device")
 
     def _pass_on(self, given: Mapping[str, Any]) -> None:
-        """Record every entity named in the arguments for another script."""
+        """Record every entity named in the arguments that are passed to another script."""
         for text in _all_texts(given):
             if is_template(text):
                 self._doubt("it passes a template to a script")
@@ -235,7 +234,6 @@ class _Reader:
                     self._touch(self._places.named(part.strip()), "either")
 
     def _apply(self, data: Mapping[str, Any]) -> None:
-        """Record the entities of `scene.apply`."""
         entities = data.get("entities")
         if not isinstance(entities, Mapping):
             return self._doubt("a template chooses its target")
@@ -255,7 +253,7 @@ def _datas(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the action's data; if it is a template, the template counts as one value."""
+    """Return the action's data. If it is a template, the template is its only value."""
     given: dict[str, Any] = {}
     for data in _datas(step):
         given |= {"": data} if isinstance(data, str) else mapping(data)
@@ -267,7 +265,7 @@ def _all_texts(given: Any) -> Iterator[str]:
 
 
 def _within(given: Any) -> Iterator[Any]:
-    """Yield the value and all values inside it, at any depth."""
+    """Yield the value itself and every value nested in it."""
     level = [given]
     while level:
         value = level.pop()
@@ -279,7 +277,7 @@ def _within(given: Any) -> Iterator[Any]:
 
 
 def _fields(config: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields whose values are checked, except those that the script itself reassigns."""
+    """Return the fields whose values are checked, except those that the script reassigns."""
     fields = {
         str(name)
         for name, one in mapping(config.get("fields")).items()
@@ -289,7 +287,7 @@ def _fields(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _assigned(config: Any) -> Iterator[str]:
-    """Yield the names of all variables that are set anywhere in the configuration."""
+    """Yield the name of every variable that the configuration sets."""
     for value in _within(config):
         if isinstance(value, Mapping):
             yield from map(str, mapping(value.get("variables")))
@@ -298,7 +296,6 @@ def _assigned(config: Any) -> Iterator[str]:
 
 
 def _sentences(triggers: Any) -> Iterator[str]:
-    """Yield an automation's trigger sentences, as templates."""
     for value in _within(triggers):
         trigger = mapping(value)
         if trigger.get("trigger", trigger.get("platform")) == "conversation":

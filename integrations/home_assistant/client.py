@@ -1,4 +1,4 @@
-"""The live picture of the house: one websocket, owned by one task, and the newest House."""
+"""Follow the state of the house over one websocket, which is owned by one task."""
 
 import asyncio
 import logging
@@ -31,18 +31,18 @@ from integrations.owner import OwnedTasks
 
 log = logging.getLogger(__name__)
 
-FIRST_PICTURE_S = 10.0  # longest wait for the first picture on entering
-SIGN_IN_PAUSE_S = 60.0  # long, because Home Assistant logs every attempt with a refused token
+FIRST_PICTURE_S = 10.0  # longest wait for the first state of the house on entering
+SIGN_IN_PAUSE_S = 60.0  # long, because Home Assistant logs every attempt with an invalid token
 RUNNING = "RUNNING"  # `state` in get_config once every integration is loaded
-LOOK_AGAIN_S = 1.0  # interval of checks while Home Assistant is starting
-EXPECTED_S = 10.0  # time within which the entities of a call may start to change
-LOOK_S = 1.0  # for an answer to a ping while a person waits
+LOOK_AGAIN_S = 1.0  # interval between checks while Home Assistant is starting
+EXPECTED_S = 10.0  # time in which the entities of a call may start to change
+LOOK_S = 1.0  # longest wait for a ping, while a person waits
 UNTOLD_S = 300.0  # interval for reading the registries if their events are refused
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """A caller waiting for a condition on the house."""
+    """A caller of `wait_for`."""
 
     entity_ids: frozenset[str]
     predicate: Callable[[House], bool]
@@ -50,12 +50,12 @@ class _Waiter:
 
 
 class HomeAssistant:
-    """Follows one Home Assistant. Inside the context, `house` is the newest picture.
+    """Follows one Home Assistant. Inside the context, `house` is the newest state of the house.
 
-    Entering never fails because Home Assistant is unreachable: `connected` is then False, `problem`
-    gives the reason, and the owner task keeps trying with growing pauses. While disconnected,
-    `house` keeps the last picture. Each new connection reads everything again, and so does the end
-    of Home Assistant's boot, because events are lost during the boot.
+    If Home Assistant is unreachable, entering the context still succeeds: `connected` is then
+    False, `problem` gives the reason, and the owner task retries with growing pauses. While
+    disconnected, `house` keeps its last value. Everything is read again on each new connection, and
+    once more when Home Assistant has finished starting, because events are lost while it starts.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class HomeAssistant:
         settle_s: float = 0.3,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`url` is the base URL ("http://host:8123"), `pause_s` the shortest and longest retry
-        pause.
+        """`url` is the base URL ("http://host:8123"). `pause_s` is the shortest and the longest
+        pause before a retry.
 
         Registry changes are collected for `settle_s` before they are read. `monotonic` is the clock
-        for the picture's age, in seconds.
+        for `age_s`, in seconds.
         """
         self._url = url
         self._token = token
@@ -82,13 +82,13 @@ class HomeAssistant:
         self._pause_s = pause_s
         self._settle_s = settle_s
         self._monotonic = monotonic
-        # when the picture stopped being live; None if there is none
+        # when the house stopped being up to date; None if it was never read
         self._lost_s: float | None = None
-        self.openings = 0  # connections that were signed in, since the start
+        self.openings = 0  # successful sign-ins since the start
         self._picture = Picture()
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
-        self._settled = asyncio.Event()  # the first attempt is over, whether it succeeded or not
+        self._settled = asyncio.Event()  # set after the first attempt, successful or not
         self._stale = Stale()
         self._behind = False  # a registry has changed since it was read, or is incomplete
         self._starting = False  # Home Assistant is starting and does not have all entities yet
@@ -126,18 +126,19 @@ class HomeAssistant:
 
     @property
     def house(self) -> House:
-        """The newest picture. Each change creates a new House; existing ones never change."""
+        """The newest state of the house. Each change creates a new House; existing ones never
+        change."""
         return self._picture.house
 
     @property
     def connected(self) -> bool:
-        """True while the picture is kept up to date."""
+        """True while `house` is being kept up to date."""
         return self._connection is not None
 
     @property
     def age_s(self) -> float | None:
-        """Seconds since the picture was last live: 0.0 while connected, None before the first
-        picture.
+        """Seconds since `house` was last up to date: 0.0 while connected, None if it was never
+        read.
 
         A silent connection counts as connected until its pings time out; see `look`.
         """
@@ -146,9 +147,11 @@ class HomeAssistant:
         return None if self._lost_s is None else self._monotonic() - self._lost_s
 
     async def look(self) -> float | None:
-        """Check the connection with a ping, taking at most LOOK_S (1 s), and return `age_s`.
+        """Ping Home Assistant, waiting at most LOOK_S (1 s), and return the age of `house` in
+        seconds.
 
-        If the connection is silent, it may have been silent since the last answered ping.
+        If the ping is not answered, the age is the longest time for which the connection can have
+        been dead unnoticed.
         """
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
@@ -157,26 +160,28 @@ class HomeAssistant:
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection, or None."""
+        """The reason why there is no connection; None while connected."""
         return self._problem
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """Send a websocket command to Home Assistant. Raises Refused or Unavailable."""
+        """Send a websocket command and return its result. Raises Refused or Unavailable."""
         return await self._connected().command(kind, **fields)
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
-        """Send a command that takes bytes and returns events. Raises Refused or Unavailable."""
+        """Send a command that takes bytes and returns events; see `Connection.stream`.
+
+        Raises Refused or Unavailable.
+        """
         async with self._connected().stream(kind, **fields) as stream:
             yield stream
 
     def follow(self, handler: EventHandler, kind: str, **fields: Any) -> Callable[[], None]:
-        """Subscribe with `kind` now and at every new connection; returns a function that
-        unsubscribes.
+        """Subscribe now and on every new connection, and return a function that unsubscribes.
 
-        `handler` gets each event in order and must be quick. If it raises, the error is logged and
-        only that event is affected. A refused subscription is logged and tried again at the next
-        connection.
+        `kind` and `fields` are the subscribing command. `handler` gets each event in order and must
+        be quick. If it raises, the error is logged and later events are still delivered. A refused
+        subscription is logged and retried on the next connection.
         """
         followed = Followed(handler, kind, fields)
         self._followed.add(followed)
@@ -193,11 +198,11 @@ class HomeAssistant:
         return end
 
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
-        """Apply the server's list of exposed entities; () means that there is no list.
+        """Apply the server's list of exposed entities; () means that the server sent no list.
 
-        The list applies to entities whose registry entry leaves their exposure open, until the next
-        list. Cheap if the list is unchanged. Without a list, all of these entities count as
-        exposed.
+        The list applies to entities whose registry entry does not set their exposure, until the
+        next list arrives. Without a list, all of these entities count as exposed. Applying an
+        unchanged list is cheap.
         """
         if self._picture.learn(shown):
             self._wake(None)
@@ -207,26 +212,27 @@ class HomeAssistant:
         known: Mapping[str, frozenset[str]],
         tell: Callable[[Mapping[str, frozenset[str]]], None] | None = None,
     ) -> None:
-        """Restore which switches were seen to open something; `tell` is called for new ones.
+        """Restore which switches were seen to open something, and call `tell` with new
+        observations.
 
-        The switches are in `House.seen_opening`. `tell` must be quick and must not raise.
+        The observations are also in `House.seen_opening`. `tell` must be quick and must not raise.
         """
         self._picture.recall(known)
         self._tell_opening = tell or self._tell_opening
 
     def expect(self, entity_ids: Collection[str]) -> None:
-        """Note that a call to these entities is about to be sent, so that no switch is blamed for
-        the change."""
+        """Announce a call to these entities, so that their changes are not attributed to a
+        switch."""
         self._picture.switches.expect(entity_ids)
         self._expected_until = asyncio.get_running_loop().time() + EXPECTED_S
 
     async def wait_for(
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
     ) -> bool:
-        """Wait until `predicate(house)` is true, checking it at each change of `entity_ids`.
+        """Wait until `predicate(house)` is true, checking it whenever one of `entity_ids` changes.
 
-        Returns True immediately if it is already true, and False after `timeout_s` or while
-        disconnected.
+        Returns True immediately if it is already true, and False after `timeout_s` or if there is
+        no connection.
         """
         if not self.connected:
             return False
@@ -249,7 +255,7 @@ class HomeAssistant:
         return self._connection
 
     async def _own(self) -> None:
-        """Stay connected forever; each failure is recorded and followed by a pause."""
+        """Connect again and again, forever, recording each error and pausing after it."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -268,7 +274,8 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """Run one connection from sign-in to its end. Raises IntegrationError, even in a group."""
+        """Run one connection from sign-in until it closes. Raises IntegrationError, even in a
+        group."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
             open_connection(self._url, self._token, tls) as connection,
@@ -298,7 +305,7 @@ class HomeAssistant:
             await self._keep(connection, again_s=UNTOLD_S if untold else None)
 
     async def _keep(self, connection: Connection, again_s: float | None) -> None:
-        """Read registry entries when they change; after `again_s` without events, read all."""
+        """Read registry entries when they change, or everything after `again_s` without events."""
         while True:
             try:
                 async with asyncio.timeout(again_s):
@@ -315,7 +322,7 @@ class HomeAssistant:
             self._was_read()
 
     async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
-        """Subscribe to a registry event; False if the user lacks permission."""
+        """Subscribe to a registry event. Returns False if the user lacks permission."""
         try:
             await connection.subscribe(
                 partial(self._on_registry, event), "subscribe_events", event_type=event
@@ -326,7 +333,6 @@ class HomeAssistant:
         return True
 
     async def _load(self, connection: Connection) -> None:
-        """Read registries and states again. Raises Refused or Unavailable."""
         self._stale.take()
         self._picture.begin_load()
         registries = await read_registries(connection)
@@ -337,13 +343,14 @@ class HomeAssistant:
         self._was_read()
 
     def _was_read(self) -> None:
-        """Note that the registries are up to date, except for changes reported while reading."""
+        """Note that the registries are up to date, except for changes reported while reading
+        them."""
         self._behind = self._starting or self._stale.came.is_set()
         self._to_search.set()
         self._wake(None)
 
     async def _await_running(self, connection: Connection) -> None:
-        """Wait until Home Assistant has started, then read everything once more.
+        """Wait until Home Assistant has started, then have everything read once more.
 
         It polls, because Home Assistant sends its start event only to administrators.
         """
@@ -355,7 +362,7 @@ class HomeAssistant:
         self._stale.note_everything()
 
     async def _search(self, connection: Connection) -> None:
-        """Find out what scripts, automations and scenes do whenever that may have changed."""
+        """Read the effects of scripts, automations and scenes whenever they may have changed."""
         picture = self._picture
         picture.forget_asked()
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
@@ -369,7 +376,7 @@ class HomeAssistant:
             await asyncio.sleep(REST_S)
 
     def _on_registry(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Handle a changed name, area or label, which can change the effects of scripts."""
+        """Handle a registry change, which can also change the effects of scripts."""
         if not self._behind:
             self._behind = True
             self._picture.doubt_effects()
@@ -386,7 +393,7 @@ class HomeAssistant:
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
-        """Check this entity's waiters, or all waiters for None."""
+        """Check the waiters for this entity, or all waiters if `entity_id` is None."""
         for waiter in self._waiters:
             if (entity_id is None or entity_id in waiter.entity_ids) and waiter.predicate(
                 self.house
@@ -395,6 +402,5 @@ class HomeAssistant:
 
 
 async def _is_running(connection: Connection) -> bool:
-    """Return True once Home Assistant has started. Raises Refused or Unavailable."""
     config = await connection.command("get_config")
     return not isinstance(config, dict) or config.get("state", RUNNING) == RUNNING

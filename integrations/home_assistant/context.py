@@ -1,9 +1,9 @@
-"""The list of exposed entities in the server's prompt, and matching it with entities.
+"""Parse the list of exposed entities in the MCP server's prompt and match it with the house.
 
-Home Assistant's prompt and its live context contain a YAML list (2025.4 to 2026.11: `names`,
-`domain`, `areas`, joined by ", "; in the live context also `state` and `attributes`). Scripts and
-calendars are never listed. Names come from people and devices and can contain anything, including
-line breaks, quotes and commas.
+Both Home Assistant's prompt and its live context contain a YAML list (2025.4 to 2026.11). Each row
+has `names`, `domain` and `areas`, joined by ", "; rows of the live context also have `state` and
+`attributes`. Scripts and calendars are never listed. Names come from people and devices and can
+contain anything, including line breaks, quotes and commas.
 """
 
 import logging
@@ -20,7 +20,7 @@ from integrations.home_assistant.house import Area, Entity
 
 log = logging.getLogger(__name__)
 
-MAX_TEXT = 4_000_000  # characters; 5,000 exposed entities take some 330,000
+MAX_TEXT = 4_000_000  # characters; 5,000 exposed entities take about 330,000
 MAX_ROW = 20_000  # characters of one row
 UNLISTED = frozenset({"script", "calendar"})  # domains that are not in the list
 
@@ -32,11 +32,11 @@ _PARTS = re.compile(r"\s*,\s*")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A row of the list. A name that contains a comma counts as several names."""
+    """A row of the list. A name that contains a comma becomes several names."""
 
     names: tuple[str, ...]
     domain: str
-    areas: tuple[str, ...] = ()  # name and aliases of its area
+    areas: tuple[str, ...] = ()  # name and aliases of the entity's area
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,10 @@ class Listing:
 
 
 def find_list(text: str) -> Listing:
-    """Split the text at its list, which begins at the first line "- names: ...".
+    """Split the text into the list, which begins at the first line "- names: ...", and the text
+    around it.
 
-    A row includes the indented lines that follow it, and empty lines followed by an indented line.
+    A row includes its indented lines, and empty lines between them.
     """
     lines = text.splitlines(keepends=True)
     begin = next((at for at, line in enumerate(lines) if line.startswith(_FIRST)), None)
@@ -85,9 +86,9 @@ def read_context(text: str) -> list[Shown]:
     return [row for row in rows if row is not None]
 
 
-@lru_cache(maxsize=8_192)  # the same rows come with every conversation
+@lru_cache(maxsize=8_192)  # every conversation repeats the same rows
 def read_row(row: str) -> Shown | None:
-    """Read a row of the list; None if it is not a valid row."""
+    """Parse a row of the list. Returns None for an invalid row."""
     plain = _plainly(row)
     content: Mapping[str, Any] = _by_yaml(row) if plain is None else plain
     names, domain, areas = (str(content.get(key) or "") for key in ("names", "domain", "areas"))
@@ -102,10 +103,12 @@ def exposed_by(
     areas: Mapping[str, Area],
     said: Mapping[str, bool],
 ) -> dict[str, bool]:
-    """Return by id whether each of `entities` is in the list, if that can be determined.
+    """Return by id whether each entity is in the list, leaving out entities for which that is
+    unclear.
 
-    `said` holds the exposure that is already certain, by id. Several entities can look the same: if
-    the list has fewer such rows than there are entities, their exposure is unknown.
+    `said` gives the exposure that is already known, by id. Several entities can have identical
+    rows; if the list has fewer of these rows than there are such entities, their exposure is
+    unclear.
     """
     if not shown:
         return {}
@@ -127,8 +130,8 @@ def exposed_by(
 
 
 def _plainly(row: str) -> dict[str, str] | None:
-    """Read a row whose values are plain one-line YAML; None for any other row. Faster than a YAML
-    parser."""
+    """Parse a row of plain one-line values, much faster than YAML. Returns None for any other
+    row."""
     content: dict[str, str] = {}
     for line in row.splitlines():
         found = _PLAIN_LINE.fullmatch(line.rstrip())
@@ -139,7 +142,7 @@ def _plainly(row: str) -> dict[str, str] | None:
 
 
 def _by_yaml(row: str) -> Mapping[str, Any]:
-    """Parse the row as untrusted YAML; empty if it is not a mapping."""
+    """Parse the row as untrusted YAML. Returns {} if it is not a mapping."""
     if len(row) > MAX_ROW:
         return {}
     try:
@@ -152,7 +155,7 @@ def _by_yaml(row: str) -> Mapping[str, Any]:
 
 
 def area_key(area: Area | None) -> frozenset[str]:
-    """Return the comma-separated parts of a row's `areas` for this area, in any order."""
+    """Return the names that a row's `areas` has for an entity in this area, in any order."""
     return frozenset(_all_parts((area.name, *area.aliases))) if area else frozenset()
 
 
@@ -169,5 +172,5 @@ def _all_parts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """Split at commas and remove line breaks and double spaces."""
+    """Split the text at commas, and collapse line breaks and repeated spaces."""
     return tuple(part for part in _PARTS.split(" ".join(text.split())) if part)

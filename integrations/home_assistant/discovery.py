@@ -1,7 +1,7 @@
-"""Discovery of Home Assistant on the local network by multicast DNS (its `zeroconf` integration).
+"""Discover Home Assistant on the local network by multicast DNS (its `zeroconf` integration).
 
-Anyone on the network can send these announcements, so a person must choose a result, and no token
-is sent before that.
+Any device on the network can send these announcements. A person must therefore choose one of the
+results, and no token is sent before that.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from integrations.address import host_of
 from integrations.cleaning import one_line
 
 SERVICE = "_home-assistant._tcp.local."
-LOOK_S = 3.0  # most answer within 1 s; the rest is for a busy Pi
-_ASK_MS = 1500  # for the address behind a name
-_MOST = 16  # homes that are listed
+LOOK_S = 3.0  # most answer within 1 s; a busy Raspberry Pi takes longer
+_ASK_MS = 1500  # time to resolve a service's address
+_MOST = 16  # longest list of homes
 _NAME = 60  # characters
-# Names of the local network; an address elsewhere is not trusted.
+# Domains of local networks. A URL with any other domain is not trusted.
 _OWN_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundHome:
-    """A Home Assistant that announced itself on the network."""
+    """A Home Assistant that announces itself on the network."""
 
-    name: str  # the name that it announces
+    name: str  # name in the announcement
     url: str
     version: str = ""
 
@@ -37,10 +37,10 @@ class FoundHome:
 async def find_homes(
     seconds: float = LOOK_S, interfaces: Sequence[str] | None = None
 ) -> list[FoundHome]:
-    """Search for `seconds` and return the homes by name; [] if none are found or there is no
-    network.
+    """Search for `seconds` and return the homes, sorted by name.
 
-    `interfaces` are the local addresses to use (default: all).
+    `interfaces` are the local addresses to search from (default: all). Returns [] if there is no
+    home or no network.
     """
     found: dict[str, FoundHome] = {}
     try:
@@ -88,9 +88,10 @@ async def _ask(network: AsyncZeroconf, name: str) -> FoundHome | None:
 
 
 def home_of(told: Mapping[str, str], addresses: Sequence[str], port: int) -> FoundHome | None:
-    """Read a service's text record, addresses and port; None if they give no reachable URL.
+    """Return the announced home, or None if the announcement contains no usable URL.
 
-    Uses the home's `internal_url` if that is on this network, otherwise the first address.
+    `told` is the service's text record. The home's `internal_url` is used if it is on this network,
+    otherwise the first address with `port`.
     """
     url = told.get("internal_url") or told.get("base_url") or ""
     if not _in_this_network(url):

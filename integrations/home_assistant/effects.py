@@ -1,9 +1,9 @@
 """Effects of scripts, automations and scenes: data classes, tables and pure parsers.
 
 `WAYS` maps each action to the direction in which it switches. `Places` finds the entities of a
-device, area, floor or label. `read_related` and `read_scene` read Home Assistant's results
-(`actions` reads configurations). `may_answer` compares a text with the sentences that trigger an
-automation.
+device, area, floor or label. `read_related` and `read_scene` parse Home Assistant's responses;
+`actions` parses configurations. `may_answer` compares a text with an automation's trigger
+sentences.
 """
 
 import re
@@ -22,14 +22,14 @@ class Effects:
     """The known effects of a script, automation or scene."""
 
     touched: Mapping[str, Way]  # by entity id
-    reasons: tuple[str, ...] = ()  # why there may be more; empty: this is everything
-    # Trigger sentences of an automation; None if its configuration was not read.
+    reasons: tuple[str, ...] = ()  # why there may be more; () if `touched` is complete
+    # An automation's trigger sentences; None if its configuration was not read.
     sentences: tuple[str, ...] | None = None
-    told: bool = True  # False: Home Assistant refuses to tell
+    told: bool = True  # False: Home Assistant refuses to report the effects
 
     @property
     def complete(self) -> bool:
-        """True if nothing else is affected."""
+        """True if every affected entity is known."""
         return not self.reasons
 
 
@@ -50,8 +50,9 @@ def _switching(*domains: str) -> dict[str, Way]:
 
 
 # Actions that only switch or set the entities that they name (2026.11, `services.yaml` of each
-# domain). Any other action may do anything: a shell or REST command, a message to a broker or a
-# phone, a sentence for Assist, an infrared code. Stopping a cover or valve does not open it.
+# domain). Any other action could do anything: run a shell or REST command, publish to a broker,
+# notify a phone, send a sentence to Assist or an infrared code. Stopping a cover or valve counts as
+# not opening it.
 WAYS: Mapping[str, Way] = {
     **_switching("automation", "camera", "climate", "fan", "homeassistant", "humidifier"),
     **_switching("input_boolean", "light", "media_player", "remote", "script", "siren", "switch"),
@@ -131,15 +132,17 @@ _RENAMED: Mapping[str, str] = {
 
 
 def way_on_device(domain: str, kind: str) -> Way | None:
-    """Return the direction of a device action with that domain and type; None if it is unknown."""
+    """Return the direction of a device action with this domain and type, or None if it is
+    unknown."""
     action = f"{domain}.{kind}"
     return WAYS.get(_RENAMED.get(action, action))
 
 
 class Places:
-    """Lookups in the registries.
+    """Look up entities by device, area, floor, label or name.
 
-    Registered entities without a state count too, because their integration may be about to load.
+    Registered entities without a state are included, because their integration may be about to
+    load.
     """
 
     def __init__(self, registries: Registries, entities: Mapping[str, Entity]) -> None:
@@ -157,15 +160,15 @@ class Places:
         return self._where.keys()
 
     def device(self, entity_id: str) -> str | None:
-        """Return the entity's device id, or None."""
+        """Return the entity's device id, or None if it has no device."""
         return self._where.get(entity_id, (None, None))[0]
 
     def area(self, entity_id: str) -> str | None:
-        """Return the entity's area id, or None."""
+        """Return the entity's area id, or None if it is in no area."""
         return self._where.get(entity_id, (None, None))[1]
 
     def inside(self, devices: Iterable[str], areas: Iterable[str]) -> set[str]:
-        """Return the entities that belong to these devices or areas."""
+        """Return the entities that belong to any of these devices or areas."""
         devices, areas = set(devices), set(areas)
         if not devices and not areas:
             return set()
@@ -176,12 +179,12 @@ class Places:
         }
 
     def on_floors(self, floors: Collection[str]) -> set[str]:
-        """Return the entities in the areas of these floors."""
+        """Return the entities in the areas on these floors."""
         areas = self._registries.areas.values()
         return self.inside((), [area.area_id for area in areas if area.floor_id in floors])
 
     def labelled(self, labels: set[str]) -> set[str]:
-        """Return the entities that have one of these labels themselves, or through their device or
+        """Return the entities that have one of these labels, directly or through their device or
         area."""
         if not labels:
             return set()
@@ -192,13 +195,16 @@ class Places:
         return self.inside(devices, areas) | {name for name in own if name in self._where}
 
     def by_registry_id(self, entry_id: str) -> str | None:
-        """Return the entity with this registry entry id, as used by device actions."""
+        """Return the id of the entity with this registry id, which device actions use; None if
+        unknown."""
         entries = self._registries.entities.items()
         return next((name for name, entry in entries if entry.get("id") == entry_id), None)
 
     def named(self, name: str) -> set[str]:
-        """Return the entities that a name can mean: an entity, or all those of a device, area,
-        floor or label."""
+        """Return the entities that a name can refer to.
+
+        The name is an entity or device id, or the id or name of an area, floor or label.
+        """
         areas = {
             area.area_id
             for area in self._registries.areas.values()
@@ -215,15 +221,16 @@ class Places:
         return found | ({name.strip().lower()} & self._where.keys())
 
 
-# `search/related`, which any user may ask, while configurations (`actions`) are for
-# administrators only. For a scene it is complete; for a script or automation it is never more than
-# a part. The answer mixes what is affected with its surroundings: an affected entity comes with its
+# Any user may call `search/related`, while configurations (`actions`) can be read only by
+# administrators. The result is complete for a scene, but always partial for a script or automation.
+# It mixes the affected entities with their surroundings: an affected entity is listed with its
 # device, its area and that area's floor, and the script with its own area and labels (2026.11,
-# `components/search`). So a place or device counts as a target only if nothing else explains it;
-# locks and other entities that let people in count whenever their device or label is listed. This
-# misses an area or floor that is a target beside an entity of the same place in one script, a
-# script that is called as an action (`action: script.other`), a sentence for Assist, an event, and
-# every target made by a template. Therefore what a script was seen to do counts too (`runs`).
+# `components/search`). So a device, area or floor counts as a target only if nothing else explains
+# why it is listed. Locks and other entities that let people in count whenever their device or label
+# is listed. The result misses an area or floor that is a target in a script that also targets an
+# entity there, a script that is called as an action (`action: script.other`), a sentence for
+# Assist, an event, and every target from a template. Therefore effects that were observed count too
+# (`runs`).
 
 
 SEARCHED = ("script", "automation", "scene")  # domains
@@ -232,9 +239,9 @@ SEARCHED = ("script", "automation", "scene")  # domains
 def read_related(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> Effects:
-    """Return an item's effects from the result of `search/related`."""
+    """Return the effects of a script, automation or scene from the result of `search/related`."""
     touched = touched_by(item_id, answer, registries, entities)
-    # A scene only sets states; a scene that a device provides names no entity.
+    # A scene only sets states. The scenes that a device provides list no entities.
     whole = item_id.startswith("scene.") and bool(touched)
     reasons = () if whole else ("its configuration is not known",)
     return Effects(dict.fromkeys(sorted(touched), "either"), reasons)
@@ -243,17 +250,17 @@ def read_related(
 def touched_by(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> frozenset[str]:
-    """Return the ids of the entities that the item affects, from the result of `search/related`.
+    """Return the ids of the entities that a script, automation or scene affects.
 
-    `answer` maps types ("entity", "device", "area", "floor", "label") to ids. Entities that are not
-    in the house are left out.
+    `answer` is the result of `search/related`: ids by type ("entity", "device", "area", "floor",
+    "label"). Entities that are not in the house are left out.
     """
     named = _ids(answer, "entity") - {item_id}
     touched = {entity_id for entity_id in named if entity_id in entities}
     if item_id.startswith("scene."):
         return frozenset(touched)
     places = Places(registries, entities)
-    # the item and the scripts that it runs
+    # the script or automation itself and the scripts that it runs
     own = [item_id, *(one for one in named if one.startswith("script."))]
     around = [*named, *own]
     devices = _ids(answer, "device") - {places.device(one) for one in around}
@@ -278,12 +285,12 @@ def _ids(answer: Mapping[str, Any], kind: str) -> set[str]:
     return {one for one in found if isinstance(one, str)} if isinstance(found, list) else set()
 
 
-# Scenes. Any user may read what a scene contains (its attribute `entity_id`). An
-# administrator may also read the states that it sets, if it was made in Home Assistant's UI: over
-# REST, by the scene's own `id` (2026.11, `components/config/scene.py`). The direction follows
+# Scenes. Any user may read which entities a scene contains (its attribute `entity_id`). An
+# administrator may also read the states that it sets, over REST by the scene's own `id`, if it was
+# made in Home Assistant's UI (2026.11, `components/config/scene.py`). The direction follows
 # `reproduce_state.py` of each domain.
 
-# States whose direction is certain; "on" is to lock, to arm or to open.
+# States whose direction is certain: "on" means locked, armed or open.
 _WAYS: Mapping[str, Mapping[str, Way]] = {
     "lock": {"locked": "on", "locking": "on", "unlocked": "off", "unlocking": "off", "open": "off"},
     "cover": {"open": "on", "opening": "on", "closed": "off", "closing": "off"},
@@ -302,8 +309,8 @@ _POSITIONS = ("current_position", "current_tilt_position", "tilt_position", "pos
 
 
 def is_worth_reading(entity: Entity) -> bool:
-    """Return True if a scene was made in Home Assistant's UI and contains an entity that lets
-    people in."""
+    """Return True for a scene from Home Assistant's UI that contains an entity that lets people
+    in."""
     held = entity.attributes.get("entity_id")
     opens = isinstance(held, list | tuple) and any(
         isinstance(one, str) and one.partition(".")[0] in LETS_IN for one in held
@@ -314,8 +321,8 @@ def is_worth_reading(entity: Entity) -> bool:
 def read_scene(config: Any, entity: Entity) -> Effects | None:
     """Return a scene's effects from its configuration.
 
-    Returns None if the configured entities differ from the scene's attribute, which means that Home
-    Assistant has loaded a different configuration.
+    Returns None if the configuration lists other entities than the scene's attribute does, which
+    means that Home Assistant has loaded a different configuration.
     """
     states = mapping(mapping(config).get("entities"))
     held = entity.attributes.get("entity_id")
@@ -325,13 +332,13 @@ def read_scene(config: Any, entity: Entity) -> Effects | None:
 
 
 def _way(entity_id: str, wanted: Any) -> Way:
-    """Return the direction of a requested state, given alone or together with attributes."""
+    """Return the direction of a requested state, which may come with attributes."""
     state = wanted.get("state") if isinstance(wanted, Mapping) else wanted
     if isinstance(state, bool):  # YAML reads a plain `on` as True
         state = "on" if state else "off"
     way = _WAYS.get(entity_id.partition(".")[0], {}).get(str(state), "either")
     given = mapping(wanted)
-    # A position takes precedence over the state beside it.
+    # A position takes precedence over the state.
     return "either" if way == "off" and any(given.get(key) for key in _POSITIONS) else way
 
 
@@ -340,13 +347,13 @@ def _id_of(entity: Entity) -> str:
     return known if isinstance(known, str) else ""
 
 
-# Sentence templates of automations, which are hassil's (2026.11): `[optional]`,
-# `(one|other)`, `{slot}`, `<rule>`. Case, punctuation and spaces do not count. A slot matches any
-# words, and so does everything unknown: too many templates match, never too few.
+# Automations have hassil's sentence templates (2026.11): `[optional]`, `(one|other)`, `{slot}`,
+# `<rule>`. Case, punctuation and spaces are ignored. A slot matches any text, and so does all
+# unknown syntax, so a template can match too often but never too rarely.
 
 
-MAX_TEMPLATE = 2_000  # characters; a longer one may match anything
-MAX_SLOTS = 8  # more of them could make matching slow
+MAX_TEMPLATE = 2_000  # characters; a longer template matches anything
+MAX_SLOTS = 8  # more slots could make matching slow
 _ANYTHING = re.compile(".*")
 _SLOT = re.compile("[{<]")
 _PART = re.compile(r"\{[^{}]*\}|<[^<>]*>|[\[\]()|]|[^\[\](){}<>|]+|.")
@@ -354,7 +361,7 @@ _SIGNS = re.compile(r"[^\w\s]|_")
 
 
 def may_answer(template: str, text: str) -> bool:
-    """Return True if the text might trigger an automation whose sentence is `template`."""
+    """Return True if the text could trigger an automation with the sentence `template`."""
     return _pattern(template).fullmatch(_plain(text)) is not None
 
 
@@ -382,5 +389,5 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _plain(text: str) -> str:
-    """Reduce the text to letters and digits, because nothing else can be heard."""
+    """Reduce the text to letters and digits, because a transcript may lack the other characters."""
     return re.sub(r"\s+", "", _SIGNS.sub("", text.casefold()))

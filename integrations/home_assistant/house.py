@@ -1,11 +1,11 @@
-"""The house at one point in time: floors, areas and entities, as plain values."""
+"""The state of the house at one point in time: floors, areas and entities, as plain values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# Direction of switching: "on" is to start, open, lock or arm, as `turn_on` of the domain would;
-# "either" if unknown.
+# Direction in which an entity is switched. "on" means to start, open, lock or arm, as `turn_on`
+# would in its domain; "either" means that the direction is unknown.
 Way = Literal["on", "off", "either"]
 
 
@@ -18,13 +18,11 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A room or another area."""
-
     area_id: str
     name: str
     aliases: tuple[str, ...] = ()
     floor_id: str | None = None
-    # Entity ids of the sensors chosen for the area in Home Assistant (since 2025.3).
+    # Entity ids of the sensors that are assigned to the area in Home Assistant (since 2025.3).
     temperature_entity_id: str | None = None
     humidity_entity_id: str | None = None
 
@@ -40,20 +38,20 @@ class Entity:
     area_id: str | None = None  # its own, else its device's
     device_class: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    exposed: bool = True  # visible to the assistant
+    exposed: bool = True  # True: the assistant may see it
     device_id: str | None = None
-    features: int = 0  # `supported_features`, a bit field of its domain
-    precision: int | None = None  # decimals with which a sensor is shown; None: unchanged
-    labels: tuple[str, ...] = ()  # ids and names of its own, its device's and its area's labels
-    device_name: str = ""  # name of its device
-    last_changed: str = ""  # last change of its state, as in Home Assistant (ISO 8601)
-    # Integration that provides it ("template", "mqtt"), from the entity registry. "": it is not
-    # registered, like YAML without a `unique_id`. None: unknown.
+    features: int = 0  # `supported_features`, a bit field that depends on the domain
+    precision: int | None = None  # number of decimals to show; None: as in `state`
+    labels: tuple[str, ...] = ()  # ids and names of labels of the entity, its device and its area
+    device_name: str = ""
+    last_changed: str = ""  # when the state last changed, in ISO 8601
+    # Integration that provides the entity ("template", "mqtt"), from the entity registry. "" if it
+    # is not registered, such as YAML without a `unique_id`; None if unknown.
     platform: str | None = None
 
     @property
     def domain(self) -> str:
-        """The part of the id before the dot: "light", "lock"."""
+        """The part of the entity id before the dot, such as "light" or "lock"."""
         return self.entity_id.partition(".")[0]
 
     @property
@@ -63,33 +61,36 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The house at one point in time. Mappings are by id, in Home Assistant's order."""
+    """The state of the house at one point in time.
+
+    Mappings are keyed by id, in Home Assistant's order.
+    """
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
     entities: Mapping[str, Entity] = field(default_factory=dict)
-    # Everything that a script, automation or scene affects; those without an entry are not fully
+    # Everything that a script, automation or scene affects. Those without an entry are not fully
     # known.
     touches: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # The known part, for those that are not fully known.
+    # The entities that are known to be affected, for those that are not fully known.
     partly: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # Direction in which scripts, automations and scenes switch what they affect, if that was read.
+    # The direction in which each script, automation or scene switches its entities, if known.
     ways: Mapping[str, Mapping[str, Way]] = field(default_factory=dict)
     # Scripts, automations and scenes whose effects have not been read yet.
     unread: frozenset[str] = frozenset()
-    untold: frozenset[str] = frozenset()  # those for which Home Assistant refuses it
-    # Trigger sentences of each automation by its id; () for one that has none. An automation
-    # without an entry was not read and may wait for any sentence.
+    untold: frozenset[str] = frozenset()  # those whose effects Home Assistant refuses to report
+    # Trigger sentences by automation id; () if the automation has none. An automation without an
+    # entry was not read and could be triggered by any sentence.
     sentences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # What a switch, lamp or button was seen to open, unlock or disarm (`runs.Switches`).
+    # What each switch, light or button was seen to open, unlock or disarm (`runs.Switches`).
     seen_opening: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    # By device id, made at the first use.
+    # Entities by device id, built on first use.
     _by_device: dict[str, list[Entity]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def beside(self, entity: Entity) -> list[Entity]:
-        """Return the other entities of the entity's device."""
+        """Return the other entities of this entity's device."""
         if entity.device_id is None:
             return []
         if not self._by_device:
@@ -104,32 +105,33 @@ class House:
         return [entity for entity in self.entities.values() if entity.exposed]
 
 
-# Home Assistant's answers are read leniently: a value of the wrong type counts as missing, so that
-# one odd row of a custom integration does not cost the rest of the house.
+# Home Assistant's responses are read leniently: a value of the wrong type counts as missing, so
+# that one invalid row from a custom integration does not break everything else.
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is a JSON object, or else an empty object."""
+    """Return the value if it is a JSON object, and otherwise an empty object."""
     return value if isinstance(value, Mapping) else {}
 
 
 def rows(value: Any) -> list[Mapping[str, Any]]:
-    """Return a list's JSON objects, skipping other values."""
+    """Return the JSON objects in a list, skipping other values."""
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
-    """Return the value if it is a string, or else ""."""
+    """Return the value if it is a string, and otherwise ""."""
     return value if isinstance(value, str) else ""
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """Return the non-empty strings of a list."""
+    """Return the non-empty strings in a list, skipping other values."""
     return tuple(one for one in value if text(one)) if isinstance(value, list) else ()
 
 
 def keyed(values: Iterable[Any], key: str) -> dict[str, Mapping[str, Any]]:
-    """Index rows by the id under `key`. Raises TypeError if `values` is not iterable."""
+    """Index rows by their id, which is under `key`. Raises TypeError if `values` is not
+    iterable."""
     return {
         row[key]: row
         for row in values

@@ -1,22 +1,23 @@
-"""Hearth as a device of Home Assistant, registered with its `mobile_app` integration.
+"""Register Hearth as a device in Home Assistant through its `mobile_app` integration.
 
-Any program with an address and a token may register. It is then in the device registry, can be
-assigned to an area, may have timers, and receives messages over the websocket (`Push`). The
-protocol is documented in Home Assistant's developer documentation, "Native App Integration";
-refusals and replacements are as seen with 2026.11.0:
+Any program that knows the address and has a token may register a device. The device is then in the
+device registry, can be assigned to an area, may have timers, and receives messages over the
+websocket (`Push`). Home Assistant's developer documentation describes the protocol under "Native
+App Integration". The following was observed with 2026.11.0:
 
-- Registering again with the same app and device id replaces the entry: the device gets a new
-  registry id and loses its area. So a fixed device id can never lead to two devices.
-- The webhook id is a secret that gives access to the whole registration. It is used only over the
-  websocket (`webhook/handle`), so it is never part of an address.
-- An unknown webhook is answered with 200 and no body, a removed one with 410.
-- Sensors are registered once and then get states and attributes; each may have a name, an icon, a
-  class, a unit and a category. Registering a sensor again updates its state. A state sent while
-  Home Assistant is unreachable is lost: after a restart it shows the last one that it had. None
-  does not clear a state: an entity that is being restored takes its old state back. A webhook
-  cannot remove a sensor. A state has at most 255 characters.
+- Registering again with the same app id and device id replaces the entry: the device gets a new
+  registry id and loses its area. With a fixed device id there are never two devices.
+- The webhook id is a secret that gives full access to the registration. Hearth uses it only over
+  the websocket (`webhook/handle`), so it never appears in a URL.
+- Home Assistant answers an unknown webhook with status 200 and no body, and a deleted one with 410.
+- A sensor is registered once and then receives states and attributes. It can have a name, icon,
+  class, unit and category. Registering it again updates its state. A state that is sent while Home
+  Assistant is unreachable is lost, and after a restart Home Assistant shows the last state that it
+  received. None does not clear a state: when an entity is restored, it takes its old state back. A
+  webhook cannot remove a sensor. A state has at most 255 characters.
 - Firing an event (`fire_event`) needs no administrator, unlike over REST and the websocket.
-- A device tracker is always created, and joins the person whose user registered.
+- Registering always creates a device tracker, which is assigned to the person of the registering
+  user.
 - Only an administrator may remove the entry or assign the device to an area.
 """
 
@@ -37,7 +38,7 @@ DOMAIN = "mobile_app"
 APP_ID = "hearth"
 MANUFACTURER = "Hearth"  # the manufacturer of every Hearth device
 UNAVAILABLE = "unavailable"  # a sensor's state
-LONGEST_STATE = 255  # characters of a sensor's state, Home Assistant's limit
+LONGEST_STATE = 255  # characters; Home Assistant's limit for a sensor
 NOT_OFFERED = (
     "This Home Assistant does not accept devices like this one: add `mobile_app:` (or "
     "`default_config:`) to its configuration.yaml and restart it."
@@ -48,7 +49,7 @@ _NOBODY = "Home Assistant no longer knows this device."
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Home Assistant's address, for the few requests that are not websocket commands."""
+    """Home Assistant's address and token, for the few requests that are not websocket commands."""
 
     url: str
     token: str
@@ -64,7 +65,7 @@ class Appearance:
     """The device's name and model, as shown in Home Assistant."""
 
     name: str
-    version: str  # of Hearth
+    version: str  # Hearth's version
     model: str = "Hearth"
     manufacturer: str = MANUFACTURER
     os_name: str = "Linux"
@@ -73,28 +74,26 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A valid registration."""
+    """A registration that Home Assistant still accepts."""
 
-    device_id: str  # in the device registry; may change with a new registration
+    device_id: str  # in the device registry; a new registration can change it
     instance_id: str  # id of this Home Assistant; "" if it does not send one
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A row of the device registry."""
-
     device_id: str
-    name: str  # the user's name, else ours
+    name: str  # the name that the user gave it, or else ours
     area_id: str | None
     disabled: bool
-    entry_ids: tuple[str, ...]  # of its configuration entries
+    entry_ids: tuple[str, ...]  # ids of its configuration entries
 
 
 async def register(address: Address, identifier: str, appearance: Appearance) -> str:
-    """Register and return the webhook id, a secret. `identifier` is our fixed device id.
+    """Register this device and return its webhook id, which is a secret.
 
-    An entry with the same `identifier` is replaced. Raises Misconfigured if Home Assistant does not
-    have `mobile_app`, and SignInAgain, Unavailable or Refused.
+    `identifier` is this device's fixed id; an existing registration with it is replaced. Raises
+    Misconfigured if Home Assistant lacks `mobile_app`, and SignInAgain, Unavailable or Refused.
     """
     body = {
         "app_id": APP_ID,
@@ -116,9 +115,9 @@ async def register(address: Address, identifier: str, appearance: Appearance) ->
 
 
 async def look(home: Commands, webhook_id: str) -> Registered | None:
-    """Return this webhook's registration; None if it does not exist or was deleted.
+    """Return the registration with this webhook id, or None if it does not exist or was deleted.
 
-    Call `ready` first: registrations cannot be found while Home Assistant starts. Raises
+    Call `ready` first, because Home Assistant cannot find registrations while it starts. Raises
     IntegrationError.
     """
     told = await _webhook(home, webhook_id, "get_config")
@@ -132,24 +131,24 @@ async def look(home: Commands, webhook_id: str) -> Registered | None:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """One of the device's entities and its state."""
+    """One of this device's sensors, with its state."""
 
     kind: Literal["binary_sensor", "sensor"]
-    unique_id: str  # within the device; it never changes
-    name: str  # Home Assistant adds the device's name in front
+    unique_id: str  # unique within the device; never changes
+    name: str  # Home Assistant puts the device's name in front of it
     state: bool | float | str | None  # None: unknown; UNAVAILABLE: no current value
     icon: str = "mdi:microphone"
     category: Literal["diagnostic"] | None = None
-    device_class: str | None = None  # as in Home Assistant, such as "timestamp"
+    device_class: str | None = None  # Home Assistant's value, such as "timestamp"
     unit: str | None = None
-    state_class: Literal["measurement", "total"] | None = None  # not for a binary sensor
+    state_class: Literal["measurement", "total"] | None = None  # only for a sensor
     attributes: Mapping[str, Any] = field(default_factory=dict)  # for example `options` of an enum
 
 
 async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> None:
-    """Register the sensor, or update the name and state of an existing one.
+    """Register a sensor, or update the name and state of one that is already registered.
 
-    Raises IntegrationError; Stale if the webhook does not exist.
+    Raises IntegrationError, in particular Stale if the webhook does not exist.
     """
     told: dict[str, Any] = {
         **_state_of(sensor),
@@ -157,7 +156,7 @@ async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> No
         "entity_category": sensor.category,
         "device_class": sensor.device_class,
     }
-    if sensor.kind == "sensor":  # a binary sensor with these fields is refused
+    if sensor.kind == "sensor":  # Home Assistant refuses these fields for a binary sensor
         told |= {"unit_of_measurement": sensor.unit, "state_class": sensor.state_class}
     if await _webhook(home, webhook_id, "register_sensor", told) is None:
         raise Stale(_NOBODY)
@@ -166,10 +165,10 @@ async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> No
 async def update_sensors(
     home: Commands, webhook_id: str, sensors: Sequence[Sensor]
 ) -> tuple[str, ...]:
-    """Update sensor states and return the unique ids of sensors that must be registered first.
+    """Update sensor states and return the unique ids of the sensors that must be registered first.
 
-    Updates of a disabled sensor are ignored. Raises IntegrationError; Stale if the webhook does not
-    exist.
+    Home Assistant ignores updates of a disabled sensor. Raises IntegrationError, in particular
+    Stale if the webhook does not exist.
     """
     data = [_state_of(sensor) for sensor in sensors]
     told = await _webhook(home, webhook_id, "update_sensor_states", data)
@@ -190,9 +189,9 @@ def _state_of(sensor: Sensor) -> dict[str, Any]:
 
 
 async def fire_event(home: Commands, webhook_id: str, kind: str, data: Mapping[str, Any]) -> None:
-    """Fire an event of any type in Home Assistant.
+    """Fire an event of type `kind` in Home Assistant.
 
-    Raises IntegrationError; Stale if the webhook does not exist.
+    Raises IntegrationError, in particular Stale if the webhook does not exist.
     """
     told = {"event_type": kind, "event_data": dict(data)}
     if await _webhook(home, webhook_id, "fire_event", told) is None:
@@ -205,9 +204,9 @@ async def update(home: Commands, webhook_id: str, appearance: Appearance) -> Non
 
 
 async def ready(home: Commands) -> None:
-    """Check that Home Assistant has started and supports registered devices.
+    """Check that Home Assistant has started and accepts device registrations.
 
-    Raises Unavailable while it starts, and Misconfigured if it does not have `mobile_app`.
+    Raises Unavailable while it starts, and Misconfigured if it lacks `mobile_app`.
     """
     config = await home.command("get_config")
     try:
@@ -221,7 +220,7 @@ async def ready(home: Commands) -> None:
 
 
 async def find_device(home: Commands, identifier: str) -> Device | None:
-    """Return the registered device with our identifier, or None. Raises IntegrationError."""
+    """Return the device that was registered with `identifier`, or None. Raises IntegrationError."""
     try:
         for row in await home.command("config/device_registry/list"):
             if [DOMAIN, identifier] in [list(pair) for pair in row["identifiers"]]:
@@ -238,21 +237,20 @@ async def find_device(home: Commands, identifier: str) -> Device | None:
 
 
 def _own_entries(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return Hearth's own entries of a device, which helpers and other integrations can share."""
+    """Return only Hearth's entries, because helpers and other integrations can share the device."""
     own = row.get("primary_config_entry")
     return (own,) if isinstance(own, str) else tuple(row.get("config_entries") or ())
 
 
 async def set_area(home: Commands, device_id: str, area_id: str) -> None:
-    """Assign the device to an area. Raises Refused unless the user is an administrator."""
+    """Assign the device to an area. Raises Refused unless Hearth's user is an administrator."""
     await home.command("config/device_registry/update", device_id=device_id, area_id=area_id)
 
 
 async def hide_tracker(home: Commands, identifier: str) -> None:
-    """Disable the device tracker that every registration creates, because a fixed device never
-    moves.
+    """Disable the device tracker that every registration creates: Hearth's device never moves.
 
-    Raises Refused unless the user is an administrator.
+    Raises Refused unless Hearth's user is an administrator.
     """
     for row in rows(await home.command("config/entity_registry/list")):
         mine = row.get("platform") == DOMAIN and row.get("unique_id") == identifier
@@ -264,8 +262,10 @@ async def hide_tracker(home: Commands, identifier: str) -> None:
 
 
 async def remove_entry(address: Address, entry_id: str) -> None:
-    """Delete a configuration entry and its device. Raises Refused unless the user is an
-    administrator."""
+    """Delete a configuration entry together with its device.
+
+    Raises Refused unless Hearth's user is an administrator, and Unavailable.
+    """
     answer = await _request(address, "DELETE", f"/api/config/config_entries/entry/{entry_id}")
     if answer.status_code not in (200, 404):
         raise Refused(f"Home Assistant did not delete the entry (HTTP {answer.status_code}).")
@@ -288,7 +288,7 @@ async def _webhook(
     kind: str,
     data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
 ) -> Mapping[str, Any] | None:
-    """Call a webhook and return its response; None if the webhook does not exist."""
+    """Call a webhook and return its response, or None if the webhook does not exist."""
     answer = await home.command(
         "webhook/handle",
         webhook_id=webhook_id,
@@ -311,23 +311,22 @@ async def _webhook(
 async def _request(
     address: Address, method: str, path: str, body: Mapping[str, Any] | None = None
 ) -> httpx.Response:
-    """Send an authenticated request. Raises Misconfigured, SignInAgain, Unavailable and Refused."""
     reach = (address.url, address.token, address.verify_tls, address.ca_file)
     async with rest_client(*reach) as client:
         answer = await client.request(method, path, json=body)
         if answer.status_code in (401, 403) and method == "DELETE":
             raise Refused("Only a Home Assistant administrator can remove the device.")
         if answer.status_code in (401, 403) or answer.status_code >= 500:
-            # raises the reason for which the token is refused
+            # raises the reason why the token was rejected
             await read_instance(client, address.url)
             raise Unavailable("Home Assistant did not answer properly; try again.")
     return answer
 
 
-# Messages to our device over the websocket. `mobile_app/push_notification_channel`
-# subscribes; each event is the data that an automation gave to the notify action or entity, with
-# `hass_confirm_id`. Home Assistant keeps one channel per registration: a newer one, or a message
-# that is not confirmed within 10 s, silently ends it.
+# Messages to our device over the websocket. The command `mobile_app/push_notification_channel`
+# subscribes to them. Each event is the data that an automation passed to the notify action or
+# entity, with `hass_confirm_id` added. Home Assistant keeps one channel per registration and
+# silently closes it when a newer one is opened, or when a message is not confirmed within 10 s.
 
 
 CHANNEL = "mobile_app/push_notification_channel"
@@ -335,17 +334,17 @@ CHANNEL = "mobile_app/push_notification_channel"
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """A message to Hearth's device. Treat all of it as untrusted: anyone in the house may have
+    """A message to Hearth's device. All of it is untrusted, because anyone in the house could have
     written it."""
 
     confirm_id: str  # "" if no confirmation is requested
     message: str  # "" if there is none
     title: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)  # free form, from the automation
+    data: Mapping[str, Any] = field(default_factory=dict)  # free-form data from the automation
 
 
 def read_push(event: Mapping[str, Any]) -> Push:
-    """Read a push event, dropping values of the wrong type."""
+    """Parse a push event, dropping values of the wrong type."""
     return Push(
         text(event.get("hass_confirm_id")),
         text(event.get("message")),

@@ -1,8 +1,8 @@
 """Phones with Home Assistant's companion app: notifications and yes-or-no questions.
 
-Each `mobile_app` registration that accepts pushes has an action `notify.mobile_app_NAME`. Home
-Assistant derives NAME from the device's name (`notify/legacy.py`: slugify; the same in 2025.4 to
-2026.11). A phone's owner is known if a person is assigned the phone's device tracker.
+Every `mobile_app` registration that accepts pushes has an action `notify.mobile_app_NAME`. Home
+Assistant derives NAME from the device name (slugify in `notify/legacy.py`, the same from 2025.4 to
+2026.11). A phone's owner is known if the phone's device tracker is assigned to a person.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ ANSWERED = "mobile_app_notification_action"  # the event of a pressed button
 CLEAR = "clear_notification"  # as a message: removes the notification with that tag
 _NOTIFY, _PREFIX = "notify", f"{DOMAIN}_"
 _CLEAR_S = 2.0
-_LIKE = 0.7  # difflib's ratio for names whose letters Home Assistant transliterates differently
+_LIKE = 0.7  # difflib ratio for names whose letters Home Assistant transliterates differently
 _QUOTES = dict.fromkeys(map(ord, "’‘`´ʼ′"))
 
-# Shown at once and above others (companion.home-assistant.io, "Critical notifications"). Each kind
-# of phone ignores the keys that it does not know.
+# Show the notification immediately and above others (companion.home-assistant.io, "Critical
+# notifications"). Each phone platform ignores the keys that it does not know.
 _URGENT: Mapping[str, Any] = {
     "ttl": 0,
     "priority": "high",
@@ -46,7 +46,8 @@ _log = logging.getLogger(__name__)
 
 
 class AnswersHidden(Misconfigured):
-    """Home Assistant hides button presses from ordinary users (`auth/permissions/events.py`)."""
+    """Home Assistant reports button presses to administrators only
+    (`auth/permissions/events.py`)."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -60,9 +61,9 @@ class AnswersHidden(Misconfigured):
 class Phone:
     """A phone or tablet that accepts notifications."""
 
-    service: str  # in the domain `notify`
-    name: str  # as people call it
-    people: tuple[str, ...] = ()  # names of its owners, as far as they are known
+    service: str  # the action's name in the domain `notify`
+    name: str  # as shown to people
+    people: tuple[str, ...] = ()  # names of its owners, if known
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,19 +72,20 @@ class Phone:
 
 @dataclass(frozen=True, slots=True)
 class _Device:
-    """A `mobile_app` device in the device registry."""
-
     device_id: str
-    own_name: str  # the name from which its action's name is made
-    name: str  # the user's name, else its own
-    is_hearth: bool  # a device like this one, on which notifications are not read
+    own_name: str  # the name from which the action's name is derived
+    name: str  # the name that the user gave it, or else its own
+    is_hearth: bool  # a Hearth device, which cannot show notifications
 
 
 class Phones:
-    """Looks the phones up at each call, because new ones can be added while Hearth runs."""
+    """Send notifications and questions to phones.
+
+    The phones are looked up on every call, because new ones can be added while Hearth runs.
+    """
 
     def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:
-        """`device_id` returns this device's id in the device registry; "" if it has none yet."""
+        """`device_id` returns this device's id in the device registry, or "" if it has none yet."""
         self._home = home
         self._services = Services(home)
         self._device_id = device_id
@@ -112,7 +114,7 @@ class Phones:
         return phones
 
     async def send(self, phone: Phone, message: str, title: str = "") -> None:
-        """Send a notification. The caller must clean the text. Raises IntegrationError."""
+        """Send a notification. The caller must sanitise the text. Raises IntegrationError."""
         await self._notify(phone, message, title, {})
 
     async def ask(
@@ -123,11 +125,12 @@ class Phones:
         timeout_s: float,
         buttons: tuple[str, str] = ("Yes", "No"),
     ) -> Literal["yes", "no"] | None:
-        """Ask a question with two buttons and return the choice.
+        """Ask a question with a yes button and a no button, and return the answer.
 
-        Returns None if no button was pressed in time or the answer cannot arrive. Only the first
-        answer to this question counts. The notification is removed afterwards. Raises
-        AnswersHidden, or another IntegrationError if the question could not be sent.
+        `buttons` are their labels. Returns None if no button is pressed within `timeout_s`, or if
+        the connection is lost. Only the first answer to this question counts, and the notification
+        is removed afterwards. Raises AnswersHidden, or another IntegrationError if the question
+        could not be sent.
         """
         nonce = secrets.token_hex(16).upper()
         yes, no = (f"HEARTH_{nonce}_{answer}" for answer in ("YES", "NO"))
@@ -136,7 +139,7 @@ class Phones:
             "tag": f"hearth_{nonce}",
             "timeout": round(timeout_s),
             "actions": [
-                # Phones that can verify their user do so (iOS).
+                # Phones that support it ask the user to authenticate first (iOS).
                 {"action": yes, "title": buttons[0], "authenticationRequired": True},
                 {"action": no, "title": buttons[1]},
             ],
@@ -155,7 +158,7 @@ class Phones:
                 return None
 
     async def _answers(self, stack: AsyncExitStack) -> Events:
-        """Return future button presses on any phone, as events."""
+        """Subscribe to button presses on all phones."""
         try:
             stream = self._home.stream("subscribe_events", event_type=ANSWERED)
             return await stack.enter_async_context(stream)
@@ -173,8 +176,8 @@ class Phones:
         await self._services.call(_NOTIFY, phone.service, fields)
 
     async def _clear(self, phone: Phone, tag: str) -> None:
-        """Remove a notification. Never raises: a leftover notification is harmless, as its buttons
-        do nothing."""
+        """Remove a notification. Never raises, because the buttons of a leftover notification do
+        nothing."""
         try:
             async with asyncio.timeout(_CLEAR_S):
                 await self._notify(phone, CLEAR, "", {"tag": tag})
@@ -184,7 +187,7 @@ class Phones:
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
-    """Return the first answer to Hearth's question. Any answer other than `yes` means "no"."""
+    """Return the first answer that carries `nonce`. Any answer other than `yes` means "no"."""
     while True:
         event = await anext(events)
         action = text(mapping(event.get("data")).get("action"))
@@ -193,14 +196,17 @@ async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
 
 
 def slug(name: str) -> str:
-    """Return a device name's slug, as in its action's name, if Unicode can decompose it."""
+    """Return the slug that the device's notify action has in its name.
+
+    It differs from Home Assistant's for letters that Unicode does not decompose, such as "ß".
+    """
     curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
     plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")
 
 
 def _devices(answer: Any) -> list[_Device]:
-    """Return the self-registered devices in the result of `config/device_registry/list`."""
+    """Return the `mobile_app` devices in the result of `config/device_registry/list`."""
     found = []
     for row in rows(answer):
         identifiers = row.get("identifiers")
@@ -220,7 +226,7 @@ def _devices(answer: Any) -> list[_Device]:
 
 
 def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _Device]:
-    """Match notify actions with devices by name."""
+    """Return the device of each notify action, matched by name."""
     left = {name.removeprefix(_PREFIX): name for name in services}
     found, others = {}, []
     for device in devices:

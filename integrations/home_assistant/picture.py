@@ -1,8 +1,8 @@
-"""The picture of the house: registries, states, and knowledge from other sources.
+"""Build the House from registries, states and observations.
 
 `Search` finds out what scripts, automations and scenes do. An administrator can read their
-configuration (`actions`). If that is refused or leaves doubts, `search/related` gives a partial
-answer.
+configuration (`actions`). If Home Assistant refuses that, or the configuration leaves doubts,
+`search/related` gives a partial answer.
 """
 
 import asyncio
@@ -42,32 +42,32 @@ _GONE = ("unavailable", None)
 
 
 class Picture:
-    """Maintains the newest House. A House that was handed out never changes."""
+    """Maintain the newest House. A House that was returned never changes."""
 
     def __init__(self) -> None:
         self._registries = Registries()
         self._entities: dict[str, Entity] = {}
-        self._effects: dict[str, Effects] = {}  # of scripts, automations and scenes
-        self._seen: dict[str, frozenset[str]] = {}  # what scripts were seen to do
-        self._told: House | None = None  # a House with only those two; None: build it again
+        self._effects: dict[str, Effects] = {}  # by script, automation or scene
+        self._seen: dict[str, frozenset[str]] = {}  # observed effects of scripts
+        self._told: House | None = None  # a House with only these two; None: out of date
         self._runs = Runs()
         self._switches = Switches()
-        self._house: House | None = House()  # None: build it when it is next needed
-        # Changes during loading, the newest by id; a state is None if the entity has gone.
+        self._house: House | None = House()  # None: rebuild on next access
+        # State changes while loading, the newest by entity id; None if the entity was removed.
         self._overtaking: dict[str, Mapping[str, Any] | None] | None = None
         self._shown: tuple[Shown, ...] = ()
         self._unlearnt = False  # the house changed since the list was applied
-        self._pending = False  # the list came before the first states
-        # items whose effects may have changed since they were read
+        self._pending = False  # the list arrived before the first states
+        # ids whose effects may have changed since they were read
         self.unsearched: set[str] = set()
-        self._asked: set[str] = set()  # items whose effects are being requested
+        self._asked: set[str] = set()  # ids whose effects are being requested
 
     @property
     def house(self) -> House:
-        """The newest House, made at the first access after a change rather than at every change.
+        """The newest House, built on the first access after a change rather than on every change.
 
         Copying 5,000 entities takes about 0.03 ms, a hundredth of the time needed to read that many
-        states (`tests/unit/integrations/home_assistant/test_picture.py` bounds it).
+        states (`tests/unit/integrations/home_assistant/test_picture.py` limits it).
         """
         if self._house is None:
             if self._told is None:
@@ -87,14 +87,15 @@ class Picture:
         return self._registries
 
     def begin_load(self) -> None:
-        """Note that states are being requested; later changes may be newer than the result."""
+        """Note that states are being requested, and keep later changes, which may be newer than the
+        result."""
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
-        """Replace the whole picture. Raises TypeError if `states` is not iterable."""
+        """Replace everything with what was loaded. Raises TypeError if `states` is not iterable."""
         found = keyed(states, "entity_id")
         found = {name: state for name, state in found.items() if not is_snapshot(name)}
-        # Events may have arrived between the answer and this line; the newer state wins.
+        # Events may have arrived while the states were being read; the newer state wins.
         for entity_id, state in (self._overtaking or {}).items():
             known = found.get(entity_id)
             if state is None:
@@ -106,11 +107,11 @@ class Picture:
         self._entities = {name: read_entity(one, self._registries) for name, one in found.items()}
         if self._pending:
             self._learn()
-        self._effects = {}  # any of them may have been edited
+        self._effects = {}  # any of them could have been edited
         self.doubt_effects()
 
     def refresh(self, registries: Registries, entity_ids: Iterable[str] | None) -> None:
-        """Apply newer registries to these entities; None means all."""
+        """Apply newer registries to these entities, or to all entities if `entity_ids` is None."""
         self._registries = replace(registries, learned=self._registries.learned)
         self._unlearnt = True
         for entity_id in list(self._entities) if entity_ids is None else entity_ids:
@@ -120,7 +121,8 @@ class Picture:
         self.doubt_effects()
 
     def change(self, event: Mapping[str, Any]) -> str:
-        """Apply a `state_changed` event and return its entity id, or "" for an irrelevant event."""
+        """Apply a `state_changed` event and return its entity id, or "" if the event is
+        irrelevant."""
         data = mapping(event.get("data"))
         entity_id, state = text(data.get("entity_id")), data.get("new_state")
         odd = state is not None and mapping(state).get("entity_id") != entity_id
@@ -128,7 +130,7 @@ class Picture:
             return ""
         known = self._entities.get(entity_id)
         if known is None or state is None:
-            self._unlearnt = True  # the same list may say more when it comes again
+            self._unlearnt = True  # applying the same list again may have a different result
         if self._overtaking is not None:
             self._overtaking[entity_id] = state
         if state is None:
@@ -137,12 +139,13 @@ class Picture:
             self._entities[entity_id] = (
                 with_state(known, state) if known else read_entity(state, self._registries)
             )
-        # A script that is edited is removed, or unavailable for a moment, and comes back.
+        # When a script is edited, it is removed or becomes unavailable for a moment and then
+        # returns.
         if entity_id.startswith(_PREFIXES) and (
             (known.state if known else None) in _GONE or (state or {}).get("state") in _GONE
         ):
             self.unsearched.add(entity_id)
-            self._effects.pop(entity_id, None)  # until it is known again
+            self._effects.pop(entity_id, None)  # until it is read again
             self._seen.pop(entity_id, None)
             self._told = None
         self._switches.see(entity_id, known.state if known else "", mapping(state))
@@ -154,11 +157,10 @@ class Picture:
         return entity_id
 
     def learn(self, shown: Sequence[Shown]) -> bool:
-        """Apply the server's list of exposed entities where the registry entry leaves exposure
-        open.
+        """Apply the server's list of exposed entities. Returns True if the house has changed.
 
-        An entity added later counts as exposed until the next list. Returns True if the house has
-        changed.
+        The list applies to entities whose registry entry does not set their exposure. An entity
+        that is added later counts as exposed until the next list arrives.
         """
         if tuple(shown) == self._shown and not self._unlearnt:
             return False
@@ -167,7 +169,7 @@ class Picture:
         return not self._pending and self._learn()
 
     def doubt_effects(self) -> None:
-        """Mark all scripts, automations and scenes to be read again: their effects may have
+        """Mark all scripts, automations and scenes to be read again, because their effects may have
         changed."""
         self.unsearched = {
             entity.entity_id
@@ -178,9 +180,9 @@ class Picture:
         self._told = self._house = None
 
     def next_unread(self, count: int) -> list[str]:
-        """Take up to `count` items from `unsearched`, whose effects the caller then requests.
+        """Take up to `count` ids from `unsearched`. The caller then requests their effects.
 
-        Exposed items come first, and scripts before other items.
+        Exposed scripts, automations and scenes come first, and scripts before the others.
         """
 
         def weight(item_id: str) -> tuple[bool, bool, str]:
@@ -193,9 +195,9 @@ class Picture:
         return chosen
 
     def learn_effects(self, found: Mapping[str, Effects]) -> None:
-        """Store the effects of scripts, automations and scenes, and drop deleted items.
+        """Store the effects of scripts, automations and scenes, and forget deleted ones.
 
-        If an item was edited during the request, its effects are ignored and requested again.
+        Effects of a script that was edited during the request are ignored and requested again.
         """
         self._asked.difference_update(found)
         known = self._effects | {n: one for n, one in found.items() if n not in self.unsearched}
@@ -203,7 +205,7 @@ class Picture:
         self._told = self._house = None
 
     def forget_asked(self) -> None:
-        """Note that the connection was lost, so that unanswered requests are sent again."""
+        """Mark unanswered requests to be sent again, because the connection was lost."""
         self.unsearched |= self._asked
         self._asked.clear()
 
@@ -230,16 +232,16 @@ class Picture:
 
     @property
     def switches(self) -> Switches:
-        """Memory of what each switch was seen to open."""
+        """The observations of what each switch opens."""
         return self._switches
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Restore observations of earlier processes: what each switch was seen to open."""
+        """Restore which entities each switch was seen to open, from earlier runs of the process."""
         self._switches.recall(known)
         self._house = None
 
     def _learn(self) -> bool:
-        """Apply the newest list; return True if any entity's exposure has changed."""
+        """Apply the newest list. Returns True if any entity's exposure has changed."""
         self._unlearnt = self._pending = False
         registries = self._registries
         said = {name: said_exposed(name, registries) for name in self._entities}
@@ -258,26 +260,26 @@ _PREFIXES = tuple(f"{domain}." for domain in SEARCHED)
 
 
 def _updated(state: Mapping[str, Any]) -> str:
-    """Return the time of the last update, as a string that sorts chronologically."""
+    """Return when the state was last updated, as a string that sorts chronologically."""
     return text(state.get("last_updated"))
 
 
 def _has_ways(effects: Effects) -> bool:
-    """Return True if a scene's states were read and give a direction for any entity."""
+    """Return True if the direction is known for at least one affected entity."""
     return any(way != "either" for way in effects.touched.values())
 
 
 def _members(entity: Entity) -> Any:
-    """Return the entity's own list of member ids, which most scenes have."""
+    """Return the member ids from the entity's attributes, which most scenes have."""
     return entity.attributes.get("entity_id")
 
 
-Reach = tuple[str, str, bool, str]  # address, token, whether TLS is verified, file of the authority
+Reach = tuple[str, str, bool, str]  # URL, token, verify_tls, ca_file
 MAX_ANSWER = 200_000  # characters
 
 
 async def ask_scene(reach: Reach, entity: Entity) -> Any:
-    """Return a scene's configuration. Raises IntegrationError if this user is not allowed to read
+    """Return a scene's configuration. Raises IntegrationError, for example if the user may not read
     it."""
     async with rest_client(*reach) as client:
         answer = await client.get(f"/api/config/scene/config/{quote(_id_of(entity), safe='')}")
@@ -291,15 +293,15 @@ async def ask_scene(reach: Reach, entity: Entity) -> Any:
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 20  # items requested in parallel; one takes Home Assistant a few milliseconds
-REST_S = 0.5  # between two rounds, because an edit causes dozens of changes
+AT_ONCE = 20  # parallel requests; each takes Home Assistant a few milliseconds
+REST_S = 0.5  # pause between rounds, because a single edit causes dozens of changes
 UNTOLD = Effects({}, ("Home Assistant does not report it",), told=False)
-HELD = Effects({}, ("the states it sets are not known",))  # the scene lists its members
+HELD = Effects({}, ("the states it sets are not known",))  # for a scene that lists its members
 NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
 class Search:
-    """Requests effects over one connection."""
+    """Request the effects of scripts, automations and scenes over one connection."""
 
     def __init__(
         self,
@@ -311,14 +313,15 @@ class Search:
         self._connection = connection
         self._ask_scene = ask_scene
         self._picture = picture
-        # whether this home supports `search/related`; None: not tried yet
+        # True if this Home Assistant supports `search/related`; None: not tried yet
         self._tells: bool | None = None
-        self._unread: set[str] = set()  # domains whose configuration this home does not give
+        self._unread: set[str] = set()  # domains whose configuration this user cannot read
 
     async def go_on(self) -> None:
-        """Request and store the effects of the next few unread items. Raises Unavailable.
+        """Request and store the effects of the next few unread scripts, automations and scenes.
 
-        If Home Assistant refuses a request, the refusal is stored until the item may have changed.
+        A refusal by Home Assistant is stored until the effects may have changed. Raises
+        Unavailable.
         """
         wanted = self._picture.next_unread(1 if self._tells is None else AT_ONCE)
         places = Places(self._picture.registries, self._picture.house.entities)
@@ -336,7 +339,7 @@ class Search:
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
     async def _read(self, item_id: str, places: Places) -> Effects | None:
-        """Read the item's configuration; None if this user cannot read it."""
+        """Return the effects from the configuration, or None if this user cannot read it."""
         domain = item_id.partition(".")[0]
         if domain in self._unread or not self._picture.registries.admin:
             return None
@@ -348,7 +351,7 @@ class Search:
             log.info("The configuration of %s is not known: %s", item_id, error)
             if _is_final(error):
                 self._unread.add(domain)
-            # An automation that is not loaded does not wait for sentences either.
+            # An automation that is not loaded has no active trigger sentences either.
             return NOT_LOADED if error.code == "not_found" else None
         config: Any = answer.get("config") if isinstance(answer, Mapping) else None
         read = read_script if domain == "script" else read_automation
@@ -365,12 +368,12 @@ class Search:
             return None
 
     def _is_held(self, item_id: str) -> bool:
-        """Return True for a scene that lists its members."""
+        """Return True for a scene whose attributes list its members."""
         scene = self._picture.house.entities.get(item_id)
         return scene is not None and scene.domain == "scene" and "entity_id" in scene.attributes
 
     async def _related(self, item_id: str) -> Effects | None:
-        """Request `search/related`; None if Home Assistant gives no answer."""
+        """Return the effects from `search/related`, or None if Home Assistant refuses."""
         if self._tells is False:
             return None
         domain = item_id.partition(".")[0]
@@ -390,5 +393,5 @@ class Search:
 
 
 def _is_final(error: CommandRefused) -> bool:
-    """Return True if retrying over this connection would be useless."""
+    """Return True if the same request would be refused again on this connection."""
     return error.unknown or error.code == "unauthorized"

@@ -1,7 +1,7 @@
-"""Reasons why Home Assistant cannot be used, each with the setting or page that fixes it.
+"""Error messages for connection problems, each naming the setting or page that fixes the problem.
 
-All Home Assistant clients (REST, websocket, MCP) use these sentences, so that the same problem is
-always worded the same. `url` is `home_assistant.url`; secrets in it are not shown.
+All Home Assistant clients (REST, websocket and MCP) use them, so that the same problem always gets
+the same message. `url` is always `home_assistant.url`; secrets in it are not shown.
 """
 
 import socket
@@ -23,18 +23,20 @@ class CommandRefused(Refused):
     """Home Assistant answered a command with an error."""
 
     def __init__(self, sentence: str, code: str) -> None:
-        """`code` is Home Assistant's, such as "unknown_command" or "pipeline-not-found"."""
+        """`code` is Home Assistant's error code, such as "unknown_command" or
+        "pipeline-not-found"."""
         super().__init__(sentence)
         self.code = code
 
     @property
     def unknown(self) -> bool:
-        """True if the command does not exist in this release, or its integration is not set up."""
+        """True if this release does not have the command, or the command's integration is not set
+        up."""
         return self.code == "unknown_command"
 
 
 class Unanswered(Unavailable):
-    """A command was sent but not answered; it may have been carried out."""
+    """Home Assistant did not answer a command, which may still have been carried out."""
 
     def __init__(self, sentence: str, *, timed_out: bool) -> None:
         """`timed_out` is True if the connection is still open, and False if it was lost."""
@@ -42,8 +44,8 @@ class Unanswered(Unavailable):
         self.timed_out = timed_out
 
 
-# The integration's name in 2026.11 (its manifest). Earlier it had the name in brackets, and "Model
-# Context Protocol" was the client, which is not what is needed here.
+# The integration's name in 2026.11 (its manifest). In older releases it had the name in brackets,
+# and "Model Context Protocol" was the client, which Hearth does not need.
 _INTEGRATION = '"Model Context Protocol" ("Model Context Protocol Server" in older releases)'
 
 # X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL (x509_vfy.h).
@@ -52,7 +54,7 @@ _NOT_YET, _EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS
 
 
 def wrong_token() -> SignInAgain:
-    """Return the error for status 401 or the websocket's auth_invalid."""
+    """Return the error for status 401, or for `auth_invalid` on the websocket."""
     return SignInAgain(
         "Home Assistant rejected home_assistant.token: create a new long-lived token on your "
         "profile page, under Security."
@@ -60,7 +62,7 @@ def wrong_token() -> SignInAgain:
 
 
 def unsendable_token() -> SignInAgain:
-    """Return the error for a token with characters that cannot be in a header or a valid token."""
+    """Return the error for a token with characters that are not allowed in an HTTP header."""
     return SignInAgain(
         "home_assistant.token is not a valid token: it contains a character that is not plain "
         "ASCII."
@@ -68,7 +70,7 @@ def unsendable_token() -> SignInAgain:
 
 
 def no_address(url: str) -> Misconfigured:
-    """Return the error for an invalid configured URL."""
+    """Return the error for a configured URL that is invalid."""
     return Misconfigured(
         f"home_assistant.url = {shown(url)!r} is not a valid address; it should look like "
         "http://homeassistant.local:8123."
@@ -76,13 +78,13 @@ def no_address(url: str) -> Misconfigured:
 
 
 def by_status(url: str, status: int, text: str = "", location: str = "") -> IntegrationError:
-    """Return the error for an unexpected status from a resource that every user can read."""
+    """Return the error for an unexpected status from a resource that every user may read."""
     if status == 401:
         return wrong_token()
     if status == 403:
         return banned(url)
     if status == 400:
-        # the text of nginx
+        # nginx says so in its error page
         return wants_tls(url) if "https" in text.lower() else untrusted_proxy(url)
     if status >= 500:
         return behind_proxy(url, status)
@@ -90,7 +92,7 @@ def by_status(url: str, status: int, text: str = "", location: str = "") -> Inte
 
 
 def network(url: str, error: BaseException) -> IntegrationError:
-    """Return the error for any library's network error."""
+    """Return the error for a network error of any library (httpx, websockets, ssl or socket)."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             if cause.verify_code in _OTHER_NAME:
@@ -169,7 +171,7 @@ def wants_tls(url: str) -> Misconfigured:
 
 
 def something_else(url: str) -> Misconfigured:
-    """Return the error for an answer that did not come from Home Assistant."""
+    """Return the error for a response that did not come from Home Assistant."""
     return Misconfigured(
         f"{shown(url)} answers, but it does not seem to be Home Assistant: check "
         "home_assistant.url."
@@ -177,9 +179,10 @@ def something_else(url: str) -> Misconfigured:
 
 
 def moved(url: str, location: str) -> Misconfigured:
-    """Return the error for a redirect, which is never followed with the token.
+    """Return the error for a redirect, which is never followed because the token would be sent
+    along.
 
-    The sentence shows only the origin of the redirect's target.
+    The message shows only the origin of the target.
     """
     if host_of(location) is None:
         return something_else(url)
@@ -194,7 +197,7 @@ def moved(url: str, location: str) -> Misconfigured:
 def behind_proxy(url: str, status: int) -> Unavailable:
     """Return the error for status 500 or higher.
 
-    Home Assistant is starting, or it is down behind a proxy.
+    Home Assistant is still starting, or a proxy in front of it cannot reach it.
     """
     return Unavailable(
         f"Home Assistant at {shown(url)} answered with status {status}: it may still be "
@@ -223,7 +226,7 @@ def recovery_mode(url: str) -> Misconfigured:
 def banned(url: str) -> Misconfigured:
     """Return the error for status 403 on every request.
 
-    Home Assistant has banned our IP address (components/http/ban.py).
+    Home Assistant has banned this device's IP address (components/http/ban.py).
     """
     return Misconfigured(
         f"{shown(url)} rejects every request from this device: if Home Assistant has banned "
@@ -233,7 +236,7 @@ def banned(url: str) -> Misconfigured:
 
 
 def untrusted_proxy(url: str) -> Misconfigured:
-    """Return the error for status 400 on a plain GET.
+    """Return the error for status 400 on a plain GET request.
 
     Home Assistant does not trust the proxy in front of it (components/http/forwarded.py).
     """
@@ -245,7 +248,7 @@ def untrusted_proxy(url: str) -> Misconfigured:
 
 
 def not_admin() -> SignInAgain:
-    """Return the error for status 403 on `/api/mcp` if `/api/mcp/assist` does not exist."""
+    """Return the error for status 403 on `/api/mcp` in a release that lacks `/api/mcp/assist`."""
     return SignInAgain(
         "Home Assistant allows only an administrator's token to use its MCP server: update "
         "it to 2026.8 or later, or set home_assistant.token to an administrator's token."
@@ -253,7 +256,7 @@ def not_admin() -> SignInAgain:
 
 
 def no_mcp_server(url: str) -> Misconfigured:
-    """Return the error for status 404 on every endpoint if the integration is not set up."""
+    """Return the error for status 404 on all MCP endpoints if the integration is not set up."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} has no MCP server: add the integration {_INTEGRATION} "
         "under Settings > Devices & services."
@@ -261,7 +264,7 @@ def no_mcp_server(url: str) -> Misconfigured:
 
 
 def mcp_server_off(url: str) -> Misconfigured:
-    """Return the error for status 404 on every endpoint after the integration was removed or
+    """Return the error for status 404 on all MCP endpoints after the integration was removed or
     disabled."""
     return Misconfigured(
         f"The MCP server of Home Assistant at {shown(url)} was removed or disabled: add or enable "
@@ -270,7 +273,7 @@ def mcp_server_off(url: str) -> Misconfigured:
 
 
 def too_old(version: str) -> Misconfigured:
-    """Return the error for a release before 2025.2, the first one with the integration."""
+    """Return the error for a release before 2025.2, the first release with the MCP integration."""
     return Misconfigured(
         f"Home Assistant {version[:40]} has no MCP server yet: update it to 2025.2 or later under "
         "Settings > System > Updates."

@@ -1,6 +1,7 @@
-"""Home Assistant's registries: reading them fully or partly, and combining them with states.
+"""Read Home Assistant's registries, fully or partly, and combine them with states.
 
-The `read_*` functions parse results and are pure; `read_registries` and `refreshed` send requests.
+The `read_*` functions only parse results, except `read_registries`, which sends requests, as does
+`refreshed`.
 """
 
 import asyncio
@@ -18,16 +19,16 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """The device fields that the picture needs."""
+    """The fields of a device that Hearth needs."""
 
-    area_id: str | None  # its own, else its parent device's
+    area_id: str | None  # its own, or else its parent device's
     labels: frozenset[str] = frozenset()
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """The registries' contents, which are combined with the states."""
+    """The contents of all registries."""
 
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
@@ -35,14 +36,14 @@ class Registries:
     devices: Mapping[str, DeviceRow] = field(default_factory=dict)
     entities: Mapping[str, Json] = field(default_factory=dict)  # entity id -> registry entry
     labels: Mapping[str, str] = field(default_factory=dict)  # names by label id
-    # exposure by entity id; only administrators may read it
+    # exposure by entity id; only administrators can read it
     listed: Mapping[str, bool] = field(default_factory=dict)
-    learned: Mapping[str, bool] = field(default_factory=dict)  # the same, from the server's prompt
+    learned: Mapping[str, bool] = field(default_factory=dict)  # exposure, from the server's prompt
     admin: bool = False  # True: this user is an administrator
 
 
 def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
-    """Read the result of `config/floor_registry/list`."""
+    """Parse the result of `config/floor_registry/list` and return the floors by id."""
     return {
         floor_id: Floor(floor_id, text(row.get("name")) or floor_id, texts(row.get("aliases")))
         for floor_id, row in keyed(rows, "floor_id").items()
@@ -50,7 +51,7 @@ def read_floors(rows: Iterable[Json]) -> dict[str, Floor]:
 
 
 def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
-    """Read the result of `config/area_registry/list`."""
+    """Parse the result of `config/area_registry/list` and return the areas by id."""
     return {
         area_id: Area(
             area_id,
@@ -65,13 +66,19 @@ def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
 
 
 def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
-    """Read the labels from `config/area_registry/list`; areas without labels are left out."""
+    """Return the label ids by area id from the result of `config/area_registry/list`.
+
+    Areas without labels are left out.
+    """
     labels = {area_id: read_labels(row) for area_id, row in keyed(rows, "area_id").items()}
     return {area_id: has for area_id, has in labels.items() if has}
 
 
 def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
-    """Read `config/device_registry/list`. A device without an area takes its parent's area."""
+    """Parse the result of `config/device_registry/list` and return the devices by id.
+
+    A device without an area gets the area of its parent device.
+    """
     known = keyed(rows, "id")
     places = {device_id: text(row.get("area_id")) for device_id, row in known.items()}
     return {
@@ -85,12 +92,16 @@ def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
 
 
 def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
-    """Read `config/entity_registry/list` and return the entries by entity id."""
+    """Parse the result of `config/entity_registry/list` and return the entries by entity id."""
     return keyed(rows, "entity_id")
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
-    """Read exposure to the `conversation` assistant from `homeassistant/expose_entity/list`."""
+    """Return by entity id whether the entity is exposed to the `conversation` assistant.
+
+    `answer` is the result of `homeassistant/expose_entity/list`. Entities without this setting are
+    left out.
+    """
     said = mapping(mapping(answer).get("exposed_entities"))
     return {
         entity_id: bool(mapping(assistants)["conversation"])
@@ -100,7 +111,7 @@ def read_listed(answer: Json) -> dict[str, bool]:
 
 
 def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
-    """Read `config/label_registry/list` and return the names by label id."""
+    """Parse the result of `config/label_registry/list` and return the names by label id."""
     return {
         label_id: text(row.get("name")) or label_id
         for label_id, row in keyed(rows, "label_id").items()
@@ -108,12 +119,12 @@ def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
 
 
 def read_labels(row: Json) -> frozenset[str]:
-    """Return an entry's label ids."""
+    """Return the label ids of a registry entry."""
     return frozenset(texts(row.get("labels")))
 
 
 def read_entity(state: Json, registries: Registries) -> Entity:
-    """Make an entity from its state (`get_states`, `state_changed`) and the registries."""
+    """Build an entity from its state (`get_states`, `state_changed`) and the registries."""
     entity_id = str(state["entity_id"])
     entry = registries.entities.get(entity_id, {})
     attributes = mapping(state.get("attributes"))
@@ -141,7 +152,7 @@ def read_entity(state: Json, registries: Registries) -> Entity:
 
 
 def with_state(entity: Entity, state: Json) -> Entity:
-    """Return the entity with a newer state."""
+    """Return a copy of the entity with a newer state."""
     attributes = mapping(state.get("attributes"))
     return replace(
         entity,
@@ -155,7 +166,7 @@ def with_state(entity: Entity, state: Json) -> Entity:
 
 
 def with_registries(entity: Entity, registries: Registries) -> Entity:
-    """Return the entity with data from newer registries."""
+    """Return a copy of the entity with data from newer registries."""
     state = {"entity_id": entity.entity_id, "state": entity.state, "attributes": entity.attributes}
     return read_entity(state, registries)
 
@@ -163,7 +174,7 @@ def with_registries(entity: Entity, registries: Registries) -> Entity:
 def said_exposed(entity_id: str, registries: Registries) -> bool | None:
     """Return the registry entry's exposure to `conversation`, or None if it is not set.
 
-    Home Assistant sets it the first time it checks the entity (`async_should_expose`).
+    Home Assistant sets it when it first checks the entity (`async_should_expose`).
     """
     options = mapping(registries.entities.get(entity_id, {}).get("options"))
     said = mapping(options.get("conversation")).get("should_expose")
@@ -173,9 +184,9 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
     """Return True if an entity is exposed.
 
-    The sources are the registry, the server's prompt and the administrators' list, in that order.
-    Otherwise an entity is exposed unless it is hidden or disabled or has a category: if in doubt it
-    is exposed, because the policy must not overlook an entity.
+    The registry decides first, then the server's prompt, then the administrators' list. Any other
+    entity is exposed unless it is hidden, disabled or in a category. In doubt it is exposed,
+    because the policy must not overlook an entity.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:
@@ -189,7 +200,7 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
 def _labels(
     entry: Json, device: DeviceRow | None, area_id: str | None, registries: Registries
 ) -> tuple[str, ...]:
-    """Return the ids and names of all labels that apply to an entity."""
+    """Return the ids and names of the labels of the entity, its device and its area."""
     ids = read_labels(entry) | registries.area_labels.get(area_id or "", frozenset())
     if device is not None:
         ids |= device.labels
@@ -198,7 +209,7 @@ def _labels(
 
 
 def _platform(entry: Json) -> str | None:
-    """Return the integration that provides an entity; "" if it has no registry entry."""
+    """Return the integration that provides the entity, or "" if it has no registry entry."""
     return (text(entry.get("platform")) or None) if entry else ""
 
 
@@ -219,8 +230,7 @@ def _precision(entry: Json) -> int | None:
 log = logging.getLogger(__name__)
 
 
-# Users who are not administrators may subscribe to these (`auth/permissions/events.py`, 2025.4 to
-# 2026.11).
+# Any user may subscribe to these events (`auth/permissions/events.py`, 2025.4 to 2026.11).
 REGISTRY_EVENTS = (
     "area_registry_updated",
     "device_registry_updated",
@@ -228,7 +238,7 @@ REGISTRY_EVENTS = (
     "floor_registry_updated",
     "label_registry_updated",
 )
-MAX_NAMED = 500  # entities requested by name; for more than that, all are read again
+MAX_NAMED = 500  # entities to request by name; beyond that, all are read again
 
 
 @dataclass(slots=True)
@@ -236,12 +246,12 @@ class Stale:
     """Registry changes since the registries were last read."""
 
     entity_ids: set[str] = field(default_factory=set)
-    places: bool = False  # areas, floors, devices or labels
+    places: bool = False  # an area, floor, device or label has changed
     everything: bool = False
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Note an event of one of the types in REGISTRY_EVENTS."""
+        """Record a registry event; `kind` is its type, one of REGISTRY_EVENTS."""
         data = mapping(event.get("data"))
         if kind == "entity_registry_updated":
             for key in ("entity_id", "old_entity_id"):
@@ -252,12 +262,12 @@ class Stale:
         self.came.set()
 
     def note_everything(self) -> None:
-        """Note that everything must be read again, including states."""
+        """Mark everything to be read again, including states."""
         self.everything = True
         self.came.set()
 
     def take(self) -> "Stale":
-        """Return the changes so far and start collecting new ones."""
+        """Return the recorded changes and reset them."""
         taken = replace(self, entity_ids=set(self.entity_ids))
         self.entity_ids.clear()
         self.places = self.everything = False
@@ -280,7 +290,8 @@ async def read_registries(connection: Connection) -> Registries:
 
 
 async def refreshed(connection: Connection, known: Registries, stale: Stale) -> Registries | None:
-    """Read the changed parts again and return the new registries; None if everything must be read.
+    """Read what has changed and return the new registries, or None if everything must be read
+    again.
 
     Raises Refused or Unavailable.
     """
@@ -315,7 +326,7 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Return the label names; an older Home Assistant does not have any."""
+    """Return the label names by id, or {} from an older Home Assistant, which has no labels."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:
@@ -326,7 +337,7 @@ async def _label_names(connection: Connection) -> dict[str, str]:
 async def _extended(
     connection: Connection, entity_ids: Collection[str]
 ) -> dict[str, Mapping[str, Any]] | None:
-    """Return registry entries with aliases; None if this user is not allowed to read them."""
+    """Return the registry entries with their aliases, or None if this user may not read them."""
     try:
         found = await connection.command(
             "config/entity_registry/get_entries", entity_ids=list(entity_ids)
@@ -340,8 +351,8 @@ async def _extended(
 async def _is_admin(connection: Connection) -> bool:
     """Return True if the token belongs to an administrator.
 
-    Other users skip requests that require an administrator, because Home Assistant (2026.11) logs
-    every refusal as an error.
+    For other users, Hearth skips the requests that require an administrator, because Home Assistant
+    (2026.11) logs every refusal as an error.
     """
     try:
         user = mapping(await connection.command("auth/current_user"))
@@ -351,7 +362,6 @@ async def _is_admin(connection: Connection) -> bool:
 
 
 async def _listed(connection: Connection) -> dict[str, bool]:
-    """Return the list of exposed entities, which only administrators can read."""
     try:
         answer: Mapping[str, Any] = await connection.command("homeassistant/expose_entity/list")
     except Refused:

@@ -1,4 +1,4 @@
-"""REST requests to Home Assistant, and the diagnosis of a missing MCP server."""
+"""Send REST requests to Home Assistant and diagnose why its MCP server cannot be used."""
 
 import asyncio
 import re
@@ -16,22 +16,25 @@ from integrations.home_assistant import reasons
 from integrations.tls import tls_for
 
 TIMEOUT_S = 10.0
-_LONGEST = 100  # characters of a name or a version
+_LONGEST = 100  # characters of a name or version
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The Home Assistant instance that answered."""
+    """The Home Assistant that answered, as described by `/api/config`."""
 
     version: str  # e.g. "2026.11.0"
-    state: str  # "RUNNING", or a state of starting or stopping (homeassistant.core.CoreState)
+    state: str  # "RUNNING", or a state while starting or stopping (homeassistant.core.CoreState)
     name: str  # name of the home
     recovery_mode: bool = False
-    components: frozenset[str] = frozenset()  # what is set up so far, e.g. "mcp_server"
+    components: frozenset[str] = frozenset()  # set up so far, such as "mcp_server"
 
 
 async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> Instance:
-    """Read the configuration at `url`. Raises Misconfigured, SignInAgain or Unavailable."""
+    """Check the URL and token by reading Home Assistant's configuration.
+
+    Raises Misconfigured, SignInAgain or Unavailable.
+    """
     async with rest_client(url, token, verify_tls, ca_file) as client:
         return await read_instance(client, url)
 
@@ -39,8 +42,8 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
     """Check that Home Assistant answers at `url`. Raises Misconfigured, Refused or Unavailable.
 
-    Uses `/auth/providers`, which needs no token: a request without a token to any other path would
-    count as a failed sign-in (homeassistant.components.http.ban).
+    It requests `/auth/providers`, which needs no token. Without a token, a request to any other
+    path would count as a failed login (homeassistant.components.http.ban).
     """
     async with rest_client(url, "", verify_tls, ca_file) as client:
         answer = await client.get("/auth/providers")
@@ -63,7 +66,8 @@ async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
 
 
 def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
-    """Make the TLS context for Home Assistant; None without TLS. Raises Misconfigured."""
+    """Return the TLS context for Home Assistant, or None for an http:// URL. Raises
+    Misconfigured."""
     return tls_for(url, verify=verify_tls, ca_file=ca_file, setting="home_assistant.ca_file")
 
 
@@ -71,17 +75,18 @@ def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
 async def rest_client(
     url: str, token: str, verify_tls: bool, ca_file: str
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Yield a client for this Home Assistant's paths, which follows no redirect. `token` can be "".
+    """Yield an HTTP client for Home Assistant that does not follow redirects.
 
-    Network errors inside the block are raised as Misconfigured, SignInAgain or Unavailable. So is a
-    timeout after TIMEOUT_S (10 s).
+    If `token` is "", requests are sent without authentication. Network errors inside the block are
+    raised as Misconfigured, SignInAgain or Unavailable, and the whole block times out after
+    TIMEOUT_S (10 s) with Unavailable.
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
     tls = home_tls(url, verify_tls, ca_file)
     try:
         async with (
-            asyncio.timeout(TIMEOUT_S),  # httpx's own limit starts again with each byte
+            asyncio.timeout(TIMEOUT_S),  # httpx restarts its own timeout with each byte
             httpx.AsyncClient(
                 base_url=url.rstrip("/"),
                 headers={"Authorization": f"Bearer {token}"} if token else {},
@@ -95,7 +100,7 @@ async def rest_client(
         raise reasons.silent(url) from None
     except httpx.InvalidURL:  # httpx is stricter than `host_of`
         raise reasons.no_address(url) from None
-    except UnicodeEncodeError:  # its message would show the token
+    except UnicodeEncodeError:  # the exception's message would show the token
         raise reasons.unsendable_token() from None
     except httpx.RemoteProtocolError as error:
         raise reasons.hung_up(url) from error
@@ -122,14 +127,14 @@ async def read_instance(client: httpx.AsyncClient, url: str) -> Instance:
         raise reasons.something_else(url) from None
 
 
-# Why the home's MCP server cannot be used. Called only if the server's answer does not
-# explain it: a 404 means that the integration is absent, removed or not loaded yet, and some
+# Diagnosis of a failing MCP server. It is needed only if the server's response does not explain the
+# failure: a 404 can mean that the integration is absent, removed or not loaded yet, and some
 # failures have no status.
 
 
-LIMIT_S = 3.0  # a turn may wait for the sentence
+LIMIT_S = 3.0  # a turn may be waiting for the message
 MCP_PATHS = ("/api/mcp/assist", "/api/mcp")
-# the first release with the integration (home-assistant.io/integrations/mcp_server)
+# the first release with the MCP integration (home-assistant.io/integrations/mcp_server)
 FIRST_RELEASE = (2025, 2)
 _PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -137,10 +142,10 @@ _PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 async def diagnose(
     url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 ) -> IntegrationError | None:
-    """Return the reason why the MCP server cannot be used, or None. Never raises.
+    """Return the reason why the MCP server cannot be used, or None if no reason was found. Never
+    raises.
 
-    Gives up after LIMIT_S (3 s). Sends at most three requests, one for the configuration and a ping
-    to each MCP endpoint, and returns the first reason found.
+    It reads the configuration and pings up to two MCP endpoints, and gives up after LIMIT_S (3 s).
     """
     try:
         async with asyncio.timeout(LIMIT_S), rest_client(url, token, verify_tls, ca_file) as client:
@@ -153,9 +158,10 @@ async def diagnose(
 
 
 def _not_up(url: str, instance: Instance) -> IntegrationError | None:
-    """Return the error if Home Assistant is starting or stopping.
+    """Return an error if Home Assistant is in recovery mode, starting or stopping, and otherwise
+    None.
 
-    It answers about 2 s before its integrations are loaded, and also while it stops.
+    Home Assistant answers about 2 s before its integrations are loaded, and also while it stops.
     """
     if instance.recovery_mode:
         return reasons.recovery_mode(url)
@@ -167,7 +173,7 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """Ping the MCP endpoints and return the reason. The next endpoint is tried only after a 404."""
+    """Ping the MCP endpoints in turn, until one answers with a status other than 404."""
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:

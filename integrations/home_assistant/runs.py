@@ -1,13 +1,14 @@
-"""Observed effects of scripts and switches.
+"""Observe what scripts and switches open.
 
-`search/related` does not return all effects (see `effects`). But Home Assistant assigns one context
-to a script run and all its actions, and state changes contain that context. Anything that an
-automation does because of the run has it as its parent context (2026.11, `core.Context`). So once a
-script was seen to open a door, directly or not, the door counts as one of its effects.
+`search/related` does not return all effects (see `effects`). However, Home Assistant gives a script
+run and all its actions the same context, and every state change carries its context. When the run
+triggers an automation, the automation's context has the run's context as its parent (2026.11,
+`core.Context`). So once a script was seen to open a door, directly or through an automation, the
+door counts as one of its effects.
 
 A switch that opens a door through a template or an automation is recognised in the same way: the
-lock changes in the switch's context, or in a child of it. A relay that is wired to the door leaves
-no such trace; in that case, a lock that changes by itself within a second counts.
+lock changes in the context of the switch, or in a child context. A relay that is wired to the door
+leaves no such trace, so a lock that changes by itself within a second of a switch also counts.
 """
 
 from collections import deque
@@ -18,11 +19,11 @@ from typing import Any
 
 from integrations.home_assistant.house import mapping, text
 
-MAX_RUNS = 256  # most that are remembered; the oldest are dropped
+MAX_RUNS = 256  # contexts or changes to remember; the oldest are dropped
 LETS_IN = frozenset({"alarm_control_panel", "cover", "lock", "siren", "valve"})
 _RUNNING = ("script", "automation")
-AT_ONCE_S = 1.0  # from a switch to what it opens, if no context links them
-# Domains that may be the relay of a door.
+AT_ONCE_S = 1.0  # from the switch to the entity that it opens, if no context links them
+# Domains of entities that could be the relay of a door.
 SWITCHED = frozenset(
     {
         *("button", "fan", "input_boolean", "input_button", "input_number", "input_select"),
@@ -30,8 +31,8 @@ SWITCHED = frozenset(
     }
 )
 _BUTTONS = frozenset({"button", "input_button"})
-_LAMPS = frozenset({"fan", "light"})  # not suspected if other things were switched too
-_CARRIERS = frozenset({"automation", "scene", "script"})  # they act on several things at once
+_LAMPS = frozenset({"fan", "light"})  # not suspected if other entities were switched too
+_CARRIERS = frozenset({"automation", "scene", "script"})  # they act on several entities at once
 _OPEN = {
     "lock": frozenset({"open", "opening", "unlocked", "unlocking"}),
     "cover": frozenset({"open", "opening"}),
@@ -39,18 +40,18 @@ _OPEN = {
     "alarm_control_panel": frozenset({"disarmed", "disarming"}),
 }
 _AWAY = frozenset({"", "unavailable", "unknown"})
-_DEEP = 8  # contexts from a lock up to its cause
+_DEEP = 8  # contexts to follow from a lock up to its cause
 
 
 class Runs:
-    """The newest script runs, by context."""
+    """The scripts behind the most recent contexts."""
 
     def __init__(self) -> None:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Record a new state and return the script that caused it; "" unless the entity lets people
-        in."""
+        """Record a new state. If it belongs to a lock or another entity that lets people in, return
+        the id of the script that caused it. Otherwise, or if no script did, return ""."""
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))
         if not own:
@@ -68,16 +69,16 @@ class Runs:
 
 @dataclass(slots=True)
 class _Happening:
-    """The events of one context."""
+    """The state changes that share one context."""
 
     parent: str = ""
-    carried: bool = False  # by a script, an automation or a scene
+    carried: bool = False  # True: caused by a script, an automation or a scene
     switched: list[str] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
 
 
 class Switches:
-    """Memory of what each switch, lamp or button was seen to open, unlock or disarm."""
+    """Observations of what each switch, light or button opens, unlocks or disarms."""
 
     def __init__(self) -> None:
         self._known: dict[str, frozenset[str]] = {}
@@ -88,32 +89,32 @@ class Switches:
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """Everything that each switch was ever seen to open, by entity id."""
+        """All observations: the ids of the opened entities by the switch's id."""
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Restore what earlier processes observed."""
+        """Restore observations from earlier runs of the process."""
         for entity_id, opened in known.items():
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 
     def take_fresh(self) -> Mapping[str, frozenset[str]]:
-        """Return the observations since the last call."""
+        """Return the observations since the last call of this method."""
         fresh, self._fresh = self._fresh, {}
         return fresh
 
     def expect(self, entity_ids: Iterable[str]) -> None:
-        """Note that a call names these entities, so that no switch is blamed for opening them."""
+        """Announce a call to these entities, so that their changes are not attributed to a
+        switch."""
         self._asked = frozenset(entity_ids)
 
     def see(self, entity_id: str, before: str, state: Mapping[str, Any]) -> None:
-        """Record a new state; `before` is the previous state, "" if there was none."""
+        """Record a new state; `before` is the previous one, or "" if there was none."""
         context = mapping(state.get("context"))
         own, domain, now = text(context.get("id")), entity_id.partition(".")[0], _state(state)
         if not own or domain not in _CARRIERS | SWITCHED | _OPEN.keys():
             return
         happening = self._happening(own, text(context.get("parent_id")))
-        # A change with a user or a parent has its cause in the contexts, so the time does not
-        # count.
+        # A change with a user or a parent context has a known cause, so its time does not matter.
         by_itself = not (happening.parent or text(context.get("user_id")))
         if domain in _CARRIERS:
             happening.carried = True
@@ -129,9 +130,10 @@ class Switches:
             self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
 
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
-        """Return the entities that were switched earlier in this context or its parent.
+        """Return the entities that were switched earlier in this context or the contexts above it.
 
-        If there are none and the entity changed by itself, return those switched just before.
+        If there are none and the change has no known cause, return those switched within the last
+        second.
         """
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent
@@ -163,18 +165,19 @@ class Switches:
 
 
 def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
-    """Return True if the state change means that the entity was switched.
+    """Return True if the state change means that somebody or something switched the entity.
 
-    A button that was never pressed has no previous state, and neither has a template without a
-    state until its first use. If such a template changes by itself, Home Assistant may just be
-    starting.
+    A button has no previous state until it is first pressed, and neither has a template without a
+    state until its first use. If such a template changes without a known cause, Home Assistant may
+    just be starting, so the change is ignored.
     """
     away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
     return before not in away and now not in _AWAY and now != before
 
 
 def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
-    """Return True if the entity was already open, or if its previous state is unknown."""
+    """Return True if the entity was already open, or may have been because its state was
+    unknown."""
     away = _AWAY if by_itself else {"unavailable"}
     return before in away or before in _OPEN[domain]
 
@@ -184,7 +187,7 @@ def _state(state: Mapping[str, Any]) -> str:
 
 
 def _at(state: Mapping[str, Any]) -> float:
-    """Return the change's time by Home Assistant's clock; 0 if it is missing."""
+    """Return the Unix time of the change by Home Assistant's clock, or 0 if it is missing."""
     try:
         return datetime.fromisoformat(text(state.get("last_changed"))).timestamp()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Home Assistant actions (services), called over the websocket as the signed-in user."""
+"""Call Home Assistant actions (formerly services) over the websocket as the signed-in user."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from integrations.home_assistant.websocket import Commands
 
 
 class Services:
-    """Calls actions. The caller decides which calls are allowed."""
+    """Call actions. The caller must check that a call is allowed."""
 
     def __init__(self, home: Commands) -> None:
         self._home = home
@@ -27,10 +27,10 @@ class Services:
         entities: Sequence[str] = (),
         answer: bool = False,
     ) -> Any:
-        """Call an action. Returns its response if `answer` is set, otherwise None.
+        """Call an action. Returns its response if `answer` is set, and otherwise None.
 
-        Raises IntegrationError: CommandRefused if Home Assistant refuses, Unanswered if the action
-        may have been carried out.
+        Raises IntegrationError: CommandRefused if Home Assistant refuses the call, and Unanswered
+        if the action may have been carried out.
         """
         fields: dict[str, Any] = {"domain": domain, "service": service}
         if data:
@@ -43,27 +43,27 @@ class Services:
         return result.get("response") if answer and isinstance(result, Mapping) else None
 
 
-# Forecasts of a weather entity, by the action `weather.get_forecasts`.
+# Weather forecasts, from the action `weather.get_forecasts`.
 
 
-# `WeatherEntityFeature` of Home Assistant and the `type` of each; days are preferred.
+# Home Assistant's `WeatherEntityFeature` bits and the `type` for each, best first.
 _KINDS = ((1, "daily"), (4, "twice_daily"), (2, "hourly"))
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The weather for one day, half day or hour. Values that the service does not give are None."""
+    """The weather for one day, half day or hour. Values that the weather service omits are None."""
 
-    when: datetime  # its start, with time zone
+    when: datetime  # start of the period, with time zone
     condition: str | None  # Home Assistant's value: "sunny", "partlycloudy"
     high: float | None  # in the entity's `temperature_unit`
     low: float | None
-    rain_percent: float | None  # probability
+    rain_percent: float | None  # probability of rain
     rain: float | None  # in the entity's `precipitation_unit`
 
 
 async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
-    """Return the entity's forecasts in chronological order; [] if it has none.
+    """Return a weather entity's forecasts in chronological order, or [] if it has none.
 
     Raises Refused or Unavailable.
     """
@@ -107,9 +107,9 @@ def _number(value: Any) -> float | None:
     return float(value) if plain else None
 
 
-# Scenes that Hearth makes to undo changes, in which Home Assistant saves the state of some
-# entities. They are called `scene.hearth_undo_N`. They do not survive a restart of Home Assistant,
-# and neither the picture of the house nor the home's text includes them.
+# Snapshots are scenes that Hearth creates to undo changes; Home Assistant saves the entities'
+# states in them. They are called `scene.hearth_undo_N` and do not survive a restart of Home
+# Assistant. Hearth hides them from the house and from the server's prompt.
 
 
 NAME = "hearth_undo_"
@@ -118,14 +118,14 @@ _DOMAIN = "scene"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An existing snapshot in Home Assistant."""
+    """A snapshot that exists in Home Assistant."""
 
     entity_id: str
-    since: datetime | None  # when it was made or last restored; None if unknown
+    since: datetime | None  # when it was created or last restored; None if unknown
 
 
 def is_snapshot(entity_id: str) -> bool:
-    """Return True for one of Hearth's own scenes, which are not shown to people."""
+    """Return True for one of Hearth's own scenes, which users should not see."""
     return entity_id.startswith(f"{_DOMAIN}.{NAME}")
 
 
@@ -134,7 +134,7 @@ def snapshot_id(number: int) -> str:
 
 
 def without_snapshots(told: str) -> str:
-    """Remove snapshots from the server's prompt, because Home Assistant exposes new scenes by
+    """Remove snapshots from the server's prompt, where Home Assistant lists every new scene by
     default."""
     if NAME not in told:
         return told
@@ -153,7 +153,7 @@ def _is_row_of_ours(row: str) -> bool:
 
 
 class Snapshots:
-    """Creates, restores and deletes snapshots. All methods raise IntegrationError."""
+    """Create, restore and delete snapshots. All methods raise IntegrationError."""
 
     def __init__(self, home: Commands) -> None:
         self._home = home
@@ -165,12 +165,12 @@ class Snapshots:
         await self._services.call(_DOMAIN, "create", data)
 
     async def restore(self, number: int) -> None:
-        """Restore the snapshot's states. If it was deleted, Home Assistant does nothing and reports
-        no error."""
+        """Restore the states in a snapshot. If it was deleted, Home Assistant does nothing and
+        reports no error."""
         await self._services.call(_DOMAIN, "turn_on", entities=[snapshot_id(number)])
 
     async def delete(self, entity_id: str) -> None:
-        """Delete a snapshot, if it still exists."""
+        """Delete a snapshot if it still exists."""
         try:
             await self._services.call(_DOMAIN, "delete", entities=[entity_id])
         except CommandRefused as error:
@@ -178,7 +178,7 @@ class Snapshots:
                 raise
 
     async def found(self) -> list[Found]:
-        """Return all existing snapshots, including those made by other processes."""
+        """Return all existing snapshots, including those created by other processes."""
         states = rows(await self._home.command("get_states"))
         return [
             Found(entity_id, _moment(text(state.get("last_updated"))))

@@ -1,8 +1,9 @@
 """An authenticated websocket to Home Assistant: commands, their results, and event subscriptions.
 
-Home Assistant's developer documentation describes the protocol in "WebSocket API": the server sends
-`auth_required`, the client `auth`, the server `auth_ok` or `auth_invalid`. Then each command
-carries an increasing `id`, and its result and events carry the same id.
+The protocol is described in Home Assistant's developer documentation under "WebSocket API". The
+server sends `auth_required`, the client sends `auth`, and the server replies with `auth_ok` or
+`auth_invalid`. After that, each command has an increasing `id`, which its result and its events
+repeat.
 """
 
 import asyncio
@@ -27,17 +28,17 @@ from integrations.home_assistant.reasons import CommandRefused, Unanswered
 log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 10.0
-LOOKUP_S = 4.0  # for the name; a silent name server takes 10 s to time out
-# A connection that dies silently (power cut, Wi-Fi gone) is noticed after 10 s at most.
+LOOKUP_S = 4.0  # for the DNS lookup, which can take 10 s to time out by itself
+# A connection that dies silently (power cut, no Wi-Fi) is detected within 10 s.
 PING_EVERY_S = 4.0
 PONG_WITHIN_S = 5.0
 CLOSE_WITHIN_S = 1.0
 COMMAND_TIMEOUT_S = 15.0
-FORGET_S = 1.0  # for a last message to a server that may be gone
-SEND_TIMEOUT_S = 5.0  # for bytes that the server does not accept
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of a house with 5,000 entities is some megabytes
+FORGET_S = 1.0  # for the last message to a server that may be gone
+SEND_TIMEOUT_S = 5.0  # for bytes that the server is slow to accept
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024  # get_states of 5,000 entities is several megabytes
 
-MAX_WAITING_EVENTS = 64  # of one stream; a pipeline's run has about ten
+MAX_WAITING_EVENTS = 64  # per stream; a pipeline run has about ten
 
 UNKNOWN_FORM = "Home Assistant sent an answer that Hearth does not understand."
 
@@ -45,7 +46,7 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Commands(Protocol):
-    """Sends websocket commands: a `Connection`, or `client.HomeAssistant` over its newest one."""
+    """Anything that sends websocket commands: a `Connection`, or `client.HomeAssistant`."""
 
     async def command(self, kind: str, **fields: Any) -> Any:
         """Send a command and return its result. Raises IntegrationError."""
@@ -53,14 +54,14 @@ class Commands(Protocol):
 
 
 class LiveLink(Commands, Protocol):
-    """Commands over a connection that can be lost temporarily."""
+    """Sends commands over a connection that may be down for a while."""
 
     @property
     def connected(self) -> bool: ...
 
 
 class Connection:
-    """Commands and events over one open socket. Any task may send; one task runs `read`."""
+    """Commands and events over one open socket. Any task may send, and one task must run `read`."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -68,7 +69,7 @@ class Connection:
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._handlers: dict[int, EventHandler] = {}
         self._streams: set[Stream] = set()
-        self._gone: IntegrationError | None = None  # why nothing more is read
+        self._gone: IntegrationError | None = None  # set when reading has ended; the reason
 
     async def command(self, kind: str, **fields: Any) -> Any:
         """Send a command and return its result. Raises CommandRefused or Unavailable."""
@@ -76,7 +77,7 @@ class Connection:
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
-        """Send a command that takes bytes and returns events (`assist_pipeline/run`).
+        """Send a command that takes bytes and returns events, such as `assist_pipeline/run`.
 
         Leaving the block also ends the command in Home Assistant. Raises CommandRefused or
         Unavailable.
@@ -103,16 +104,16 @@ class Connection:
             log.debug("A stream could not be closed because the connection is gone.")
 
     async def subscribe(self, handler: EventHandler, kind: str, **fields: Any) -> Any:
-        """Send a subscribing command; `handler` is then called with each event, in order.
+        """Send a subscribing command and return its result. `handler` gets each event, in order.
 
-        Returns the command's result. Raises CommandRefused or Unavailable.
+        Raises CommandRefused or Unavailable.
         """
         number = next(self._ids)
         self._handlers[number] = handler
         return await self._send(number, kind, fields)
 
     async def unsubscribe(self, handler: EventHandler) -> None:
-        """End this handler's subscriptions without waiting for the results."""
+        """End all subscriptions of this handler without waiting for the results."""
         for number in [number for number, known in self._handlers.items() if known == handler]:
             del self._handlers[number]
             await self._forget(number)
@@ -140,7 +141,7 @@ class Connection:
         return message.get("result")
 
     async def answers(self, within_s: float) -> bool:
-        """Send a ping and return True if it is answered within `within_s` seconds."""
+        """Send a ping and return True if Home Assistant answers it within `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s):
                 await (await self._socket.ping())
@@ -169,7 +170,7 @@ class Connection:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(Unanswered(str(gone), timed_out=False))
-                    # marks it as retrieved, because the caller may still be sending
+                    # marks the exception as retrieved: the caller may still be sending
                     answer.exception()
             for stream in self._streams:
                 stream.end(gone)
@@ -188,21 +189,22 @@ class Connection:
 
 
 class Stream:
-    """Bytes for a running command, and events from it. Only one task may use it.
+    """Sends bytes to a running command and yields its events. Only one task may use it.
 
     Home Assistant's first event (`run-start`) contains the number of the binary handler. Each
-    binary message starts with that number; a message with nothing else ends the input.
+    binary message starts with that number, and a message that contains only the number ends the
+    input.
     """
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
-        # None is the end, for which `_error` has the reason.
+        # None marks the end; `_error` then has the reason.
         self._events: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue(MAX_WAITING_EVENTS)
         self._error: IntegrationError = Unavailable("The connection to Home Assistant closed.")
         self._handler: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def send(self, data: bytes) -> None:
-        """Send bytes; b"" ends the input. Raises Unavailable."""
+        """Send bytes, or b"" to end the input. Raises Unavailable."""
         try:
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 number = await asyncio.shield(self._handler)
@@ -220,31 +222,30 @@ class Stream:
         return event
 
     def deliver(self, event: Mapping[str, Any]) -> None:
-        """Queue an event from the connection."""
         runner = mapping(mapping(event.get("data")).get("runner_data"))
         number = runner.get("stt_binary_handler_id")
         if isinstance(number, int) and number in range(256) and not self._handler.done():
             self._handler.set_result(number)
-        if self._events.qsize() < MAX_WAITING_EVENTS - 1:  # the last place is for the end
+        if self._events.qsize() < MAX_WAITING_EVENTS - 1:  # one slot is kept for the end marker
             self._events.put_nowait(event)
         else:
             self.end(Unavailable("Home Assistant is sending a stream faster than it can be read."))
 
     def end(self, error: IntegrationError) -> None:
-        """End the stream with this error after the connection is lost."""
+        """End the stream: once the queued events are read, `__anext__` raises `error`."""
         self._error = error
         if not self._events.full():
             self._events.put_nowait(None)
         if not self._handler.done():
             self._handler.set_exception(error)
-            self._handler.exception()  # marks it as retrieved, because nobody may be waiting for it
+            self._handler.exception()  # marks the exception as retrieved: nobody may be waiting
 
 
 class _Connect(connect):
-    """A connection that follows no redirects, because the target would receive the token."""
+    """A connection that does not follow redirects, because it would send the token to the
+    target."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """Return the failed handshake's error instead of following the redirect."""
         return exc
 
 
@@ -254,7 +255,7 @@ async def open_connection(
 ) -> AsyncIterator[Connection]:
     """Connect and sign in. `url` is Home Assistant's base URL ("http://host:8123").
 
-    Raises Misconfigured, SignInAgain or Unavailable, each with a sentence that names the setting.
+    Raises Misconfigured, SignInAgain or Unavailable. The message names the setting to correct.
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
@@ -269,10 +270,10 @@ async def open_connection(
             ping_timeout=PONG_WITHIN_S,
             close_timeout=CLOSE_WITHIN_S,
             max_size=MAX_MESSAGE_BYTES,
-            # Home Assistant is in the local network, which an internet proxy cannot reach
+            # An internet proxy cannot reach Home Assistant on the local network.
             proxy=None,
         )
-    # UnicodeError: a host that cannot be looked up ("a..b").
+    # UnicodeError: an invalid host name ("a..b").
     except (InvalidURI, InvalidHandshake, OSError, TimeoutError, UnicodeError) as error:
         raise _explained(error, url) from error
     async with socket:
@@ -281,7 +282,7 @@ async def open_connection(
 
 
 async def _look_up(url: str) -> None:
-    """Resolve the host first, to tell a failing name server from a failing host.
+    """Resolve the host name first, to distinguish a DNS failure from an unreachable host.
 
     Raises OSError, or Unavailable if the name server does not answer.
     """
@@ -293,7 +294,6 @@ async def _look_up(url: str) -> None:
 
 
 def _explained(error: Exception, url: str) -> IntegrationError:
-    """Return the error for a socket that failed to open."""
     if isinstance(error, InvalidURI | UnicodeError):
         return reasons.no_address(url)
     if isinstance(error, InvalidStatus):
@@ -311,7 +311,7 @@ def _explained(error: Exception, url: str) -> IntegrationError:
 async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
     try:
         async with asyncio.timeout(OPEN_TIMEOUT_S):
-            await socket.recv()  # the server's auth_required
+            await socket.recv()  # auth_required
             await socket.send(json.dumps({"type": "auth", "access_token": token}))
             said = json.loads(await socket.recv())["type"]
     except TimeoutError:
@@ -322,22 +322,23 @@ async def _sign_in(socket: ClientConnection, url: str, token: str) -> None:
         raise Unavailable(UNKNOWN_FORM) from None
     if said == "auth_invalid":
         raise reasons.wrong_token()
-    if said != "auth_ok":  # no verdict on the token, so it is tried again soon
+    if said != "auth_ok":  # not a rejected token, so try again soon
         raise Unavailable(UNKNOWN_FORM)
 
 
 @dataclass(eq=False, slots=True)
 class Followed:
-    """A subscription that is renewed at every new connection."""
+    """A subscription that is renewed on every new connection."""
 
     handler: EventHandler
     kind: str
-    fields: Mapping[str, Any] = field(repr=False)  # may contain a secret, such as a webhook's id
+    fields: Mapping[str, Any] = field(repr=False)  # may contain a secret, such as a webhook id
     over: bool = False
-    _begun: Connection | None = None  # the connection on which it was last requested
+    _begun: Connection | None = None  # the connection of the last subscription
 
     async def begin(self, connection: Connection) -> None:
-        """Subscribe once on this connection. Errors are logged; the next connection tries again."""
+        """Subscribe on this connection, at most once. Errors are logged and don't prevent another
+        attempt on the next connection."""
         if self._begun is connection or self.over:
             return
         self._begun = connection
@@ -347,19 +348,18 @@ class Followed:
             log.warning("%s", error)
         except Unavailable as error:
             log.info("%s", error)
-        if self.over:  # ended during the request
+        if self.over:  # stopped during the request
             await connection.unsubscribe(self._hear)
 
     def stop(self) -> None:
-        """Stop delivering events and never subscribe again."""
+        """Stop delivering events, and don't subscribe on later connections."""
         self.over = True
 
     async def unsubscribe(self, connection: Connection) -> None:
-        """Unsubscribe from this connection if it is subscribed there."""
         await connection.unsubscribe(self._hear)
 
     def _hear(self, event: Mapping[str, Any]) -> None:
-        """Deliver an event. An error in the handler must not end the connection."""
+        """Deliver an event. An exception in the handler must not close the connection."""
         if self.over:
             return
         try:
