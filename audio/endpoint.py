@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from audio.frames import SAMPLES_PER_MS
 from audio.vad import Voicing
 
-START_ABOVE = 0.5  # probability of a voiced chunk that can begin speech ...
-START_CHUNKS = 3  # ... of which this many ...
-START_WINDOW = 4  # ... must be among the last few, so that one click does not begin speech
+# Speech starts when START_CHUNKS of the last START_WINDOW chunks exceed this probability. A single
+# click doesn't start it.
+START_ABOVE = 0.5
+START_CHUNKS = 3
+START_WINDOW = 4
 STAY_ABOVE = (
     0.35  # probability that keeps speech going; lower, so that weak syllables do not end it
 )
-_PAUSE_MS = 200  # after a pause this long, a single voiced chunk is taken for noise ...
+_PAUSE_MS = 200  # after a pause this long, a single voiced chunk is treated as noise ...
 _TOGETHER_MS = 70  # ... unless another follows within this time
 HANG_OVER_MS = 700  # silence that ends speech: most pauses between words are shorter
 
@@ -47,7 +49,7 @@ class Endpointer:
         self._last_voiced: int | None = None  # None while nobody speaks
         self._person = PersonLevel()
         self._person_from = 0
-        self._last_faint = 0  # sample after the last voiced chunk, even another person's
+        self._last_faint = 0  # sample after the last voiced chunk, even if another person's
         self._blip: int | None = None  # sample after a single voiced chunk in a pause
 
     @property
@@ -105,7 +107,7 @@ class Endpointer:
         return SpeechStarted(at=voiced[0])
 
     def _await_end(self, last_voiced: int, voicing: Voicing) -> SpeechEnded | None:
-        # A detector continues for up to 0.2 s in the room's echo of the last word.
+        # A detector still hears speech in the room's echo of the last word, for up to 0.2 s.
         audible = self._person.is_audible(voicing.level)
         if voicing.probability > STAY_ABOVE and audible:
             if self._is_blip(voicing.end):
@@ -116,10 +118,10 @@ class Endpointer:
                 return None
         else:
             self._person.pause(voicing.level)
-        # A pause is known in whole chunks; take the number closest to the hang-over.
+        # Pauses are measured in whole chunks; use the number closest to the hang-over.
         hang_over = self.hang_over_ms * SAMPLES_PER_MS - self._chunk // 2
-        # A faint chunk may be a word of the person. Other people who keep talking leave no pause
-        # when the person ends.
+        # A faint chunk may be a word of the person. If other people keep talking, there is no pause
+        # when the person finishes.
         faint = max(FAINT_MS * SAMPLES_PER_MS, hang_over)
         if voicing.end - self._last_faint < hang_over and voicing.end - last_voiced < faint:
             return None
@@ -140,22 +142,23 @@ class Endpointer:
         return SpeechEnded(at=at, decided_at=decided_at)
 
 
-# Telling the person's voice from others, by the level of those who talked before. If nobody
-# did, everything voiced is the person's: one person's loudness varies as much as that of two.
+# The person's voice is distinguished from others by the level of those who talked before. If nobody
+# did, every voiced chunk is the person's, because one person's loudness varies as much as the
+# difference between two people.
 
 
 FAINT_MS = 900  # voiced, but below the person's level for this long: other people are talking
 _CHUNKS = 8  # chunks that a level is averaged over: 0.26 s with Silero, a syllable or two
-# quantile of the voiced chunks that is the loud level of the person, or of the talk before
+# Quantile of the voiced chunks that counts as the person's loud level, or that of earlier talk.
 _LOUD = 0.8
-_OTHERS = 0.9  # quantile of the chunks voiced before that is the others' loud level
-_LEAST = 5  # fewer voiced chunks than this are not talk
-# talk this far below the wake word is other people's; louder talk may be the same person's
+_OTHERS = 0.9  # quantile of earlier voiced chunks that counts as the others' loud level
+_LEAST = 5  # fewer voiced chunks than this don't count as talk
+# Talk this far below the wake word is other people's. Louder talk may be the same person's.
 _APART_DB = 2.5
 _OVER_DB = 1.0  # somebody this much louder than the others is the person
-_NEAR_DB = 2.5  # down to this far below the person's level is always the person
-_AUDIBLE_DB = 24.0  # further below the loudest chunk of the turn is only its echo
-_FLOOR = 0.1  # quantile of all chunks, before and in the turn, that is the room's noise
+_NEAR_DB = 2.5  # chunks up to this far below the person's level are always the person's
+_AUDIBLE_DB = 24.0  # chunks this far below the turn's loudest are only its echo
+_FLOOR = 0.1  # quantile of all chunks that counts as the room's noise
 _ABOVE_FLOOR_DB = 1.5
 _DIGITAL_SILENCE_DB = -120.0
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from audio.player import StreamName
 
 RATE = 48_000  # Hz
-CAPACITY = 3 * RATE  # most samples that one stream may hold
-SMOOTH_MS = 5  # time over which a step in the sound is smoothed
+CAPACITY = 3 * RATE  # most samples that a stream can hold
+SMOOTH_MS = 5  # time over which a step in the audio is smoothed
 
 Samples = NDArray[np.int16]
 Wave = NDArray[np.float32]
@@ -22,12 +22,12 @@ Wave = NDArray[np.float32]
 _SMOOTH = (
     0.5 + 0.5 * np.cos(np.pi * np.arange(1, RATE * SMOOTH_MS // 1000) * 1000 / (RATE * SMOOTH_MS))
 ).astype(np.float32)
-_PAST_BLOCKS = 128  # blocks that can be counted and called back; more than any device holds
+_PAST_BLOCKS = 128  # blocks that can be counted and taken back; more than any device holds
 
 
 @dataclass(frozen=True, slots=True)
 class _Handed:
-    begin: int  # samples of the stream before it
+    begin: int  # samples of the stream before this part
     sounds_at: float  # time in seconds at which its first sample leaves the loudspeaker
     sound: Samples
 
@@ -42,17 +42,17 @@ class Track:
         self.underruns = 0  # times that it ran dry and continued afterwards
         self._lock = threading.Lock()
         self._pieces: deque[Samples] = deque()
-        self.waiting = 0  # samples not yet handed over
-        self.handed = 0  # samples handed over since the beginning
+        self.waiting = 0  # samples not yet passed to the device
+        self.handed = 0  # samples passed to the device so far
         self._past: deque[_Handed] = deque(maxlen=_PAST_BLOCKS)
         self._told = 0  # the last reported position
-        self._dry = False  # it ran dry although more was to come
+        self._dry = False  # True if it ran dry before its audio was complete
         self._ended = True
-        self._joined = False  # the next sample continues from the last one
-        self._sounds = False  # the last sample belonged to the stream's sound
-        self._last = 0.0  # the last sample given to the mix
+        self._joined = False  # True if the next sample continues from the last one
+        self._sounds = False  # True if the last sample was audio of the stream
+        self._last = 0.0  # the last sample passed to the mix
         self._step = 0.0  # the step that is being smoothed
-        self._spread = len(_SMOOTH)  # samples of the smoothing that are done
+        self._spread = len(_SMOOTH)  # samples smoothed so far
 
     @property
     def quiet(self) -> bool:
@@ -108,7 +108,7 @@ class Track:
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
     def take(self, samples: int, sounds_at: float) -> tuple[Samples | None, bool]:
-        """Take up to `samples` samples from the queue. They are None if it is empty.
+        """Take up to `samples` samples from the queue, or None if it is empty.
 
         The second value is True if the block directly continues the previous one.
         """
@@ -180,7 +180,7 @@ class Track:
 DUCK_DB = -18.0
 DOWN_MS = 50
 UP_MS = 150  # must be a multiple of DOWN_MS
-HOLD_MS = 400  # ringing stays quiet during pauses between words
+HOLD_MS = 400  # keeps ringing quiet during pauses between words
 KNEE = 0.9  # share of full scale above which loud sums are compressed instead of clipped
 
 _FULL = 32767.0
@@ -216,11 +216,11 @@ class Mixer:
 
     def __init__(self) -> None:
         self.tracks: Mapping[StreamName, Track] = {name: Track() for name in get_args(StreamName)}
-        self._lead_in = 0  # samples of silence to come first
+        self._lead_in = 0  # samples of silence to insert first
         self._ducked = False
         self._words_gain = Ramp()
         self._ringing_gain = Ramp()
-        self._since_words = _HOLD  # samples without words, at most _HOLD
+        self._since_words = _HOLD  # samples since the last speech, at most _HOLD
 
     @property
     def quiet(self) -> bool:

@@ -1,4 +1,4 @@
-"""Choice of how Hearth's own voice is kept out of the microphone, by settings and devices."""
+"""Choice of the method that keeps Hearth's own voice out of the microphone's audio."""
 
 import asyncio
 import json

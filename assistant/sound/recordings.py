@@ -121,8 +121,8 @@ class Recordings:
             self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
     def turn(self, turn_id: str, pcm: bytes, word: str, score: float | None = None) -> None:
-        """Record the sentence that began a turn. Call this when it ends, before Hearth asks a
-        question.
+        """Record the sentence that began a turn. Call this at the end of the sentence, before
+        Hearth asks a question.
 
         `word` is the wake word, or the turn's source, such as "follow_up", if there was none.
         `score` is the wake word's score.
@@ -282,8 +282,10 @@ class Recorder(TurnListener):
             self._recordings.near_miss(miss, self._recent())
 
     def whole(self, turn: "Turn") -> None:
-        """Record the sentence that has just ended. Must run now, because `turn.audio` may later
-        contain an answer instead."""
+        """Record the sentence that has just ended.
+
+        This can't be done later, because `turn.audio` may then contain an answer instead.
+        """
         if not self._recordings.on or turn.audio is None or turn.opening.held:
             return
         wake = turn.opening.wake

@@ -17,7 +17,7 @@ PIECE_MS = 200
 
 @dataclass(frozen=True, slots=True)
 class SpokenAnswer:
-    """Record of what was spoken and heard of one answer."""
+    """Record of one answer: what was spoken, and how much of it was heard."""
 
     # As passed to the voice; after a stop, only the clauses that had started playing.
     clauses: tuple[str, ...]
@@ -108,7 +108,7 @@ class Answer:
         self._tasks = [group.create_task(self._synthesise()), group.create_task(self._play())]
 
     async def room(self) -> None:
-        """Wait until the queue has room, that is, fewer than LINES_WAITING lines, or is closed."""
+        """Wait until fewer than LINES_WAITING lines are queued, or the queue is closed."""
         while self._lines.qsize() >= LINES_WAITING and not self._finished:
             await self._taken.wait()
         if self._finished:

@@ -67,13 +67,13 @@ class SignReader:
         self._symbol = re.compile(any_of(spoken.symbols))
 
     def plain_forms(self, text: str) -> str:
-        """Replace symbols of several characters by single ones: ">=" becomes "≥"."""
+        """Replace multi-character symbols with single characters: ">=" becomes "≥"."""
         text = _APART.sub(", ", text)
         text = _AT_LEAST.sub("≥", _AT_MOST.sub("≤", text))
         return _COMPARED.sub(" ", _ABOUT.sub("≈", _ARROW.sub("→", text)))
 
     def before_numbers(self, text: str) -> str:
-        """Put symbols into words that have a meaning only next to digits, such as "#5"."""
+        """Put symbols that have a meaning only next to digits, such as "#" in "#5", into words."""
         text = _NUMBER_SIGN.sub(f"{self._spoken.number} ", text)
         text = _MINUS.sub(f" {self._spoken.numbers.minus} ", text)
         return _POWER.sub(f" {self._spoken.power} ", text)

@@ -64,11 +64,12 @@ class PlaybackProgress:
         return self._spoken_ms[-1] / weights
 
     def tell(self, text: str) -> None:
-        """Add text that the audio speaks, either so far or later."""
+        """Add text that is spoken in the audio, either in what was added so far or in what
+        follows."""
         self.words += text.split()
 
     def add(self, pcm: bytes, rate: int, ends: Sequence[int] = ()) -> None:
-        """Add audio, mono int16 at `rate` Hz. `ends` is as in `audio.tts.Chunk`."""
+        """Add mono int16 audio at `rate` Hz. `ends` is as in `audio.tts.Chunk`."""
         self._ends_ms += [self._ms + end / rate * 1000 for end in ends]
         sound = np.frombuffer(pcm, np.int16)
         self._ms += len(sound) / rate * 1000

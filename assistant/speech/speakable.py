@@ -192,7 +192,7 @@ def say_names(text: str, dot: str, at: str) -> str:
 
 
 def say_entities(text: str) -> str:
-    """Replace entity ids by names: "light.kitchen_lamp" becomes "kitchen lamp"."""
+    """Replace entity ids with names: "light.kitchen_lamp" becomes "kitchen lamp"."""
     if not _DOT.search(text):
         return text
     return ENTITY.sub(lambda found: found[1].replace("_", " ").strip(), text)
@@ -278,7 +278,7 @@ def _cleaned(found: re.Match[str]) -> str:
 
 
 def _only_speech(text: str, allowed: frozenset[str]) -> str:
-    """Keep letters, digits, punctuation and `allowed`. Replace everything else by a space or a
+    """Keep letters, digits, punctuation and `allowed`. Replace everything else with a space or a
     pause."""
 
     def form(found: re.Match[str]) -> str:

@@ -87,8 +87,8 @@ class _Armed:
 
 
 class Deadlines:
-    """Deadlines of the running timers, in the seconds of `Clock.since_boot`, as is every
-    `passed_s`."""
+    """Deadlines of the running timers. All times, including `passed_s`, are readings of
+    `Clock.since_boot`."""
 
     def __init__(self) -> None:
         self._armed: dict[str, _Armed] = {}

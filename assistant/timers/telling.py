@@ -162,7 +162,7 @@ class TimerTelling:
     def __init__(
         self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
-        """`rings` returns True if `hearth run`, which rings the timers, is running
+        """`rings` returns True while `hearth run` is running, which rings the timers
         (`assistant.app.process.is_held`)."""
         self.catalogue = catalogue
         self.zone = zone

@@ -25,10 +25,10 @@ from audio.devices.portaudio import (
 from audio.devices.server import SYS, NoServer, ServerDevice, server_devices, usb_names
 from audio.errors import InputUnusable
 
-# ALSA's card and device number, e.g. " (hw:1,0)". They may change from one boot to the next.
+# ALSA's card and device number, e.g. " (hw:1,0)". They can change at each boot.
 _NUMBERS = re.compile(r"\s*\((?:plug)?hw:(\d+),(\d+)\)$")
-# ALSA's PCM for the sound server (from libasound2-plugins): PortAudio has to open it for any of the
-# server's devices. PipeWire's own PCM, `pipewire`, offers no choice of the device.
+# ALSA's PCM for the sound server (from libasound2-plugins). PortAudio must open it for any of the
+# server's devices. With PipeWire's own PCM, `pipewire`, the device can't be chosen.
 _WAY_TO_SERVER = "pulse"
 _PEOPLE_SAY = {"input": "microphone", "output": "loudspeaker"}
 # libpulse reads these when a stream connects.
@@ -104,7 +104,7 @@ def chosen(device: DeviceInfo) -> Iterator[None]:
     variable, lock = _CHOICE[device.kind], _choosing[device.kind]
     # An opening that never returns must not block all later ones.
     held = lock.acquire(timeout=_CHOOSING_S)
-    # without the lock, the value belongs to the opening that hangs
+    # Without the lock, the value belongs to the opening that hangs.
     before = os.environ.get(variable) if held else None
     os.environ[variable] = device.target
     try:
@@ -191,7 +191,7 @@ def _portaudio_devices(
         card, part = _numbers(device["name"])
         usb = names.get(card, "") if card is not None else ""
         if usb and part:
-            usb += f",{part}"  # A card may have several devices.
+            usb += f",{part}"  # a card can have several devices
         devices.append(
             DeviceInfo(
                 name=usb or (name if short.count(name) == 1 else device["name"]),
@@ -216,7 +216,7 @@ def _numbers(name: str) -> tuple[int | None, int]:
 SILENCE_DBFS = -100.0  # returned for digital silence; one step of 16 bits is -90 dBFS
 
 _BLOCK_S = 0.05
-_PATIENCE_S = 2.5  # PulseAudio was seen to take 2.0 s for the first block
+_PATIENCE_S = 2.5  # PulseAudio can take 2.0 s for the first block
 
 
 def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
@@ -271,7 +271,7 @@ class _Heard:
 
     def take(self, indata: Any, frames: int, time: Any, status: Any) -> None:
         if self._first:
-            self._first = False  # The first block of a device that wakes up may crackle.
+            self._first = False  # a device that wakes up may crackle in its first block
         elif len(self.blocks) < self._wanted:
             self.blocks.append(bytes(indata))
         else:

@@ -21,19 +21,19 @@ Backend = Literal["alsa", "server"]
 class DeviceInfo:
     """Audio device in one direction. A headset is two devices."""
 
-    name: str  # the name in the configuration; the same after a reboot or in another socket
+    name: str  # name used in the settings; the same after a reboot or in another socket
     kind: Kind
     channels: int  # the most it offers
     rate: int  # preferred rate in Hz
-    default: bool  # the system's choice if the configuration names none
+    default: bool  # True for the system's default device
     index: int  # PortAudio's number, valid in this process until PortAudio is refreshed
-    description: str = ""  # for people
+    description: str = ""  # display name
     backend: Backend = "alsa"
-    usb: str = ""  # "usb:vendor:product:serial"; "" if it is not on USB
-    monitor: bool = False  # records what a loudspeaker plays, so it is not a microphone
+    usb: str = ""  # "usb:vendor:product:serial"; "" if not on USB
+    monitor: bool = False  # True if it records what a loudspeaker plays
     muted: bool | None = None  # at the sound server; None if unknown
     volume: float | None = None  # at the sound server, 1.0 is unchanged; None if unknown
-    # The sound server's name for the device, used by `chosen`. None: the server chooses.
+    # The sound server's name for the device, used by `chosen`; None to let the server choose.
     target: str | None = None
 
 
@@ -43,7 +43,7 @@ _streams: set[object] = set()
 
 
 def load_portaudio() -> Any:
-    """Import the sounddevice module. Done late, because it needs a system library.
+    """Import the sounddevice module. This is done on first use, because it needs a system library.
 
     Raises InputUnusable if the library is missing.
     """
@@ -116,7 +116,7 @@ def refresh() -> bool:
         if _streams:
             return False
         try:
-            # PortAudio counts its starts. After a failed start there is nothing to terminate.
+            # PortAudio counts its starts. After a failed start, there is nothing to terminate.
             while portaudio._initialized:
                 portaudio._terminate()
             portaudio._initialize()
@@ -127,10 +127,10 @@ def refresh() -> bool:
     return True
 
 
-# PortAudio probes every device of ALSA's configuration. With ALSA's plugin package, two of them are
-# an encoder for surround sound over a digital cable and a resampler. Both load FFmpeg, which would
-# hold 13 MB of memory for nothing.
-_HEAVY = ("a52", "lavrate")  # as in the names of their files and of the devices that need them
+# PortAudio probes every device in ALSA's configuration. ALSA's plugin package adds an encoder for
+# surround sound over a digital cable and a resampler. Both load FFmpeg, which would waste 13 MB of
+# memory.
+_HEAVY = ("a52", "lavrate")  # part of their file names, and of the names of devices that need them
 _FOLDERS = ("/usr/lib/*-linux-gnu*/alsa-lib", "/usr/lib64/alsa-lib", "/usr/lib/alsa-lib")
 # A user who configured a device that needs one of these plugins keeps it.
 _CONFIGURATIONS = ("/etc/asound.conf", "~/.asoundrc", "~/.config/alsa/asoundrc")
@@ -220,7 +220,7 @@ class DeviceList:
         if self._before_refresh is not None:
             await self._before_refresh()
         now = self._clock.monotonic()
-        # an event during the refresh counts for the next one
+        # An event during the refresh counts for the next one.
         before, self._news = self._news, False
         done = False
         try:

@@ -58,8 +58,8 @@ def _read(path: Path) -> str:
         return ""
 
 
-ANSWER_S = 0.5  # for connecting and all answers together
-DUMMY = "auto_null"  # the sink that servers create if there is no loudspeaker
+ANSWER_S = 0.5  # time limit for connecting and all answers together
+DUMMY = "auto_null"  # the sink that a server creates without a loudspeaker
 
 _NO_CARD = -1
 
@@ -83,7 +83,7 @@ class ServerDevice:
     muted: bool
     volume: float  # mean of the channels; 1.0 is unchanged
     card: int  # ALSA's number; -1 if it is not a card of this machine
-    index: int  # the server's number, valid until the device goes
+    index: int  # the server's number, valid until the device disappears
 
 
 @cache
@@ -93,8 +93,8 @@ def load_pulsectl() -> Any:
         import pulsectl
     except (ImportError, OSError, AttributeError):
         return None
-    # pulsectl keeps only a view of the sample format, into memory that is freed before anyone reads
-    # it. This hook runs while the memory is still valid.
+    # pulsectl keeps only a view of the sample format, in memory that is freed before it is read.
+    # This hook runs while the memory is still valid.
     for info in (pulsectl.PulseSourceInfo, pulsectl.PulseSinkInfo):
         info._init_from_struct = _keep_rate
     return pulsectl

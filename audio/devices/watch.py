@@ -19,9 +19,9 @@ from audio.devices.server import (
     our_device,
 )
 
-RETRY_S = (0.1, 0.2, 0.5, 1.0)  # pauses between attempts to reach the server; the last one repeats
+RETRY_S = (0.1, 0.2, 0.5, 1.0)  # pauses between connection attempts; the last one repeats
 
-_LISTEN_S = 1.0  # interval at which the listening thread checks for its end
+_LISTEN_S = 1.0  # interval at which the listening thread checks if it should end
 _STOP_S = 3.0  # limit for ending the thread
 _FACILITIES = ("sink", "source", "source_output", "server", "card")
 # The kernel reports a new card in group 1, udev in group 2 after its rules have been applied.
@@ -120,7 +120,7 @@ class DeviceWatch:
             event = self._kernel.recv(65_536)
         except BlockingIOError:
             return
-        except OSError:  # The queue overflowed, so an event was missed.
+        except OSError:  # the queue overflowed, so an event was missed
             self._changed()
             return
         if _SOUND in event:
@@ -189,7 +189,7 @@ class _Server:
             pulse.event_callback_set(lambda event: self._changed())
             patience.for_ever()
             there = True
-            self._changed()  # An earlier query may have found no server.
+            self._changed()  # an earlier query may have found no server
             while not self._stop.is_set():
                 pulse.event_listen(timeout=_LISTEN_S)
         except errors_of(pulsectl):

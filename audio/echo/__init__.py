@@ -27,9 +27,9 @@ _DRIVER_FILE = "module-echo-cancel"
 class Plan:
     """Echo plan for one microphone and loudspeaker."""
 
-    kind: PlanKind  # own: our canceller; system: the sound server's; device: the microphone's own
+    kind: PlanKind  # own: Hearth's canceller; system: the sound server's; device: the microphone's
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
-    reason: str  # one sentence for a person
+    reason: str  # one sentence for the user
 
 
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:

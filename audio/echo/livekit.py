@@ -23,12 +23,12 @@ _log = logging.getLogger(__name__)
 
 _HALF_BYTES = FRAME_BYTES // 2  # 10 ms
 _HALF_SAMPLES = FRAME_SAMPLES // 2
-# Delay of the module's output against its input, in samples. Measured with noise.
+# Delay of the module's output in samples, measured with noise.
 ECHO_DELAY = 128  # 8 ms
 NOISE_DELAY = 96  # 6 ms; gain alone adds none
-_HOLD = 150  # frames (3 s) processed after the last sound: delay and echo with a good margin
-# Attenuation of what is left of our own voice. With 40 dB, a voice detector still found words in an
-# echo that the canceller had not yet reduced.
+_HOLD = 150  # frames (3 s) processed after the last audio; covers delay and echo generously
+# Attenuation of what is left of Hearth's own voice. With 40 dB, a voice detector still found words
+# in an echo that the canceller had not reduced yet.
 _OURS_GAIN = 10 ** (-60 / 20)
 _NO_SOUND = bytes(FRAME_BYTES)
 
@@ -41,9 +41,9 @@ class CleanCounts:
 
     processed: int = 0  # the echo was removed
     bypassed: int = 0  # nothing was played, or no output was open, so there was no echo
-    ours: int = 0  # of the processed: judged to be only our own voice
+    ours: int = 0  # of the processed ones, judged to be only Hearth's own voice
     failed: int = 0  # returned unchanged because of an error
-    missing: int = 0  # of the processed: captured before the output had reported what it plays
+    missing: int = 0  # of the processed ones, captured before their reference arrived
     realigned: int = 0  # times that the two streams were aligned again
     nudged: int = 0  # samples inserted or dropped because the clocks drift
     stalls: int = 0  # times that the output had nothing to play
@@ -120,7 +120,7 @@ class LivekitCleaner:
                 raise ValueError(f"a frame of {len(pcm)} bytes, {FRAME_BYTES} are wanted")
             cleaned = pcm if self._echo is None else self._without_echo(self._echo, pcm)
             return cleaned if self._tidy is None else self._tidy.process(cleaned)
-        except Exception as error:  # after any error, an uncleaned frame is better than none
+        except Exception as error:  # an uncleaned frame is better than none
             self._failed += 1
             if not self._complained:
                 self._complained = True
@@ -144,7 +144,7 @@ class LivekitCleaner:
         if self._played.realigned != self._realigned:
             self._realigned = self._played.realigned
             self._residual.restart()
-            # A new canceller learns the path faster than the old one notices that it changed.
+            # A new canceller learns the path faster than the old one adapts to the change.
             module.renew()
         if self._played.breaks != self._breaks:
             self._breaks = self._played.breaks
@@ -152,7 +152,7 @@ class LivekitCleaner:
             self._opened = self._played.opened
         playing = reference is not None and bool(reference.any())
         if playing and not self._hold:
-            # The module was idle; flush what it still holds from before.
+            # The module was idle, so flush the old audio that it still holds.
             module.process(self._before, _NO_SOUND)
         self._hold = _HOLD if playing else max(0, self._hold - 1)
         late = self._before[-2 * ECHO_DELAY :] + pcm[: -2 * ECHO_DELAY]
@@ -224,23 +224,23 @@ def _power(pcm: bytes) -> float:
     return float(np.dot(samples, samples)) / len(samples)
 
 
-# Deciding whether the rest of a frame after echo cancellation is still our own voice. Once
-# the canceller has found the path, it reduces the echo by 20 dB or more in 99 of 100 frames
-# (measured: median 39 dB), but a person who speaks at the echo's level by only 5 to 12 dB. So a
-# frame that lost little is a person's. The question arises only while something plays.
+# Deciding whether a frame after echo cancellation still contains Hearth's own voice. Once the
+# canceller has found the path, it reduces the echo by 20 dB or more in 99 of 100 frames (measured:
+# median 39 dB), but a person who speaks at the echo's level by only 5 to 12 dB. So a frame that was
+# reduced only a little is a person's. This matters only while something is playing.
 
 
-_PERSON_KEEPS = 10 ** (-12.0 / 10)  # share of the frame's power
-_WITHIN = 10 ** (-18.0 / 10)  # of the echo's power: less than this is not a person speaking
-_AUDIBLE = 30.0**2  # int16 power (mean square) below which nothing is speech
-_RECENT = 5  # frames, of which _ENOUGH must be a person's to believe it
+_PERSON_KEEPS = 10 ** (-12.0 / 10)  # share of a frame's power that a person's voice keeps
+_WITHIN = 10 ** (-18.0 / 10)  # less than this share of the echo's power isn't a person
+_AUDIBLE = 30.0**2  # int16 power (mean square); anything below isn't speech
+_RECENT = 5  # frames, of which _ENOUGH must be a person's
 _ENOUGH = 3
-_STAYS = 15  # frames (300 ms) for which a person is believed beyond the last such frame
-_TAIL = 25  # frames (500 ms) of echo and delay after the last played one
-_LEARNED_AGAIN = 20  # as _LEARNED, if the path is nearly the known one (400 ms)
+_STAYS = 15  # frames (300 ms) that count as a person's after the last such frame
+_TAIL = 25  # frames (500 ms) of echo and delay after the last frame played
+_LEARNED_AGAIN = 20  # as _LEARNED, if the path has hardly changed (400 ms)
 _LEARNED = 50  # frames of echo (1 s) that must be reduced before the canceller is trusted ...
-_LEARNING = 150  # ... or this many in all (3 s): then the rest is a person speaking
-_RELEARNING = 60  # frames (1.2 s): the same for relearning
+_LEARNING = 150  # ... or frames in total (3 s), after which what is left is a person speaking
+_RELEARNING = 60  # frames (1.2 s); as _LEARNING, when relearning
 _TAKEN_DOWN = 10 ** (-15.0 / 10)
 # After a break, this many frames of echo are watched. If fewer than _SOME of _LOOK in a row were
 # reduced, the canceller has lost the path. Medians over 24 breaks whose length was reported 15 to
@@ -253,7 +253,8 @@ _MEMORY = 0.02  # weight of one frame in the running mean of the echo's power: 1
 
 
 class Residual:
-    """Decides for each cleaned frame whether it contains only the rest of Hearth's own voice."""
+    """Decides for each cleaned frame whether it contains only what is left of Hearth's own
+    voice."""
 
     def __init__(self) -> None:
         self.restart()
@@ -261,9 +262,9 @@ class Residual:
     def restart(self) -> None:
         """Forget the echo path, because it may have changed."""
         self._learning, self._learned = _LEARNING, _LEARNED
-        self._again = False  # the path is being relearned
+        self._again = False  # True while the path is being relearned
         self._watched = 0  # frames left to watch
-        self._downs: deque[bool] = deque(maxlen=_LOOK)  # of the watched frames: which were reduced
+        self._downs: deque[bool] = deque(maxlen=_LOOK)  # True for each reduced watched frame
         self._echo = 0.0  # mean power at the microphone while something plays
         self._tail = 0
         self._stays = 0
@@ -283,7 +284,7 @@ class Residual:
         self._watched = _WATCHED if self._again and not opened else 0
         self._downs.clear()
         if self._tail:
-            self._tail = _TAIL  # Until the path is known, what is heard may be our own voice.
+            self._tail = _TAIL  # until the path is known, this may be Hearth's own voice
         self._stays = 0
         self._recent.clear()
 

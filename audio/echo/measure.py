@@ -1,4 +1,4 @@
-"""Measurement of how a microphone hears a loudspeaker, with a chirp.
+"""Measurement of the echo path from a loudspeaker to a microphone, with a chirp.
 
 The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording, with a
 gain of 30 dB over the noise. Half a second of silence before and after the chirp shows the noise
@@ -28,26 +28,24 @@ from audio.steady import SteadyMicrophone
 from audio.timing import BoundedCalls
 
 CHIRP_SECONDS = 0.7
-QUIET_SECONDS = 0.5  # before and after the chirp, in the played sound
+QUIET_SECONDS = 0.5  # silence before and after the chirp
 _NONE_DB = -100.0
 LEVEL = 6_000  # int16 peak: audible but not startling
 _FADE_SECONDS = 0.02
 _LOWEST_HZ, _HIGHEST_HZ = 300.0, 3_400.0
-MOST_DELAY_SECONDS = 0.8  # from the hand-over to the microphone's frame
-_BEGINNING_SECONDS = 0.2  # of the chirp: the part that a cancelling device may let through
+MOST_DELAY_SECONDS = 0.8  # from passing audio to the player to the microphone's frame
+_BEGINNING_SECONDS = 0.2  # start of the chirp, which a cancelling device may let through
 _END_SECONDS = 0.35
-_FOUND = 8.0  # a piece was heard if the matched filter's peak exceeds its noise by this factor
-_ITS_OWN = 0.02  # least share of the found power that must belong to this piece and not to another
-_DEAD = 2.0  # int16 RMS: below it a microphone gives no sound at all
-_CLOSED = 0.15  # of the room's noise: a microphone that is open does not fall this low
-_HELD_DOWN = 0.5  # of the room's noise: an echo canceller removes some noise too
+_FOUND = 8.0  # a part was heard if the matched filter's peak exceeds its noise by this factor
+_ITS_OWN = 0.02  # least share of the power found that must belong to this part of the chirp
+_DEAD = 2.0  # int16 RMS; below this, a microphone delivers no sound
+_CLOSED = 0.15  # share of the room's noise; an open microphone doesn't fall this low
+_HELD_DOWN = 0.5  # share of the room's noise; an echo canceller removes some noise too
 _AFTER_SECONDS = 0.4  # at the end of the recording, to measure the room's noise again
-_WEAK = 0.003  # of the played level (-50 dB): an echo too weak to need cancelling
-_FADED = 0.1  # of the beginning's level: an echo that ends this low is being cancelled
-_UNHEARD = (
-    0.0126  # of the played level (-38 dB): if a louder echo could go unheard, the result is unknown
-)
-_DISTURBED = 2.5  # times the noise before: another sound disturbed the measurement
+_WEAK = 0.003  # share of the played level (-50 dB); a weaker echo needs no cancelling
+_FADED = 0.1  # share of the start's level; an echo that ends this low is being cancelled
+_UNHEARD = 0.0126  # share of the played level (-38 dB); no result if a louder echo could be missed
+_DISTURBED = 2.5  # times the noise before; louder means that another sound interfered
 
 _GAVE_NOTHING = (
     "The microphone gave digital silence while its echo was measured: unmute it, at the device."
@@ -68,13 +66,13 @@ Floats = NDArray[np.float64]
 class EchoPath:
     """Measured echo path from a loudspeaker to a microphone."""
 
-    # echo: to be cancelled. apart: inaudible (headphones, another room). cancels: a short piece
-    # comes through, then nothing, because the device cancels it. deaf: closed while the loudspeaker
-    # plays.
+    # echo: must be cancelled. apart: inaudible (headphones, another room). cancels: the device
+    # cancels it, so that only the start comes through. deaf: the microphone closes while the
+    # loudspeaker plays.
     kind: PathKind
-    # of the echo relative to the played sound, both as int16; -100 if there is none
+    # Level of the echo relative to the played audio, both as int16; -100 if there is none.
     level_db: float
-    delay_ms: float  # from the hand-over to the frame that holds the echo; 0 if there is none
+    delay_ms: float  # from passing audio to the player to the frame with its echo; 0 if none
     noise_rms: float  # int16 RMS of the room
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +91,7 @@ class EchoPath:
 
 
 def chirp() -> NDArray[np.int16]:
-    """Return the test signal: silence, the chirp, silence. int16, shape (n,), 16 kHz."""
+    """Return the test signal, a chirp between two silences: int16, shape (n,), 16 kHz."""
     t = np.arange(round(CHIRP_SECONDS * SAMPLE_RATE)) / SAMPLE_RATE
     slope = (_HIGHEST_HZ - _LOWEST_HZ) / CHIRP_SECONDS
     wave = np.sin(2 * np.pi * (_LOWEST_HZ * t + slope * t**2 / 2))
@@ -123,7 +121,7 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
     during = min(_by_pieces(heard[quiet + begins : quiet + len(sound) + late]))
     after = _rms(heard[-round(_AFTER_SECONDS * SAMPLE_RATE) :])
     if max(noise, during) <= _DEAD < after:
-        raise InputUnusable(_GAVE_NOTHING)  # It was unmuted too late.
+        raise InputUnusable(_GAVE_NOTHING)  # it was unmuted too late
     first = _find(heard, sound, slice(0, begins), noise)
     last = _find(heard, sound, slice(ends, len(sound)), noise)
     lasts = last is not None and last.level >= _FADED * (first.level if first else 0.0)
@@ -145,7 +143,8 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
         raise InputUnusable(_TOO_LOUD)
     if first is not None:
         return EchoPath("cancels", _db(first.level), first.delay_ms, noise)
-    # Less noise than before may mean that a noise has ended; less than before and after does not.
+    # Less noise than before may only mean that a noise has ended, but not less than before and
+    # after.
     held_down = during < _HELD_DOWN * min(noise, after)
     return EchoPath("cancels" if held_down else "apart", _NONE_DB, 0.0, noise)
 
@@ -183,7 +182,7 @@ async def _play_out(player: Player, pcm: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    level: float  # of the echo, as a share of the played level
+    level: float  # the echo's level as a share of the played level
     delay_ms: float
 
 
@@ -241,9 +240,9 @@ def _db(share: float) -> float:
     return max(_NONE_DB, 20 * float(np.log10(max(share, 1e-9))))
 
 
-# The port (jack, built-in loudspeaker) that a device of the sound server uses now. One sink
-# may serve two outputs. A measurement of its loudspeaker does not hold for the headphones at its
-# jack, though the server gives both the same name.
+# The active port (jack, built-in loudspeaker) of a sound server's device. One sink can have several
+# outputs with the same name, and a measurement of its loudspeaker isn't valid for the headphones at
+# its jack.
 
 
 def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]:
@@ -275,7 +274,7 @@ def _port(device: DeviceInfo, listed: list[Any]) -> str:
     return ""
 
 
-LIMIT_S = 6.5  # limit for a measurement, which takes 3 s: enough for a second attempt
+LIMIT_S = 6.5  # for a measurement, which takes 3 s, so that there is time for a second attempt
 _CALL_S = 2.0  # for each call into the sound system
 _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
@@ -286,7 +285,7 @@ class Pair:
 
     input: DeviceInfo
     output: DeviceInfo
-    channel: int | None  # channel of the microphone in use, from 1; None for the mean of all
+    channel: int | None  # the microphone's channel in use, from 1; None for the mean of all
     input_port: str = ""  # the sound server's name of the port in use; "" if there is none
     output_port: str = ""
 
@@ -337,7 +336,7 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
     def changed(change: MicrophoneChange) -> None:
         if change.status is MicrophoneStatus.MISSING:
             gone.append(microphone.sentence)
-            measuring.cancel()  # The microphone would look for its device without end.
+            measuring.cancel()  # the microphone would search for its device forever
 
     microphone.on_change = changed
     try:

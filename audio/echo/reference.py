@@ -26,30 +26,30 @@ from audio.frames import FRAME_SAMPLES, SAMPLE_RATE, SAMPLES_PER_MS
 
 Samples = NDArray[np.int16]
 
-# The quality that gives a steady 20 ms for each 20 ms; better ones deliver in bursts and hold back
-# 20 ms. Echo cancellation works as well with it (measured: the same residual within 0.3 dB from
-# 22.05 and 48 kHz).
+# This quality returns a steady 20 ms for each 20 ms; better ones return bursts and are 20 ms late.
+# Echo cancellation works as well with it (measured: the same residual within 0.3 dB from 22.05 and
+# 48 kHz).
 _QUALITY = "QQ"
-_BLOCKS = 500  # most that wait, 5 s of 10 ms; older ones are dropped
-# longest stall that is filled in; after a longer one everything is set again
+_BLOCKS = 500  # most waiting blocks (5 s of 10 ms); older ones are dropped
+# Longest stall that is filled with silence. After a longer one, the fill is set again.
 _LONGEST_STALL_S = 2.0
-# fill left at the start after the frames of the microphone's block are taken
+# Initial fill, after the frames of the microphone's block are taken.
 _LEFT = 30 * SAMPLES_PER_MS
 _MOST_LEFT = _LEFT + 40 * SAMPLES_PER_MS
-# The band for the least fill left after a frame was taken. As the blocks of the two sides slide
-# past each other, it varies by one block of the loudspeaker (20 ms) without any loss.
+# Band for the lowest fill after a frame is taken. As the blocks of the two sides slide past each
+# other, it varies by one block of the loudspeaker (20 ms) without any loss.
 _LOWEST = 2 * SAMPLES_PER_MS
 _MIDDLE = 15 * SAMPLES_PER_MS
 _HIGHEST = 32 * SAMPLES_PER_MS
-_BROKEN = 80 * SAMPLES_PER_MS  # more than drift: sound was lost on one side
-_NARROW = 10 * SAMPLES_PER_MS  # a fill with which some frames come too late in every window
-_LATE = 2 * FRAME_SAMPLES  # sound later than this may mean that the device was silent
-_WINDOW = 50  # frames (1 s) over which the least fill is taken ...
-_HICCUPS = 3  # ... without the lowest few, in which one side was held up for a moment
-_SETTLING = 2  # windows after an opening in which a single one suffices to set the fill again
-_SURE = 3  # windows that must agree before a running stream is set again: a hiccup heals by itself
+_BROKEN = 80 * SAMPLES_PER_MS  # more than drift; audio was lost on one side
+_NARROW = 10 * SAMPLES_PER_MS  # with this fill, some frames are late in every window
+_LATE = 2 * FRAME_SAMPLES  # if audio is later than this, the device may have been silent
+_WINDOW = 50  # frames (1 s) over which the lowest fill is determined ...
+_HICCUPS = 3  # ... without the lowest few, when one side was briefly delayed
+_SETTLING = 2  # windows after an opening in which one is enough to set the fill again
+_SURE = 3  # windows that must agree before a running stream's fill is set again
 _LONG = 10  # windows that must agree before a drift is believed
-_NUDGE_EVERY = 10  # frames between single samples: 312 ppm, more than clocks differ
+_NUDGE_EVERY = 10  # frames between corrections by one sample: 312 ppm, more than clocks differ
 _GONE = 25  # frames without a new block after which the output counts as closed
 _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 
@@ -148,7 +148,7 @@ class PlayedSound:
             return False
         self._fill += sum(len(piece) for piece in pieces[1:])
         sound = np.concatenate(pieces)
-        # without the samples that are too late
+        # Drop the samples that are too late.
         self._sound = sound[len(sound) - max(0, self._fill) :]
         return True
 
@@ -187,7 +187,7 @@ class PlayedSound:
     def _watch(self, *, silent: bool) -> None:
         self._fills.append(self._fill)
         if silent and len(self._fills) % _NUDGE_EVERY == 0:
-            # During a pause only: the canceller would take it for a loudspeaker that moved.
+            # Only during a pause, because to the canceller it looks like a moving loudspeaker.
             self._nudge()
         if len(self._fills) == _WINDOW:
             fills = sorted(self._fills)
@@ -209,7 +209,7 @@ class PlayedSound:
         last = sorted(list(self._leasts)[-_SURE:])
         settling = self._windows <= _SETTLING and not 0 <= least <= _BROKEN
         broken = len(last) == _SURE and (last[-1] < 0 or last[0] > _BROKEN)
-        # Hiccups in every window are not hiccups: the blocks of the two sides are badly aligned.
+        # Hiccups in every window mean that the blocks of the two sides are badly aligned.
         narrow = len(last) == _SURE and max(self._worsts) < 0 and last[-1] < _NARROW
         if settling or broken or narrow:
             step = _MIDDLE - (least if settling else last[len(last) // 2])

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pocketsphinx
 
-# Pronunciations come from CMUdict in pocketsphinx's wheel and are read only for the words needed. A
-# decoder that loads all of its 134,000 words takes 22 MB and 0.15 s for them; a grammar needs about
-# a hundred.
+# Pronunciations come from CMUdict in pocketsphinx's wheel, and only those needed are read. A
+# decoder that loads all 134,000 words needs 22 MB and 0.15 s for them, while a grammar has about a
+# hundred.
 
 
 _FILE = "en-us/cmudict-en-us.dict"  # one line for each pronunciation: "a AH", "a(2) EY"
@@ -56,8 +56,8 @@ class Arc:
 
     source: int  # state
     target: int  # state
-    weight: float  # of this arc, 0 to 1
-    word: str  # "" for a step without a word
+    weight: float  # 0 to 1
+    word: str  # "" for an arc without a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Network:
 
     start: int  # state
     final: int  # state
-    arcs: tuple[Arc, ...]  # steps without a word lead as far as any chain of them does
+    arcs: tuple[Arc, ...]  # includes a direct arc for each chain of arcs without a word
 
     def words(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(arc.word for arc in self.arcs if arc.word))

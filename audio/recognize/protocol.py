@@ -36,7 +36,7 @@ class HeardWord:
     """Recognised word and its position."""
 
     text: str
-    start: int  # samples from the start of the sound
+    start: int  # samples from the start of the audio
     end: int  # samples
     fit: (
         float  # natural log per 10 ms against a loop of all phones: 0 is perfect, -2 usual, -5 poor

@@ -67,17 +67,17 @@ _UNDERFLOW = -745.0  # natural log of the smallest double
 _GRAMMAR = "grammar"
 _FREE = "free"
 _PHONES = "phones"
-_LEVEL = "level"  # recognises next to nothing: only measures the sound's level
+_LEVEL = "level"  # recognises almost nothing; used only to measure the audio's level
 _DIGITS = "digits"
 
 _LEVEL_JSGF = "#JSGF V1.0; grammar level; public <level> = oh;"
 _DIGITS_JSGF = """#JSGF V1.0; grammar digits;
 public <digits> = (zero | oh | one | two | three | four | five | six | seven | eight | nine)+;"""
-# People pause between digits. With pocketsphinx's own values (0.005, 0.65) a pause became one of
-# the short words: of 80 PINs by four flite voices 9 were recognised, with these values 73.
+# People pause between digits. With pocketsphinx's defaults (0.005, 0.65), a pause became a short
+# word: of 80 PINs by four flite voices, 9 were recognised; with these values, 73.
 _DIGITS_WEIGHTS = {"silprob": 0.5, "wip": 1e-3}
-# Mean over the words. Other speech fits worse: 139 of 180 sentences gave four digits or more, but
-# none reached this fit, and all the PINs did.
+# Mean fit over the words. Other speech fits worse: 139 of 180 sentences gave four digits or more,
+# but none reached this fit, while all the PINs did.
 _DIGITS_FIT = -5.1
 
 
@@ -100,7 +100,7 @@ class SphinxRecognizer:
         """`now` returns a monotonic time in seconds."""
         self._now = now
         self._late_at = math.inf
-        self._level = ""  # level (cepstral mean) of the model's own training
+        self._level = ""  # level (cepstral mean) of the model's training data
         self._measured: tuple[bytes, str] = (b"", "")
         self._grammar_ready = False
         self._free_ready = False
@@ -187,7 +187,7 @@ class SphinxRecognizer:
         config = self._decoder.config
         usual = {name: config[name] for name in _DIGITS_WEIGHTS}
         try:
-            # pocketsphinx reads them when a search begins
+            # pocketsphinx reads these when a search begins.
             for name, weight in _DIGITS_WEIGHTS.items():
                 config[name] = weight
             if not self._digits_ready:
@@ -201,8 +201,7 @@ class SphinxRecognizer:
         return [_judged(part, loop) for part in words]
 
     def _phone_loop(self, pcm: bytes) -> list[float]:
-        """Return the score of each 10 ms frame in the best sequence of phones, whichever
-        they are."""
+        """Return the score of each 10 ms frame in the best phone sequence, without a grammar."""
         scores: list[float] = []
         for part in self._run(_PHONES, pcm):
             frames = part.end - part.start
@@ -256,9 +255,9 @@ _LIVE_PHONES = (
     "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W"
     " Y Z ZH"
 ).split()
-# Half the cost of pocketsphinx's own values, with as many commands recognised.
+# Half the cost of pocketsphinx's defaults, with as many commands recognised.
 _FAST = {"topn": 2, "beam": 1e-40, "pbeam": 1e-40, "wbeam": 1e-25}
-# People pause: with pocketsphinx's own values (0.005, 0.65) a pause becomes a short word, like the
+# People pause. With pocketsphinx's defaults (0.005, 0.65), a pause becomes a short word, like the
 # "to" in "to eight". The cost per word limits the loop, in which every phone is a word: if it is
 # lower, noise alone turns commands into other speech; if it is higher, other speech becomes
 # commands.
@@ -335,7 +334,7 @@ class SphinxLive:
         """
         if not self._open or self._decoder.hyp() is None:
             return ()
-        # The end of a word is not known: the last one extends over the silence after it.
+        # Word ends are unknown, because the last word extends over the silence after it.
         segments = (one for one in self._decoder.seg() if one.start_frame * _FRAME_SAMPLES < before)
         said = [one.word.partition("(")[0] for one in segments]
         if any(word.startswith(_OTHER) for word in said):

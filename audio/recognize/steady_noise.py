@@ -5,17 +5,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WINDOW, _HOP = 512, 256  # samples
-# Noise is what is always there: the level that each frequency falls below in a fifth of all
-# windows. For pure noise that is 0.22 of its mean, regardless of speech.
+# The noise is estimated as the level below which each frequency falls in a fifth of all windows.
+# For pure noise, that is 0.22 of its mean, whether or not there is speech.
 _QUANTILE = 0.2
 _TO_MEAN = 1 / 0.223
 LEAST_SAMPLES = 4 * _WINDOW  # needed to measure the noise
 _FLOOR = 0.1  # share of the amplitude that always remains, because holes sound like consonants
 _SMOOTH = 0.9  # weight of a band's last estimate in the next
-# Acoustic models are not trained on sound without noise. Measured with pocketsphinx in a quiet
-# room: it recognised 3 of 24 espeak-ng commands as they are and 20 with noise at this level; 35 and
-# 34 of 36 flite commands. -30 is too much: it hides the consonants of half of flite's.
-_LEAST_NOISE_DB = -38.0  # of white noise, relative to the loudest 20 ms of what was heard
+# Acoustic models are not trained on audio without noise. Measured with pocketsphinx in a quiet
+# room: it recognised 3 of 24 espeak-ng commands unchanged and 20 with noise at this level, and 35
+# and 34 of 36 flite commands. -30 is too much, because it hides the consonants in half of flite's.
+_LEAST_NOISE_DB = -38.0  # level of white noise, relative to the loudest 20 ms heard
 _LOUDEST = 320  # samples
 
 
@@ -34,7 +34,7 @@ class SteadyNoise:
         self._shape = np.sqrt(np.hanning(_WINDOW + 1)[:_WINDOW])
         powers = np.abs(self._spectra(samples)) ** 2
         self._noise = np.quantile(powers, _QUANTILE, axis=0) * _TO_MEAN + 1.0
-        # Hann's window has half the power
+        # Hann's window has half the power.
         left = _FLOOR**2 * float(np.mean(self._noise)) / (_WINDOW / 2)
         wanted = _loudest(samples) * 10 ** (_LEAST_NOISE_DB / 10)
         self._added = float(np.sqrt(max(0.0, wanted - left)))

@@ -20,8 +20,8 @@ class Detection:
 
     word: str  # as configured, e.g. "okay_nabu"
     score: float  # 0 to 1
-    at: int  # sample index (16 kHz) at which the engine fired
-    mark: int  # sample index from which the turn's sound is kept: `at` minus the lead, at least 0
+    at: int  # sample index (16 kHz) of the detection
+    mark: int  # sample index at which the turn's audio starts: `at` minus the lead, at least 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class NearMiss:
 
     word: str
     score: float  # at its peak, 0 to 1
-    closeness: float  # score as a fraction of the threshold; above 1 if a verifier refused it
+    closeness: float  # score as a fraction of the threshold; above 1 if a verifier rejected it
     at: int  # sample index (16 kHz) of the peak
 
 
@@ -83,10 +83,10 @@ class WakeEngine(Protocol):
 
 Sensitivity = Literal["low", "normal", "high"]
 REFRACTORY = 2 * SAMPLE_RATE  # samples; longer than any engine's memory of a word
-NEAR = 0.5  # share of a word's threshold: a peak above it that does not fire is a near miss
-STRICT = 0.5  # share of the distance from a threshold to certainty that remains while strict
+NEAR = 0.5  # share of the threshold above which a peak without a detection is a near miss
+STRICT = 0.5  # share of the distance from a threshold to 1 that remains while strict
 
-_AGAIN = 2 * SAMPLE_RATE  # samples between two near misses
+_AGAIN = 2 * SAMPLE_RATE  # samples between near misses
 _FALLEN = NEAR / 2
 
 
@@ -146,7 +146,7 @@ class ModelWake:
     ) -> None:
         """`models` and `thresholds` are by word. Each model has a `close` method. `lead_ms` is as
         in Trigger."""
-        self.thresholds = thresholds  # a word fires above its own, unless the engine is strict
+        self.thresholds = thresholds  # by word; not changed by `strict`
         self.scores = dict.fromkeys(models, 0.0)
         self._models = models
         self._trigger = Trigger(thresholds, lead_ms)
@@ -244,9 +244,9 @@ def own_model(
 def check_model(path: Path, tflite: Any) -> None:
     """Raise InputUnusable if TensorFlow Lite can't read the file.
 
-    For such a file, TensorFlow Lite returns a null pointer. Both wake-word packages use it, which
-    crashes the process (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite` is the library as they
-    load it.
+    For such a file, TensorFlow Lite returns a null pointer. Both wake-word packages use that
+    pointer, which crashes the process (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite` is the
+    library as they load it.
     """
     model = tflite.TfLiteModelCreateFromFile(os.fsencode(path)) if path.is_file() else None
     if not model:
@@ -294,7 +294,7 @@ def make_wake_engine(
     return VerifiedWake(first, _make(other, shared, "normal", None, None))
 
 
-# Imported late: each engine loads its own copy of TensorFlow Lite, and one is usually enough.
+# Engines are imported here because each loads its own copy of TensorFlow Lite.
 def _make(
     engine: str,
     words: Sequence[str],

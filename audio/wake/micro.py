@@ -77,7 +77,7 @@ def _meanings(model: MicroWakeWord) -> list[float]:
 
 
 BUILT_IN = tuple(model.value for model in Model)
-LEAD_MS = 300  # measured: fires between 90 ms before and 200 ms after the end of the word
+LEAD_MS = 300  # measured: detects a word between 90 ms before and 200 ms after its end
 _STEP_BYTES = 10 * SAMPLES_PER_MS * 2  # a step of the audio front end
 _MEL_BINS = 40  # of the audio front end that every such model is trained on
 
@@ -91,7 +91,7 @@ _CUTOFFS: Mapping[tuple[str, Sensitivity], float] = {
     ("hey_mycroft", "normal"): 0.99,
     ("hey_mycroft", "high"): 0.95,
 }
-_LEAST = 0.1  # because a user's own model may have any cutoff
+_LEAST = 0.1  # because a user's own model can have any cutoff
 # For other models: the factor of the distance between the model's own cutoff (or the value for
 # "normal" above) and certainty.
 _DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0}

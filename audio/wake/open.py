@@ -20,13 +20,13 @@ from audio.wake import (
 )
 
 BUILT_IN = tuple(model.value for model in Model)
-# Measured: it fires between 190 ms before and 50 ms after the end of a clean word, later in noise.
+# A clean word is detected between 190 ms before and 50 ms after its end, later in noise (measured).
 LEAD_MS = 500
 
 # The models are trained towards 0.5; wake words score above 0.9, other speech below 0.1.
 _THRESHOLDS = {"low": 0.7, "normal": 0.5, "high": 0.3}
-_CHUNK_BYTES = 80 * SAMPLES_PER_MS * 2  # features are made every 80 ms ...
-_WINDOW_BYTES = 110 * SAMPLES_PER_MS * 2  # ... from 110 ms of sound
+_CHUNK_BYTES = 80 * SAMPLES_PER_MS * 2  # features are computed every 80 ms ...
+_WINDOW_BYTES = 110 * SAMPLES_PER_MS * 2  # ... from 110 ms of audio
 _EMBEDDING_BYTES = 96 * 4  # float32
 _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
@@ -57,12 +57,10 @@ class OpenWake(ModelWake):
         thresholds = {word: _THRESHOLDS[chosen.get(word, sensitivity)] for word in models}
         super().__init__(models, thresholds, LEAD_MS)
         self._waiting = bytearray()
-        # With this much sound ahead, each chunk completes a window with its last sample, without
-        # delay.
+        # With this much audio ahead, each chunk completes a window with its last sample.
         self._infer(bytes(_WINDOW_BYTES - _CHUNK_BYTES))
-        # The package's own start leaves four spectra over, so that every embedding would end 40 ms
-        # before the newest sound. With this number, each chunk completes one with its last
-        # spectrum.
+        # By default, four spectra are left over, so that every embedding would end 40 ms before the
+        # newest audio. With this number, each chunk completes an embedding with its last spectrum.
         features.new_mels = _SPECTRA - _NEW_SPECTRA
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:

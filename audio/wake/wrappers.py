@@ -7,9 +7,9 @@ from audio.frames import FRAME_BYTES, FRAME_MS, FRAME_SAMPLES, SAMPLES_PER_MS
 from audio.gate import EnergyGate
 from audio.wake import REFRACTORY, Detection, NearMiss, WakeEngine
 
-LOOK_BACK_MS = 1_000  # at least this much sound is kept
-# Skipped sound is a multiple of this, which is a multiple of both engines' steps (30 and 80 ms), so
-# that their steps fall as if nothing had been skipped.
+LOOK_BACK_MS = 1_000  # at least this much audio is kept
+# Audio is skipped in multiples of this, which is a multiple of both engines' steps (30 and 80 ms),
+# so that their steps stay aligned.
 _STEP_MS = 240
 _SILENCE = bytes(FRAME_BYTES)
 _BLOCK = 80 * SAMPLES_PER_MS  # the microphone's block, and the step of `open`
@@ -54,10 +54,10 @@ class GatedWake(_Wrapper):
     def __init__(self, engine: WakeEngine) -> None:
         super().__init__(engine)
         self._gate = EnergyGate()
-        # Frames that the engine did not get, each with its end.
+        # Frames that the engine has not heard, each with its end.
         self._unheard: deque[tuple[bytes, int]] = deque()
         self._end = 0
-        self._gap = range(0)  # ends of missing frames that the engine does not know of
+        self._gap = range(0)  # ends of missing frames, not passed to the engine yet
         self._unjudged = b""  # the newest frames that the gate has not heard yet
 
     @property
@@ -84,14 +84,14 @@ class GatedWake(_Wrapper):
             self._keep(pcm, end)
         gap, self._gap = self._gap, range(0)
         for missed in gap:
-            # a word that ends there may be incomplete, so a detection is ignored
+            # A word that ends there may be incomplete, so ignore detections.
             self._engine.hear(_SILENCE, missed)
         if not self._judge():
             return None
         found = None
         while self._unheard:
-            # The kept frames are shorter than the refractory time, so there can be only one
-            # detection.
+            # There can be only one detection, because the kept frames are shorter than the
+            # refractory time.
             found = self._engine.hear(*self._unheard.popleft()) or found
         return found
 
@@ -139,11 +139,12 @@ class GatedWake(_Wrapper):
                 self._unheard.popleft()
 
 
-LOOK_MS = 2_000  # of sound that the other engine checks, and then ...
-# ... of silence. Measured: without it, a third of the words fire before the other engine's score
-# has risen; with half of it, a seventh; more does not help.
+LOOK_MS = 2_000  # audio that the other engine checks
+# Silence that the other engine hears afterwards. Without it, a third of the words are detected
+# before the other engine's score has risen; with half of it, a seventh; more does not help
+# (measured).
 _SILENCE_MS = 240
-REFUSED_BELOW = 0.05  # of the other engine's score: refuse only words that it does not hear at all
+REFUSED_BELOW = 0.05  # the other engine's score; reject only words that it doesn't hear at all
 
 
 class VerifiedWake(_Wrapper):
@@ -160,7 +161,7 @@ class VerifiedWake(_Wrapper):
         self._other = other
         self._heard: deque[tuple[bytes, int]] = deque(maxlen=LOOK_MS // FRAME_MS)
         self._refused: list[NearMiss] = []
-        self._looked = False  # the other engine has not heard silence since the last check
+        self._looked = False  # True if the other engine must be reset after a check
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
         """Process the next frame. A frame in which the first engine detects a word takes up to 150
@@ -174,7 +175,7 @@ class VerifiedWake(_Wrapper):
             return found
         if self._look(found.word) >= REFUSED_BELOW:
             return found
-        # It fired, so its closeness is above 1.
+        # It was detected, so its closeness is above 1.
         self._refused.append(NearMiss(found.word, found.score, self._engine.closeness, found.at))
         return None
 

@@ -34,7 +34,8 @@ class DataError(ServiceError):
 
 
 class UnfitError(ServiceError):
-    """The data is valid but doesn't suit the entity, or response data was requested wrongly."""
+    """The data is valid but doesn't suit the entity, or response data must (or can't) be
+    requested."""
 
     code = "service_validation_error"
     prefix = "Validation error: "

@@ -39,7 +39,7 @@ class Person:
 
 
 def whose(people: Iterable[Person], token: object) -> Person | None:
-    """Return the user to whom the token belongs, or None. Compares in constant time."""
+    """Return the user to whom the token belongs, or None."""
     if not isinstance(token, str):
         return None
     given = token.encode()
