@@ -125,10 +125,10 @@ class SpeechOutput:
         await self._sounds.play(name)
 
     async def tell_opening(self) -> bool:
-        """Play the whole tone that warns of an opening microphone. It can't be turned off or
-        interrupted.
+        """Play the tone that warns that the microphone is opening, and wait for it to end.
 
-        Returns False if nobody can have heard it because there is no loudspeaker.
+        It can't be turned off. Returns False if it failed, or if nobody can have heard it because
+        there is no loudspeaker.
         """
         drops = self.drops
         return await self._sounds.opening() and self.drops == drops
@@ -243,9 +243,10 @@ class Sounds:
             await self._queue(name)
 
     async def opening(self) -> bool:
-        """Play the tone that warns of an opening microphone. Returns True if all of it was played.
+        """Play the tone that warns that the microphone is opening, and wait for it to end.
 
-        It can't be turned off, and a low volume doesn't make it inaudible.
+        It can't be turned off, and a low volume doesn't make it inaudible. Returns False if it
+        fails or takes longer than OPENING_S seconds.
         """
         try:
             async with asyncio.timeout(OPENING_S):

@@ -259,7 +259,7 @@ class TimerMonitor:
         self._owe()
 
     def due(self) -> list[Due]:
-        """Return the timers that are due now: the stored ones, earliest first, then occurrences
+        """Return the timers that are due now: those in the store, earliest first, then occurrences
         that could not be stored yet."""
         passed_s = self._clock.since_boot()
         found = [
