@@ -1,4 +1,4 @@
-"""Choices that people make while Hearth runs: the mode, a turn's profile, and ratings."""
+"""Choices that people make while Hearth runs: the mode, a turn's profile and the ratings."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ class ModeKeeper:
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Load the mode stored by an earlier or another process. Raises StoreError."""
+        """Load the mode that this or another process has stored. Raises StoreError."""
         async with self._busy:
             if not self._unkept:
                 self._switched = _read(await self._kept.kept(POLICY_MODE))
@@ -94,9 +94,9 @@ class ModeKeeper:
             self._unkept = False
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Return True if `set` would at any time allow more than the current mode does.
+        """Return True if `set` would allow more than the current mode does, now or later.
 
-        This includes switching to a stricter mode that ends sooner than the current one.
+        A stricter mode counts too if it ends sooner than the current one.
         """
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
@@ -135,7 +135,8 @@ Narrow = Callable[[str, Sequence[str]], None]  # as `Toolbox.narrow`
 
 
 class Profiles:
-    """Applies a profile to each turn. Runs on the loop's thread and loads nothing."""
+    """Applies a profile to each turn. The voices are created in advance, so `begin` loads
+    nothing."""
 
     def __init__(
         self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
@@ -289,7 +290,7 @@ def unrated(entity: Entity, house: House) -> Tier:
 def rated_rows(
     things: Iterable[Entity], house: House, tiers: Mapping[str, Tier]
 ) -> list[dict[str, Any]]:
-    """Return the given entities with their ratings as JSON objects."""
+    """Return these entities and their ratings as JSON objects."""
     return [
         {
             "entity_id": one.entity_id,

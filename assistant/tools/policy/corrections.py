@@ -41,7 +41,10 @@ class MendedArgument:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Arguments after correction. `options` are possible readings if none was chosen."""
+    """Arguments after correction.
+
+    `options` are the possible readings if none was chosen.
+    """
 
     arguments: Mapping[str, Any]
     changes: tuple[MendedArgument, ...] = ()
@@ -146,9 +149,9 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """Replace a list of one entity's names by its id.
+    """Replace a list of one entity's names with its id.
 
-    The prompt shows the names that way ("Plug 2, Salt lamp"), and models sometimes copy the list.
+    The prompt lists the names that way ("Plug 2, Salt lamp"), and models sometimes copy the list.
     """
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
@@ -207,7 +210,7 @@ def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]
 
 
 def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """Return the areas or floors with a similar name, each once, under its main name."""
+    """Return the areas or floors with a similar name, each once, by their main names."""
     known: Iterable[Area | Floor] = (house.areas if key == "area" else house.floors).values()
     return [
         _Reading(key, place.name)
@@ -359,9 +362,9 @@ def by_kind(
     unwanted: Sequence[Entity],
     schema: Mapping[str, Any],
 ) -> dict[str, list[str]] | None:
-    """Return the domains and device classes that select as many wanted entities as possible.
+    """Return the domains and device classes that select the most wanted and no unwanted entities.
 
-    They select no unwanted ones. Returns None if there are no such domains and classes.
+    Returns None if there are none.
     """
     shut_out = {one.domain for one in unwanted}
     free = {one.domain for one in wanted} - shut_out

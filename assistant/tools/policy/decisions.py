@@ -89,7 +89,7 @@ def decide_call(
 ) -> PolicyDecision:
     """Return the verdict on a call whose targets are unknown.
 
-    `names` is the tool's name as used in the question; `what` summarises its arguments.
+    `names` is the tool's name for the question, and `what` summarises its arguments.
     """
     ruled = rule_call(stake, caller)
     others = spoken_names(what)
@@ -105,8 +105,8 @@ def decide_moves(
 ) -> PolicyDecision:
     """Return the verdict on several moves in different directions, such as those of an undo.
 
-    Each move is judged like a call that does the same. If one of them would open, unlock, disarm or
-    sound something, the whole call is denied, because nobody asked for that very move.
+    Each move is judged like a call that does the same. If any of them would open, unlock, disarm or
+    sound something, the whole call is denied, because the person didn't ask for that move.
     """
     ruled: dict[str, Ruled] = {}
     touched: list[str] = []
@@ -242,7 +242,7 @@ def _truly(
     touched: Sequence[str],
     case: Case,
 ) -> PolicyDecision:
-    """Reword the verdict's question or refusal so that it describes what would really happen.
+    """Reword the verdict's question or refusal to describe what would really happen.
 
     The direction in which a scene, script or button moves a door is unknown, and an entity that
     merely shares a name with another isn't touched.

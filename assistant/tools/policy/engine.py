@@ -1,4 +1,5 @@
-"""The policy engine: decide whether a call may run, by the entities and directions of its changes.
+"""The policy engine: decide whether a call may run, by the entities it moves and in which
+direction.
 
 All functions are pure. Openers, costly actions and unknown effects are confirmed or refused,
 depending on the settings and the owner's rules. All other calls are allowed.

@@ -119,7 +119,7 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the value that a text stands for and (), or None and similar names."""
+    """Return the value that a text stands for, or None with similar names."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
@@ -143,7 +143,7 @@ def _meant(
 def _meant_entity(
     text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the entity id for an id or name and (), or None and similar ids."""
+    """Return the id of the entity with this id or name, or None with similar ids."""
     pool = [one for one in house.exposed() if _is_wanted(one, settings)]
     if any(one.entity_id == text for one in pool):
         return text, ()
@@ -175,7 +175,7 @@ def _guessed(
 ) -> tuple[str | None, tuple[str, ...]]:
     """Match a text to a known name by the steps of `mend`.
 
-    Returns the name's value and (), or None and similar values.
+    Returns the value of that name, or None with similar values.
     """
     steps: list[Callable[[str], bool]] = [
         lambda name: folded(name) == folded(text),

@@ -161,7 +161,7 @@ def _by_maker(entity: Entity) -> Opening:
 
 
 def _by_place(entity: Entity, house: House) -> Opening:
-    """Judge by the room, as for "Relay 2" in "Front gate" or "Garage"."""
+    """Judge by the room: "Relay 2" in "Front gate" or "Garage" may open something."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
@@ -222,7 +222,7 @@ def _says_door(text: str) -> bool:
 
 
 def _is_only_garage(text: str) -> bool:
-    """Return True for "Garage" alone or with meaningless additions, as in "Left garage relay 2"."""
+    """Return True for "Garage", alone or with words that add nothing: "Left garage relay 2"."""
     if not mentions("garages", text):
         return False
     left = without("relays", without("garages", text))
@@ -230,7 +230,10 @@ def _is_only_garage(text: str) -> bool:
 
 
 def _has_door(text: str) -> bool:
-    """Return True if the text mentions a door, gate, lock or garage. Used together with verbs."""
+    """Return True if the text mentions a door, gate, lock or garage.
+
+    Only used for names that also contain a verb of opening.
+    """
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
 

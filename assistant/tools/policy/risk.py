@@ -193,7 +193,7 @@ def is_safe_to_guess(entity_id: str, house: House) -> bool:
 
 
 def entity_or_guess(entity_id: str, house: House) -> Entity:
-    """Return the entity, or a placeholder if the house doesn't currently have this id."""
+    """Return the entity, or a placeholder if the house has no entity with this id."""
     return house.entities.get(entity_id) or Entity(entity_id, entity_id, "unknown")
 
 
@@ -206,7 +206,7 @@ def is_harmless(domain: str) -> bool:
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the action moves something towards open.
+    """Return True if the action would open something further.
 
     Stopping never counts, because it can prevent an injury.
     """

@@ -141,7 +141,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An entity that a call touches, or the call itself, as the owner's rules match it."""
+    """An entity that a call touches, or the call itself, to be matched by the owner's rules."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str
@@ -257,7 +257,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A risk, and the requirement for taking it."""
+    """A risk, and what is required before it is taken."""
 
     stake: Risk
     ruling: Ruling
@@ -373,7 +373,7 @@ def _for_program(ruled: Ruled, rule: OwnerRule | None, program: Program | None) 
 def menu_json(
     servers: "Iterable[ServerState]", entries: Iterable[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> dict[str, Any]:
-    """Return all servers and tools as JSON. `rules` are the owner's."""
+    """Return all servers and tools as JSON. `rules` are the owner's rules."""
     return {
         "servers": [{"name": s.name, "ok": s.ok, "reason": s.reason or None} for s in servers],
         "tools": [tool_json(entry, rules) for entry in entries],

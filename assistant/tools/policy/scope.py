@@ -299,7 +299,7 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """Return the targets that the person meant, if their words name no kind of entity.
+    """Return the targets that the person meant, if they named no kind of entity.
 
     Entities that need a confirmation are left out. If the call names no kind either, only the
     entities that people mean by a room are kept.
@@ -373,8 +373,7 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return the names of entities of the kinds that the person named, if the call has another
-    kind.
+    """Return the names of entities of the kinds that the person named, if the call is for another.
 
     If the call has no place, the whole house is searched.
     """

@@ -137,7 +137,7 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """Return the verdict on the targets that the person meant, out of those of a call by place."""
+    """Return the verdict on a call by place, judging only the targets that the person meant."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)
@@ -168,7 +168,7 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 
 
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
-    """Return the verdict for when the person meant none of the call's targets."""
+    """Return the verdict if the person meant none of the call's targets."""
     if choice.left_on:
         names = spoken_things(one.names for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})

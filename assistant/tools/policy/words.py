@@ -1,4 +1,4 @@
-"""Understand the person's words: kinds of entities, rooms, "all", and exceptions. Pure."""
+"""Interpretation of what the person said: kinds of entities, rooms, "all" and exceptions. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _PLAIN = frozenset({"input_boolean", "switch"})  # only the name shows what they
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of entities that people call by the same words, from one topic of the vocabulary."""
+    """A kind of entity that people call by the same words, from one topic of the vocabulary."""
 
     topic: str
     domains: frozenset[str]
@@ -120,7 +120,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words that a person said, or the part of it that lists exceptions."""
+    """A person's words, or the part of them that lists exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -160,7 +160,7 @@ class HeardWords:
 
 
 def read(house: House, heard: str) -> HeardWords:
-    """Split what was heard into the wanted and the excluded part."""
+    """Split a person's words into the wanted and the excluded part."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
@@ -172,7 +172,7 @@ def read(house: House, heard: str) -> HeardWords:
 
 
 def clauses(house: House, heard: str) -> list[Words]:
-    """Split what was heard into clauses at "and"."""
+    """Split a person's words into clauses at "and"."""
     words = fold(heard, marks=True).split()
     joins = {fold(word, marks=True) for code in _JOINED for word in entries("and", code)}
     parts: list[list[str]] = [[]]
@@ -237,8 +237,8 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
     """Find entities by their names, longest first.
 
-    Returns the remaining words and the entity ids. A name that is also a room's or a kind's
-    ("Lights") doesn't count as an entity's.
+    Returns the remaining words and the entity ids. A name that a room or a kind of entity also has
+    ("Lights") doesn't count.
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
@@ -306,7 +306,7 @@ def _called(places: Iterable[Area | Floor], topic: str) -> list[Area | Floor]:
 
 
 def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
-    """Remove duplicates, and floors of which a room was mentioned too."""
+    """Remove duplicates, and floors if a room on them was mentioned too."""
     once = list(dict.fromkeys(places))
     within = {one.found.floor_id for one in once if isinstance(one.found, Area)}
     return tuple(
