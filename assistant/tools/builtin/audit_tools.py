@@ -199,13 +199,11 @@ def _program_of(row: AuditRecord) -> str:
 
 
 def _last_turn(rows: Sequence[AuditRecord], besides: str) -> list[AuditRecord]:
-    """Return the records of the newest turn except the current one."""
     earlier = [row for row in rows if row.turn_id != besides]
     return [row for row in earlier if row.turn_id == earlier[0].turn_id]
 
 
 def _of_programs(rows: Sequence[AuditRecord]) -> bool:
-    """Return True if these records contain a program's words."""
     return any(":" in row.satellite for row in rows)
 
 

@@ -124,7 +124,6 @@ class Weather:
         return name[:1].upper() + name[1:]
 
     def _condition(self, condition: str | None, language: str) -> str:
-        """Return the condition in the person's language, or "" if it is unknown."""
         try:
             return self.catalogue.say(f"weather.is_{condition}", language)
         except KeyError:

@@ -312,7 +312,6 @@ def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
 
 
 def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
-    """Return the names of entities whose state is unknown, if the call asks for a state."""
     if not {_stem(one) for one in listed(arguments.get("state"))} - {_stem(one) for one in UNKNOWN}:
         return []
     others = {key: value for key, value in arguments.items() if key != "state"}
@@ -343,7 +342,6 @@ def _called(entities: list[Entity], name: str) -> list[Entity]:
 
 
 def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the entity names most similar to a name that no entity has."""
     name = _text(arguments, "name")
     return (
         nearest(name, (one for entity in house.exposed() for one in entity.names)) if name else ()

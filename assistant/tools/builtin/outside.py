@@ -298,7 +298,6 @@ def _printable(line: str) -> str:
 
 
 def _send_to_phone_words(names: Iterable[str]) -> frozenset[str]:
-    """Return the words of all names, without plural endings and "'s"."""
     return frozenset(
         stemmed(word) for name in names for word in re.findall(r"\w+", folded(name)) if word
     )

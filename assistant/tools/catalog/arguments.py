@@ -63,14 +63,11 @@ def fit(
 
 
 class _Fitting:
-    """Fits the arguments of one call to one schema."""
-
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._checks = Checks(schema)
         self._references = References(self._checks.root)
 
     def fitted(self, given: dict[str, Any]) -> Fitted:
-        """Return the arguments to send, or the problem with them."""
         parts = self._parts(self._checks.root)
         known = _properties(parts)
         extra = any(part.get("additionalProperties") not in (None, False) for part in parts)
@@ -99,7 +96,6 @@ class _Fitting:
         return Fitted(given, _phrase(error), _options(str(error.instance), choices))
 
     def _speaks_of_null(self, schema: Any, value: Any) -> bool:
-        """Return True if the value is a null that the schema allows explicitly."""
         if value is not None:
             return False
         parts = self._parts(schema)
@@ -183,7 +179,6 @@ def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _wanted(parts: list[Mapping[str, Any]]) -> set[str]:
-    """Return the types that any part of the schema mentions."""
     found = {name for part in parts for name in (*types_of(part), likely_type(part))}
     found |= {type_of(one) for part in parts for one in _listed(part)}
     return found | {"integer"} if "number" in found else found
@@ -199,7 +194,6 @@ def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
 
 
 def _options(given: str, choices: list[str]) -> tuple[str, ...]:
-    """Return the choices most similar to the given value, or the first few if none is similar."""
     return nearest(given, choices[:_MAX_CHOICES]) or tuple(choices[:MAX_OPTIONS])
 
 
@@ -221,7 +215,6 @@ def _truths(text: str) -> Iterator[bool]:
 
 
 def _parsed(text: str) -> Any:
-    """Return the list or object that a JSON string contains, or None."""
     if text.lstrip()[:1] not in ("[", "{"):
         return None
     try:

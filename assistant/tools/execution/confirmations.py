@@ -303,7 +303,6 @@ class Confirmations:
         return await frozen.run(replace(frozen.verdict, decision=Decision.CONFIRMED), settlement.by)
 
     def _is_doubtful(self, settlement: Settlement) -> bool:
-        """Return True for a spoken yes if something was playing in the room in the meantime."""
         hushed = self._hushed
         return settlement.by == "voice" and hushed is not None and not hushed.quiet
 

@@ -150,7 +150,6 @@ class Executor:
         before: House,
         answer: Answer,
     ) -> ToolOutcome:
-        """Complete the outcome from the server's answer and the observed states."""
         if answer.error:
             _log.info("%s of %s failed: %s", entry.tool.name, entry.server, answer.error)
             outcome = replace(outcome, reason=answer.error)

@@ -159,7 +159,6 @@ class _Bucket:
         self._at_s = clock.monotonic()
 
     def take(self) -> bool:
-        """Take a token. Returns False if the bucket is empty."""
         now = self._clock.monotonic()
         self._level = min(self._size, self._level + (now - self._at_s) * self._per_second)
         self._at_s = now

@@ -101,7 +101,6 @@ def _key(name: str, kind: str | None = "") -> str:
 
 
 def _values(name: str, groups: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the values to insert in the sentence, with names in their spoken form."""
     values = {one: value for one, value in groups.items() if value}
     if "name" in values:
         said = values.pop("name")

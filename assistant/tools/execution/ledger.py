@@ -147,7 +147,6 @@ class Ledger:
 
 
 def _alike(one: Entry, other: Entry) -> bool:
-    """Return True if two calls have the same name and arguments, ignoring case and spaces."""
     return one.call.name == other.call.name and _plain(one.call) == _plain(other.call)
 
 

@@ -192,8 +192,6 @@ class MovementWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Expected end of a movement."""
-
     ends: frozenset[str]
     word: str  # word for its end, if that is announced
     by_plan: bool  # a script or scene started it

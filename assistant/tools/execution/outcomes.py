@@ -104,7 +104,6 @@ def _rows(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _reason(text: str) -> str:
-    """Return the error message without Home Assistant's prefix, or "no reason given"."""
     said = _loaded(text).get("error")
     reason = str(said) if isinstance(said, str) else text.removeprefix(_PREFIX)
     return one_line(reason, _MAX_REASON).rstrip(".") or "no reason given"
@@ -198,8 +197,6 @@ class Sentences:
         return self.say("tools.but", done=done, told=told) if done else told
 
     def _not_observed(self, finding: Finding, house: House) -> str:
-        """Return a sentence about the entities that did not reach the requested state, and those
-        that did."""
         late = [one for one in finding.observed if one.entity_id in finding.missing]
         if not late or finding.as_asked is None:
             return self.say("tools.not_seen")

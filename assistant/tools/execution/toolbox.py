@@ -140,7 +140,6 @@ class Toolbox:
         return self._menu
 
     def _own(self) -> tuple[BuiltIn, ...]:
-        """Return the built-in tools that are of use in this house."""
         return tuple(tool for tool in self._built_in if tool.needed())
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:

@@ -269,7 +269,6 @@ class _Telling:
         return self._say("other", names=names, state=word)  # these words don't agree with a noun
 
     def _noun(self, one: str, things: Iterable[Entity]) -> Noun | None:
-        """Return the gender and number of the person's own word, or of the entities' names."""
         own = self._catalogue.own(self._language).partition("-")[0]
         every = {thing.name: thing.names for thing in things}.values()
         return noun_of_all([one] if one else [best_name(names, own) for names in every], own)

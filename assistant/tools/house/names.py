@@ -106,7 +106,6 @@ def _listed(
 
 
 def _but_last(words: Sequence[str]) -> tuple[str, str]:
-    """Return all words but the last, joined with commas, and the last word."""
     return ", ".join(words[:-1]), "".join(words[-1:])
 
 
@@ -163,7 +162,6 @@ def capitalised(text: str) -> str:
 
 
 def _lowered(name: str) -> str:
-    """Return a name in lower case, for use in a sentence: "kitchen window", but "TV"."""
     return " ".join(
         word.lower() if word[:1].isupper() and word[1:].islower() else word for word in name.split()
     )
@@ -208,10 +206,10 @@ def _shared(one: int, other: int) -> float:
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
-    """Return similar names if the house doesn't have a name, area or floor that a call gives.
+    """Return the most similar names for a name, area or floor that the house doesn't have.
 
-    Only the first missing one counts. Returns () if all of them exist or nothing is similar. Only
-    exposed entities are suggested.
+    If several of a call's arguments don't exist, only the first counts. Returns () if all of them
+    exist or nothing is similar. Only exposed entities are suggested.
     """
     name = _text(arguments, "name")
     if name and not is_wildcard(name):
@@ -376,7 +374,6 @@ def _percent(value: Any) -> str:
 
 
 def _degrees(entity: Entity) -> str:
-    """Return the target temperature. A thermostat whose maximum is above 45 uses Fahrenheit."""
     value, highest = entity.attributes.get("temperature"), entity.attributes.get("max_temp")
     if not isinstance(value, int | float):
         return ""

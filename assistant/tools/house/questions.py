@@ -160,7 +160,6 @@ def _of_locks(question: Question, house: House) -> Facts:
 
 
 def _members(question: Question, house: House) -> list[Entity]:
-    """Return the entities that a question is about if it names none of them."""
     there = _there(question, house)
     if EVERYTHING in question.classes:
         return [one for one in there if is_contact(one) or _is_unlatched(one)]
@@ -197,7 +196,6 @@ def _is_unlatched(entity: Entity) -> bool:
 
 
 def _there(question: Question, house: House) -> list[Entity]:
-    """Return the exposed entities in the area or on the floor that the question names."""
     return [
         one
         for one in house.exposed()

@@ -294,7 +294,6 @@ def listed(value: Any) -> list[str]:
 
 
 def _acted_on(intent: Intent, chosen: Selection, found: list[Entity], alike: list[Entity]) -> Reach:
-    """Return the matching entities that the tool can act on, and those in doubt."""
     if intent.only and any(one.domain not in intent.only for one in found):
         # Home Assistant rejects the whole call if one entity is of another domain.
         kept = [one for one in found if one.domain in intent.only]
@@ -342,7 +341,6 @@ def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entit
 
 
 def _alike(intent: Intent, chosen: Selection, house: House) -> list[Entity]:
-    """Return exposed entities whose name only looks like the given one."""
     if not chosen.name:
         return []
     wanted = visible(chosen.name)

@@ -51,7 +51,6 @@ class ModeKeeper:
     """Keeps the current mode. A temporary mode expires without a background task."""
 
     def __init__(self, kept: SmallValues, clock: Clock, configured: Mode) -> None:
-        """`configured` is `policy.mode`, which applies again when a temporary mode expires."""
         self._kept = kept
         self._clock = clock
         self._configured = configured
@@ -114,7 +113,6 @@ class ModeKeeper:
 
 
 def _read(value: Any) -> _Switched | None:
-    """Parse the stored mode. An invalid value is logged and treated as None."""
     if value is None:
         return None
     try:
@@ -164,8 +162,7 @@ class Profiles:
 
 
 def widens(settings: Settings, present: str, wanted: str) -> bool:
-    """Return True if `wanted` allows tools or brains that `present` doesn't. "" means no
-    profile."""
+    """Return True if `wanted` allows tools or brains that `present` doesn't. "" is no profile."""
     now = settings.profiles.get(present) or Profile()
     then = settings.profiles.get(wanted) or Profile()
     more_tools = bool(now.tools) and not (then.tools and set(then.tools) <= set(now.tools))
@@ -173,7 +170,6 @@ def widens(settings: Settings, present: str, wanted: str) -> bool:
 
 
 def _elsewhere(settings: Settings, profile: Profile) -> frozenset[str]:
-    """Return the profile's brains that don't run on this device."""
     return frozenset(profile.brain or settings.brain.order) - {"offline"}
 
 

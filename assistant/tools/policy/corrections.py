@@ -53,8 +53,6 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One possible meaning of a text."""
-
     key: str  # key of the argument that it would become
     text: str
     entity_id: str = ""
@@ -97,7 +95,6 @@ def _lowered(intent: Intent, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mend_place(intent: Intent, mended: Mended, key: str, text: str, house: House) -> Mended:
-    """Correct an area or floor name that the house doesn't have."""
     if find_areas(house, text) if key == "area" else find_floors(house, text):
         return mended
     other = "floor" if key == "area" else "area"
@@ -126,7 +123,6 @@ def _mend_place(intent: Intent, mended: Mended, key: str, text: str, house: Hous
 def _mend_name(
     intent: Intent, mended: Mended, name: str, house: House, device_area: str | None
 ) -> Mended:
-    """Correct a name that no entity has."""
     pool = _pool(intent, mended.arguments, house)
     exact = _things(pool, name, lambda one, two: folded(one) == folded(two))
     if exact:
@@ -163,7 +159,7 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 
 
 def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
-    """Correct the domain if only one entity has the name, in another domain.
+    """Correct the domain if the only entity with this name is in another domain.
 
     A model may take the helper "Desk light" for a light, for example. The domain is never corrected
     to reach an opener.
@@ -185,7 +181,6 @@ def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
 
 
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
-    """Return the exposed entities that match the call's domain and place."""
     chosen = selection(intent, {key: arguments[key] for key in arguments if key != "name"})
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
@@ -201,7 +196,6 @@ def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[En
 
 
 def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """Return the entities with a similar name, each once, with the name that matched."""
     return [
         _Reading("name", written, one.entity_id)
         for one in pool
@@ -210,7 +204,6 @@ def _things(pool: Iterable[Entity], name: str, alike: Callable[[str, str], bool]
 
 
 def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]) -> list[_Reading]:
-    """Return the areas or floors with a similar name, each once, by their main names."""
     known: Iterable[Area | Floor] = (house.areas if key == "area" else house.floors).values()
     return [
         _Reading(key, place.name)
@@ -275,7 +268,6 @@ def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended
 
 
 def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return True if nothing that the call would reach is gated in either direction."""
     found = reach(intent, arguments, house)
     return all(is_safe_to_guess(name, house) for name in (*found.touched, *found.candidates))
 
@@ -387,7 +379,6 @@ def takes(schema: Mapping[str, Any], key: str) -> bool:
 
 
 def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | None, list[Entity]]]:
-    """Group the entities by room, in order of first appearance."""
     rooms: dict[str, list[Entity]] = {}
     for one in things:
         rooms.setdefault(one.area_id or "", []).append(one)

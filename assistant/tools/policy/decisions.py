@@ -141,7 +141,6 @@ def decide_moves(
 
 
 def _ruled_move(move: Move, house: House, caller: Caller) -> Iterator[tuple[str, Ruled]]:
-    """Yield the rulings on the entity that a move switches and on its consequences."""
     if move.server:
         stake = Risk(*((Tier.COMFORT, "allow") if move.rated else (Tier.COSTLY, "unknown_tool")))
         if caller.moment.mode is Mode.GUEST:  # servers' tools are closed to guests
@@ -305,13 +304,11 @@ def _worded(
 
 
 def _said(entity_id: str, house: House) -> str:
-    """Return the entity's name, or part of its id if the name can't be spoken."""
     name = entity_or_guess(entity_id, house).name
     return name if spoken_name(name) else entity_id.partition(".")[2]
 
 
 def _names(entity_ids: Iterable[str], house: House) -> str:
-    """Join the entities' names for a sentence. Scenes and scripts get no article."""
     said = {one: _said(one, house) for one in entity_ids}
     untitled = {name for one, name in said.items() if has_no_article(one, name)}
     known = ((one, name, house.entities.get(one)) for one, name in said.items())
@@ -321,12 +318,10 @@ def _names(entity_ids: Iterable[str], house: House) -> str:
 
 
 def _base(rules: set[str]) -> str:
-    """Return the rule if there is only one, else "several"."""
     return next(iter(rules)) if len(rules) == 1 else "several"
 
 
 def _holds(entity_id: str, named: Sequence[str], action: Action, house: House) -> bool:
-    """Return True if the entity or one of its consequences is among the named ones."""
     return any(name in named for name, _ in consequences([entity_id], action, house))
 
 

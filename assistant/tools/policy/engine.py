@@ -179,7 +179,6 @@ def _leaves_some(
 
 
 def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
-    """Return True if all these entities are in this room and no other room was mentioned."""
     words = heard.wanted
     said = words.places or (words.lacking and not any(is_of_room(o, words.lacking) for o in things))
     return not said and all(one.area_id == own.area_id for one in things)
@@ -369,7 +368,6 @@ def private_sentence(match: SentenceMatch, house: House) -> bool:
 
 
 def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return True if the call's intent, domain or entity is private."""
     intent = INTENTS.get(suffix)
     if intent is not None and intent.domains is not None and intent.domains <= PRIVATE:
         return True
@@ -382,6 +380,5 @@ def _is_private(suffix: str, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _detail(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the first few simple argument values, for the question."""
     texts = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
     return texts[:_LONGEST_DETAIL]

@@ -87,7 +87,6 @@ def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: Hous
 
 
 def _check_target(key: str, target: Mapping[str, Any], house: House, checked: Fields) -> Fields:
-    """Check the value of a target selector, each part of which is a string or a list."""
     inner = Fields(dict(target), changes=checked.changes)
     for part, kind in _TARGETS.items():
         if target.get(part) and not inner.problem:
@@ -143,7 +142,6 @@ def _meant(
 def _meant_entity(
     text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the id of the entity with this id or name, or None with similar ids."""
     pool = [one for one in house.exposed() if _is_wanted(one, settings)]
     if any(one.entity_id == text for one in pool):
         return text, ()
@@ -160,7 +158,6 @@ def _meant_entity(
 
 
 def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
-    """Return True if the selector accepts the entity's domain, directly or in a filter."""
     filters = settings.get("filter") or [settings]
     for one in filters if isinstance(filters, list) else [filters]:
         domains = one.get("domain") if isinstance(one, Mapping) else None

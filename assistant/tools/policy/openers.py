@@ -130,7 +130,6 @@ def _cover(entity: Entity) -> Opening:
 
 
 def _is_group(entity: Entity) -> bool:
-    """Return True for a group of covers, which is judged by its members."""
     held = entity.attributes.get("entity_id")
     return (
         isinstance(held, list | tuple)
@@ -189,7 +188,6 @@ def _by_device(entity: Entity, house: House) -> Opening:
 
 
 def _named(entity: Entity) -> Opening:
-    """Judge by the entity's own names, its device's name and its labels."""
     if not any(mentions_one_of(_TELLING, text) for text in _own_texts(entity)):
         return Opening.NONE
     if is_called_to_open(entity):
@@ -255,7 +253,6 @@ def _is_beside(text: str) -> bool:
 
 
 def _own_texts(entity: Entity) -> tuple[str, ...]:
-    """Return the entity's names and id, its device's name and its labels."""
     slug = entity.entity_id.partition(".")[2]
     texts = (entity.name, *entity.aliases, slug, entity.device_name, *entity.labels)
     return tuple(dict.fromkeys(_spread(text) for text in texts if text))
@@ -348,7 +345,6 @@ def _is_named(names: tuple[str, ...], places: tuple[str, ...], labels: tuple[str
 
 
 def _stops_heating(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the call would leave part of the house without heating."""
     if entity.domain == "climate":
         modes = entity.attributes.get("hvac_modes")
         if isinstance(modes, list | tuple) and not _HEATS & set(modes):
@@ -377,7 +373,6 @@ def _is_outside(entity: Entity, house: House) -> bool:
 
 
 def _degrees(value: Any, unit: Any) -> float | None:
-    """Convert a temperature to °C. Returns None if it is invalid."""
     try:
         degrees = float(value)
     except (TypeError, ValueError):

@@ -59,7 +59,6 @@ def cost(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> str | 
 
 
 def _by_name(entity: Entity) -> str | None:
-    """Return the rule for the entity's device class or one of its names, or None."""
     for name in (entity.device_class or "", entity.entity_id.partition(".")[2], *entity.names):
         if rule := _rule_of(name, entity.domain == "climate"):
             return rule
@@ -302,7 +301,6 @@ def weigh(
 
 
 def _is_the_owners(entity: Entity, rule: str, house: House) -> bool:
-    """Return True if the owner's rating takes precedence over this rule."""
     return entity.entity_id not in house.unread and not is_settled(entity, rule, house)
 
 

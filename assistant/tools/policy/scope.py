@@ -126,7 +126,6 @@ def resumed(
 
 
 def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope) -> Scoped:
-    """Limit a call to the places in `where`."""
     house, places = case.house, where.places
     if not places:
         return Scoped(arguments, seen)
@@ -148,7 +147,7 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
-    """Return True if the clause that names this kind of entity says "all" and mentions no place."""
+    """Return True if the person said "all" of this kind of entity and mentioned no place."""
     things = [case.house.entities[name] for name in judged]
     for part in clauses(case.house, case.heard or ""):
         kinds = kinds_in(part.text)
@@ -326,7 +325,6 @@ def _plain(
 
 
 def _is_thing(entity: Entity) -> bool:
-    """Return True if a helper stands for a device ("Desk light"), not for a mode of the house."""
     return entity.domain == "input_boolean" and any(kind.holds(entity) for kind in _SWITCHED)
 
 
@@ -334,7 +332,6 @@ _SWITCHED = tuple(kind for kind in KINDS if kind.topic in ("fans", "lights", "pl
 
 
 def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
-    """Return True if the entity or one of its members must keep running."""
     ratings = case.caller.moment.ratings
     return any(
         weigh(name, way, arguments, case.house, ratings, follows=name != entity.entity_id).rule
@@ -344,7 +341,6 @@ def _must_run(case: Case, arguments: Mapping[str, Any], entity: Entity) -> bool:
 
 
 def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
-    """Return True if the person excluded the entity or one of its members."""
     if heard.left is None:
         return False
     return any(

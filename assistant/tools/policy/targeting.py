@@ -168,7 +168,6 @@ def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
 
 
 def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> PolicyDecision:
-    """Return the verdict if the person meant none of the call's targets."""
     if choice.left_on:
         names = spoken_things(one.names for one in choice.left_on)
         return denied(Tier.COMFORT, "left_on", arguments, {"names": names})
@@ -208,13 +207,12 @@ def nothing_there(
 
 
 def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecision:
-    """Return the denial for a known place that has no entity of the kind."""
     values = {"names": spoken_place(place)}
     return _of_kind(denied(Tier.COMFORT, "none_here", arguments, values))
 
 
 def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
-    """Make the denial name the kind of entity, as in "There are no fans in the kitchen"."""
+    """Make the denial name the kind of entity: "There are no fans in the kitchen"."""
     domains = listed(verdict.arguments.get("domain"))
     classes = listed(verdict.arguments.get("device_class"))
     if verdict.key != "policy.none_here" or not _BLINDS.issuperset(classes):
@@ -224,7 +222,6 @@ def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
 
 
 def _about_whole_house(verdict: PolicyDecision) -> str:
-    """Return the key of the question about the whole house, for one kind of entity or for all."""
     domains = {domain_of(name) for name in verdict.entities}
     kind = domains.pop() if len(domains) == 1 else ""
     return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"

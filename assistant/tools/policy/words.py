@@ -194,7 +194,6 @@ def is_called(text: str, entity: Entity) -> bool:
 
 
 def _words(house: House, words: list[str]) -> Words:
-    """Find the places mentioned in these words and keep the remaining text."""
     rest, places = _without_places(house, words)
     text = " ".join(rest)
     lacking = []
@@ -301,12 +300,10 @@ def _is_room(topic: str, names: tuple[str, ...]) -> bool:
 
 
 def _called(places: Iterable[Area | Floor], topic: str) -> list[Area | Floor]:
-    """Return the places whose name belongs to the topic, in any language."""
     return [place for place in places if _is_room(topic, (place.name, *place.aliases))]
 
 
 def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
-    """Remove duplicates, and floors if a room on them was mentioned too."""
     once = list(dict.fromkeys(places))
     within = {one.found.floor_id for one in once if isinstance(one.found, Area)}
     return tuple(

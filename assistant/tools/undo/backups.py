@@ -212,8 +212,6 @@ class FileStep(UndoStep):
 
 
 class _NotKept(FileStep):
-    """A change that can't be undone, because its file couldn't be copied."""
-
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(path)
         self._why = why
@@ -223,8 +221,6 @@ class _NotKept(FileStep):
 
 
 class _Replaced(FileStep):
-    """A file that the call wrote or edited."""
-
     def __init__(self, file: _File) -> None:
         super().__init__(file.path)
         self._file = file
@@ -247,8 +243,6 @@ class _Replaced(FileStep):
 
 
 class _Moved(FileStep):
-    """A file or folder that the call moved or renamed."""
-
     def __init__(self, source: Path, target: _File) -> None:
         super().__init__(source)
         self._target = target

@@ -207,7 +207,6 @@ def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
 
 
 def _acts_through_others(entity_id: str, house: House) -> bool:
-    """Return True for a scene, script or automation, and for any entity that is a group."""
     own = domain_of(entity_id)
     inside = members(entity_id, house)
     return own in _CARRIERS or any(member in house.entities for member in inside)

@@ -288,7 +288,6 @@ class UndoStack(Opened):
         self._add(key, turn_id, was, number, reasons(fresh.never, fresh.away))
 
     def _fresh(self, key: str, choice: ReversibleThings, turn_id: str) -> ReversibleThings:
-        """Return the entities that no step of this turn covers yet."""
         level = self._levels[-1] if self._levels else None
         known: set[str] = set()
         for one in level.kept if level is not None and level.turn_id == turn_id else ():
@@ -364,7 +363,6 @@ class UndoStack(Opened):
         self._discard(level)
 
     async def _let_go(self) -> None:
-        """Delete the snapshots and files that no process can restore after this one exits."""
         if self._writing:
             await asyncio.wait(set(self._writing), timeout=CLOSE_S)
         needed = {
@@ -385,7 +383,6 @@ class UndoStack(Opened):
 
 
 def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
-    """Return the moves that undo a level, and the house as it would be afterwards."""
     found: list[Move] = []
     for one in reversed(level.kept):
         if isinstance(one.step, HomeStep):

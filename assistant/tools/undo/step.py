@@ -126,7 +126,6 @@ class HomeStep(UndoStep):
         stored: StoredStep,
         tiers: AskTiers,
     ) -> None:
-        """`tiers` returns the owner's ratings."""
         self._home = home
         self._keeper = keeper
         self._services = services

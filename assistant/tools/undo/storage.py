@@ -103,7 +103,6 @@ class SnapshotShelf:
                 await self._clock.sleep(AGAIN_S)
 
     async def _delete(self, entity_id: str) -> bool:
-        """Delete a snapshot. Returns False if Home Assistant is unreachable or didn't answer."""
         try:
             await self._snapshots.delete(entity_id)
         except IntegrationError as error:

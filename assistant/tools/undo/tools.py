@@ -48,7 +48,6 @@ def corrected(
 
 
 def _values(call: DoneCall) -> dict[str, Any]:
-    """Return a call's arguments without those that select its target."""
     return {key: value for key, value in call.arguments.items() if key not in _TARGETS}
 
 

@@ -106,7 +106,6 @@ def _mentions(topic: str, text: str) -> bool:
 
 @lru_cache(64)
 def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return two patterns for the topics: for text folded without marks, and with marks."""
     written: dict[bool, list[str]] = {False: [], True: []}
     for language in LANGUAGES:
         for entry in [entry for topic in topics for entry in entries(topic, language)]:
