@@ -298,7 +298,8 @@ async def test_never_into_an_unlock_or_an_open(at_home: Room, admin: Admin) -> N
             outcome = await at_home.undo()
             assert outcome.status is Status.FAILED
             assert (
-                outcome.sentence == f"I couldn't put {name} back: I never undo that kind of change."
+                outcome.sentence
+                == f"I couldn't change {name} back: I never undo that kind of change."
             )
         assert (await at_home.undo()).sentence == "OK, I put the bed light back the way it was."
         assert await admin.state(LOCK) == "locked"
@@ -333,7 +334,7 @@ async def test_what_was_away_before_is_named(at_home: Room) -> None:
     assert outcome.status is Status.FAILED
     name = spoken_things([at_home.home.house.entities[ATTIC].name]).english
     assert outcome.sentence == (
-        f"I couldn't put {name} back: I couldn't reach it before, so I don't know how it was."
+        f"I couldn't change {name} back: I couldn't reach it before, so I don't know how it was."
     )
 
 
@@ -352,7 +353,7 @@ async def test_what_has_gone_away_meanwhile_is_named(at_home: Room, admin: Admin
         await at_home.sees(lambda house: SWITCH not in house.entities)
         outcome = await at_home.undo()
         assert outcome.sentence.startswith(
-            "OK, I put the bed light back the way it was. I couldn't put "
+            "OK, I put the bed light back the way it was. I couldn't change "
         )
         assert outcome.sentence.endswith("I can't reach them.")
         assert await admin.attribute(BED, "brightness") == 99

@@ -114,10 +114,7 @@ async def test_nobody_is_left_to_answer(tmp_path: Path) -> None:
     async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
         turn = await on.ask(ASKED)
         assert ended(turn) == (LIVE, "unreachable")
-        assert (
-            said(turn)
-            == "I couldn't reach the service that answers for me. Please try again in a moment."
-        )
+        assert said(turn) == "I couldn't reach the AI service I use. Please try again in a moment."
 
 
 # --- each reason has its sentence

@@ -99,7 +99,7 @@ EXCHANGES = (
 LANGUAGES = ("en", "es")
 ACCENTS = {"en": "en-GB", "es": "es-419"}  # as a service may report them
 SORRY = {
-    "en": "I couldn't reach the service that answers for me. Please try again in a moment.",
+    "en": "I couldn't reach the AI service I use. Please try again in a moment.",
     "es": (
         "No he podido conectar con el servicio que responde por mí. "
         "Inténtalo otra vez dentro de un momento."

@@ -170,7 +170,7 @@ async def test_where_the_model_then_fails_what_became_of_it_is_told_first() -> N
     said = await spoken(claims(end=fault), LATE)
     assert said.endswith(
         "I tried, but it shows open. "
-        "I couldn't reach the service that answers for me. Please try again in a moment."
+        "I couldn't reach the AI service I use. Please try again in a moment."
     )
 
 

@@ -104,7 +104,7 @@ LOCKED = parse_wish("is it locked", "answer:yes|locked")
 LIT = parse_wish("is the kitchen light on", r"answer:\b(no|off)\b")
 
 
-NOT_CAUGHT = "Sorry, I didn't catch a command I know. Please say it again."
+NOT_CAUGHT = "Sorry, I didn't catch that. Please say the command again."
 
 
 DOOR = parse_wish("unlock the front door", "refused:front door")

@@ -137,7 +137,7 @@ async def test_its_calls_are_counted(bench: Bench) -> None:
     [
         (
             BrainFault("unreachable", "No network.", retryable=True),
-            "I couldn't reach the service that answers for me. Please try again in a moment.",
+            "I couldn't reach the AI service I use. Please try again in a moment.",
         ),
         (" ", "I thought about it but didn't find an answer."),
     ],

@@ -235,7 +235,7 @@ async def test_snooze_what_rings(hall: Hall, arguments: Any, sentence: str) -> N
 async def test_what_has_a_time_of_day_is_set_anew(hall: Hall) -> None:
     await hall.say("set_alarm", time="14:00")
     told = await hall.say("change_timer", action="add", minutes=5)
-    assert told == "I can't change the time of that. Cancel it and set a new one."
+    assert told == "I can't change its time. Cancel it and set a new one."
     assert await hall.say("change_timer", action="snooze") == "Nothing is ringing."
 
 

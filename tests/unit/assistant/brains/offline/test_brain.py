@@ -95,7 +95,7 @@ def typed(text: str, language: str = "en") -> TurnRequest:
         ("what time is it", "It's 12:00."),
         ("what's the date today", "It's Thursday, January 1."),
         ("never mind", "OK."),
-        ("turn on the lamp", "I know two devices called Lamp. Please say the room too."),
+        ("turn on the lamp", "There are two devices called Lamp. Please say the room too."),
         ("turn on the kitchen lamp", "There's no Lamp in the kitchen."),
     ],
 )
@@ -177,7 +177,7 @@ async def test_two_commands_in_order(brain: Make) -> None:
 async def test_nothing_is_done_when_a_part_is_unclear(brain: Make) -> None:
     turn = await read(brain(), "turn on the kitchen light and turn on the lamp")
     assert turn.calls == []
-    assert turn.answer == "I know two devices called Lamp. Please say the room too."
+    assert turn.answer == "There are two devices called Lamp. Please say the room too."
 
 
 async def test_the_place_of_the_assistant_settles_a_doubled_name(brain: Make) -> None:
@@ -239,7 +239,7 @@ async def test_a_spanish_recogniser_is_parsed_in_spanish(brain: Make) -> None:
 @pytest.mark.parametrize(
     ("language", "answer"),
     [
-        ("en", "Sorry, I didn't catch a command I know. Please say it again."),
+        ("en", "Sorry, I didn't catch that. Please say the command again."),
         ("es", "Por mi cuenta solo entiendo inglés hablado."),
     ],
 )
@@ -309,7 +309,7 @@ async def test_a_house_that_is_away_and_has_left_its_picture(text: str) -> None:
         (
             "turn on the kitchen light",
             corpus_house(),
-            "Home Assistant isn't giving me any",
+            "I can't get any controls from Home Assistant",
             True,
         ),
         ("turn on the kitchen light", House(), "I can't do that on my own.", False),

@@ -292,7 +292,7 @@ async def test_a_name_that_nobody_has_gets_nothing(to: str) -> None:
     phones = Telling(ANA, TABLET)
     result = await send(phones, message="Hello", to=to)
     assert result.failed
-    assert result.sentence == f"I don't know a phone called {to}."
+    assert result.sentence == f"I can't find a phone called {to}."
     assert result.valid_options == ("Pixel 12", "Kitchen tablet")
     assert phones.sent == []
 

@@ -21,13 +21,13 @@ KNOWN = [
     ),
     (
         "The area does not exist (given area 'Moon', domains light)",
-        "I don't know a room called Moon.",
+        "I can't find a room called Moon.",
     ),
-    ("Area 'Moon' does not exist", "I don't know a room called Moon."),
-    ("The floor does not exist (given floor 'Attic')", "I don't know a room called Attic."),
+    ("Area 'Moon' does not exist", "I can't find a room called Moon."),
+    ("The floor does not exist (given floor 'Attic')", "I can't find a room called Attic."),
     (
         "Multiple entities share the name (given name 'Lamp')",
-        "I know several devices called Lamp. Please say the room too.",
+        "There's more than one device called Lamp. Please say the room too.",
     ),
     (
         "No matching entities are exposed to the assistant (given name 'Ceiling Lights')",

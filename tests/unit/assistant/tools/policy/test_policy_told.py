@@ -13,7 +13,7 @@ from integrations.home_assistant.house import Area, Entity, House
 from tests.unit.assistant.tools.policy.test_verdicts import HOUSE, LIGHT, NO, OFF, ON, entry
 
 ASK, GUEST = PolicyContext(Mode.ASK), PolicyContext(Mode.GUEST)
-UNLOCK_HALL = "Unlock the front door and the back door, and control the hall light too?"
+UNLOCK_HALL = "Unlock the front door and the back door, and change the hall light too?"
 BACK_TOO = replace(HOUSE.entities["lock.back"], area_id="hall")
 CAMERA = Entity("camera.attic", "Eye", "idle", (), "attic")
 ATTIC = House({}, {"attic": Area("attic", "Attic")}, {CAMERA.entity_id: CAMERA})
@@ -180,7 +180,7 @@ def test_only_what_is_mixed_is_cut(
 
 @pytest.mark.parametrize(
     ("live", "sent", "asked"),
-    [(True, LIGHT, ""), (False, {}, "Turn on the oven, and control the cellar light too?")],
+    [(True, LIGHT, ""), (False, {}, "Turn on the oven, and change the cellar light too?")],
 )
 def test_an_old_picture_does_not_tell_what_to_leave_out(
     live: bool, sent: dict[str, Any], asked: str
@@ -200,8 +200,8 @@ def test_it_is_said_of_which_room_that_nothing_of_the_kind_is_there() -> None:
     verdict = judge(entry(OFF), {"domain": ["fan", "climate"]}, HOUSE, "x", "Hall")
     assert (verdict.decision, verdict.rule, verdict.tier) == (NO, "none_here", Tier.COMFORT)
     assert said(verdict)[0] == (
-        "I can't find that in the hall, but elsewhere I know the thermostat, the air conditioner, "
-        "the sauna and the fan. Which one do you mean?"
+        "I can't find that in the hall, but I found the thermostat, the air conditioner, the sauna "
+        "and the fan elsewhere. Which one do you mean?"
     )
     assert verdict.arguments == {"domain": ["fan", "climate"], "area": "Hall"}
 

@@ -327,7 +327,7 @@ def test_lights_out_in_this_room_and_in_all() -> None:
         (
             {"area": "Hall"},
             None,
-            "Unlock the front door, and control the hall light too?",
+            "Unlock the front door, and change the hall light too?",
             "OK, I left the front door locked.",
         ),
         (

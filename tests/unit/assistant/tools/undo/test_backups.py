@@ -129,7 +129,7 @@ async def test_what_others_changed_since_stays(notes: Path, backups: Backups) ->
     assert report.not_put_back == (NotPutBack("list.txt", module.WHY_CHANGED),)
     assert file.read_text() == "milk"
     assert tell(report, Catalogue(), "en") == (
-        "I couldn't put list.txt back: it has been changed since then."
+        "I couldn't change list.txt back: it has been changed since then."
     )
     assert "ha cambiado desde entonces" in tell(report, Catalogue(), "es")
 

@@ -404,7 +404,7 @@ async def test_a_lamp_beside_a_heater_is_named_in_the_question(room: Room) -> No
     asked = await room.undo()
     frozen = room.tools.question("undoing", asked.id)
     assert frozen is not None
-    assert frozen.text == "Turn on the space heater, and control the lamp too?"
+    assert frozen.text == "Turn on the space heater, and change the lamp too?"
 
 
 async def test_a_correction_is_judged_by_what_it_undoes(room: Room) -> None:

@@ -87,12 +87,12 @@ async def run(stack: Stack, number: int, **arguments: Any) -> BuiltInResult:
         ),
         (
             Undone(1, UndoneReport(unchanged=("Lamp",))),
-            "There's nothing to put back, because the lamp hadn't changed.",
+            "There's nothing to undo, because the lamp hadn't changed.",
             False,
         ),
         (
             Undone(1, UndoneReport(not_put_back=(NotPutBack("Door", WHY_NEVER),))),
-            "I couldn't put the door back: I never undo that kind of change.",
+            "I couldn't change the door back: I never undo that kind of change.",
             True,
         ),
     ],
@@ -321,12 +321,12 @@ def test_nothing_known_of_the_kind() -> None:
             UndoneReport(put_back=("Lamp", "Fan", "Lamp")),
             "OK, I put the lamp and the fan back the way they were.",
         ),
-        (UndoneReport(put_back=tuple("ABCDE")), "OK, I put five things back the way they were."),
+        (UndoneReport(put_back=tuple("ABCDE")), "OK, I put five devices back the way they were."),
         (UndoneReport(put_back=("",)), "OK, I undid that."),
-        (UndoneReport(on_the_way=("Blind",)), "OK, putting the blind back."),
+        (UndoneReport(on_the_way=("Blind",)), "OK, changing the blind back."),
         (
             UndoneReport(unchanged=("Lamp",)),
-            "There's nothing to put back, because the lamp hadn't changed.",
+            "There's nothing to undo, because the lamp hadn't changed.",
         ),
         (
             UndoneReport(put_back=("Fan",), unchanged=("Lamp",)),
@@ -342,8 +342,8 @@ def test_nothing_known_of_the_kind() -> None:
                 ),
             ),
             "OK, I put the fan back the way it was. "
-            "I couldn't put the door back: I never undo that kind of change. "
-            "I couldn't put the lamp and the shelf back: I can't reach them.",
+            "I couldn't change the door back: I never undo that kind of change. "
+            "I couldn't change the lamp and the shelf back: I can't reach them.",
         ),
         (
             UndoneReport(not_put_back=(NotPutBack("", step.WHY_UNKNOWN),)),
