@@ -86,7 +86,7 @@ class McpServer(Section):
         description=("Tools that run as freely as switching a light; `*` and `?` are wildcards."),
     )
     deny: Texts = Field(
-        default=(), description="Tools that the model doesn't get; `*` and `?` are wildcards."
+        default=(), description="Tools to hide from the model; `*` and `?` are wildcards."
     )
     timeout_s: Seconds = Field(default=10.0, description="Timeout of a call, in seconds.")
 
@@ -210,7 +210,7 @@ class Tools(Section):
 
     web_fetch: Flag = Field(
         default=False,
-        description="Let a model read web pages. The address that it requests leaves the house.",
+        description="Let a model read web pages. The requested address is sent over the internet.",
     )
 
 
