@@ -1,7 +1,7 @@
-"""Access to Gemini: the key, the address, and a client whose settings are all explicit.
+"""Access to Gemini: the API key, the server's address, and a client with explicit settings.
 
-google-genai reads environment variables (another key, Vertex, an address, an API version). All of
-them are set explicitly here, so that only Hearth's settings count.
+google-genai reads environment variables for the key, Vertex, the address and the API version. This
+module sets all of these explicitly, so that the environment cannot override Hearth's settings.
 """
 
 import asyncio
@@ -23,23 +23,21 @@ KEY_PAGE = "https://aistudio.google.com/apikey"
 NO_KEY = f"Gemini needs an API key: create one at {KEY_PAGE} and set it as gemini.api_key."
 
 _BASE_URL = "https://generativelanguage.googleapis.com"
-_MAX_FRAME_BYTES = 16 * 1024 * 1024  # native audio comes faster than it plays, in large frames
+_MAX_FRAME_BYTES = 16 * 1024 * 1024  # Gemini sends audio faster than it plays, in large frames
 _PING_INTERVAL_S = 20
-_PING_TIMEOUT_S = 60  # pongs come up to 30 s late (googleapis/python-genai #2935)
-# shorter than the recommended 2 s, so that closing ends within the 2 s that a session promises
+_PING_TIMEOUT_S = 60  # pongs can arrive 30 s late (googleapis/python-genai #2935)
+# Shorter than the recommended 2 s, so that a session closes within the promised 2 s.
 _CLOSE_TIMEOUT_S = 1.5
 
-CONNECT_S = 5.0  # for the name and the connection, and again for TLS; the same limit as for Live
+CONNECT_S = 5.0  # for DNS and TCP, and again for TLS; the same limit as for Live
 
-# At DEBUG the websocket library logs the handshake's headers, which include the key.
+# At DEBUG level, the websocket library logs the handshake's headers, which include the key.
 _socket_log = logging.getLogger("integrations.gemini.socket")
 _socket_log.setLevel(logging.INFO)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Settings for reaching Gemini."""
-
     api_key: str = field(repr=False)
     base_url: str = ""  # "" for Google's; else https://host[:port]
     ca_file: str = ""  # PEM of the only authorities to trust; "" for the system's
@@ -48,9 +46,9 @@ class Access:
 
 
 def make_client(access: Access) -> "Client":
-    """Make google-genai's client for Live and plain requests. Blocks for 0.6 s to import the SDK.
+    """Create google-genai's client for Live and plain requests. Importing the SDK blocks for 0.6 s.
 
-    Raises SignInAgain without a usable key, and Misconfigured if the address or `ca_file` is
+    Raises SignInAgain if there is no usable key, and Misconfigured if the address or `ca_file` is
     unusable or google-genai is not installed.
     """
     try:
@@ -65,7 +63,7 @@ def make_client(access: Access) -> "Client":
     key = _usable_key(access.api_key)
     address = _usable_address(access.base_url)
     context = tls_context(ca_file=access.ca_file, setting="gemini.ca_file")
-    # The SDK warns of every value that its enumerations lack, which is harmless here.
+    # The SDK warns about every value that its enumerations lack, which is harmless.
     warnings.filterwarnings("ignore", r".* is not a valid \w+$", UserWarning, r"google\.genai")
     return Client(
         vertexai=False,
@@ -74,7 +72,8 @@ def make_client(access: Access) -> "Client":
             base_url=address,
             api_version=access.api_version,
             client_args={"verify": context},
-            # The same arguments for both transports: the SDK gives each those that it supports.
+            # Arguments for both transports: the SDK passes each transport the arguments that it
+            # supports.
             async_client_args={
                 "verify": context,
                 # With a custom transport the SDK uses httpx2 even if aiohttp is installed.
@@ -91,7 +90,7 @@ def make_client(access: Access) -> "Client":
 
 
 def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
-    """Make a transport with a separate connection timeout, which the SDK lacks."""
+    """Create a transport with a separate connection timeout, because the SDK has none."""
     from httpx2 import AsyncHTTPTransport, Request, Response
 
     class PromptTransport(AsyncHTTPTransport):
@@ -104,7 +103,7 @@ def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
 
 
 class LazyClient:
-    """google-genai's client, made in a thread on first use because the import is slow."""
+    """google-genai's client, created in a thread on first use because importing the SDK is slow."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -112,7 +111,10 @@ class LazyClient:
         self._making = asyncio.Lock()
 
     async def get(self) -> "Client":
-        """Return the client. Raises the errors of `make_client`; the next call then tries again."""
+        """Return the client, creating it if necessary.
+
+        Raises the errors of `make_client`; the next call then tries again.
+        """
         async with self._making:
             if self._client is None:
                 self._client = await asyncio.to_thread(make_client, self._access)
@@ -139,9 +141,9 @@ def _usable_key(given: str) -> str:
 
 
 def _usable_address(given: str) -> str:
-    """Return the address without a trailing slash; the SDK appends its path and uses wss for Live.
+    """Return the address without a trailing slash. Raises Misconfigured if it is invalid.
 
-    Raises Misconfigured if the address is not valid.
+    The SDK appends its path, and replaces the scheme with wss for Live.
     """
     try:
         parts = urlsplit(given or _BASE_URL)

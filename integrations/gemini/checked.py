@@ -1,8 +1,8 @@
-"""google-genai's Schema without its validation. Importing this module imports google-genai.
+"""google-genai's Schema class without its validation. Importing this module imports google-genai.
 
-The SDK checks every field of every schema in Python to warn about wrong classes. Our schemas are
-plain values that `subset.fault` has checked, and the SDK checks them again when it opens a session.
-The first check took 40 of 70 ms for 1,000 tools.
+The SDK checks every field of every schema in Python, only to warn about wrong classes. Hearth's
+schemas are plain values that `subset.fault` has already checked, and the SDK checks them again when
+it opens a session. Skipping the first check saves 40 of 70 ms for 1,000 tools.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import model_validator
 
 
 class CheckedSchema(Schema):
-    """A schema that skips the SDK's field validation, for itself and its members."""
+    """A schema that skips the SDK's field validation, for itself and all schemas inside it."""
 
     properties: dict[str, "CheckedSchema"] | None = None  # type: ignore[assignment]
     items: "CheckedSchema | None" = None
@@ -21,5 +21,5 @@ class CheckedSchema(Schema):
     @model_validator(mode="before")
     @classmethod
     def _check_field_type_mismatches(cls, data: Any) -> Any:
-        """Override the SDK's validator of the same name."""
+        """Replace the SDK's validator, which has the same name."""
         return data

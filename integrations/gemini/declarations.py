@@ -1,7 +1,8 @@
 """Convert an MCP tool's JSON Schema to a function declaration that Gemini accepts.
 
-Keywords that Gemini's subset (`subset`) lacks are described in words, and anything that cannot be
-expressed is recorded as a loss. The model's arguments are still validated with the original schema.
+Keywords that Gemini's subset (`subset`) lacks are described in sentences, and anything that cannot
+be expressed is recorded as a loss. The model's arguments are still validated against the original
+schema.
 """
 
 from collections.abc import Mapping
@@ -47,18 +48,19 @@ from integrations.gemini.subset import (
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A function as declared to the model."""
+    """A function declaration for the model."""
 
     name: str
     description: str
-    parameters: dict[str, Any] | None  # None: it takes no arguments
-    losses: tuple[str, ...]  # what the model is not told, as "argument: what"
+    parameters: dict[str, Any] | None  # None: it has no arguments
+    losses: tuple[str, ...]  # details that were omitted, as "argument: detail"
     # Declared argument name -> the server's name.
     renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 def convert(name: str, description: str, input_schema: Any) -> Declaration:
-    """Convert a tool's schema. Never raises; an unreadable schema loses its arguments."""
+    """Convert a tool to a declaration. Never raises: an unreadable schema is declared without
+    arguments."""
     translator = Translator(input_schema if isinstance(input_schema, dict) else {})
     try:
         parameters = translator.top()
@@ -77,10 +79,10 @@ def convert(name: str, description: str, input_schema: Any) -> Declaration:
 
 
 MAX_DEPTH = 8  # levels of nesting; deeper levels are declared as JSON text
-MAX_NODES = 1_000  # of one tool; beyond that, lists and objects are declared as JSON text
+MAX_NODES = 1_000  # nodes per tool; beyond that, lists and objects are declared as JSON text
 MAX_ALTERNATIVES = 12
-MAX_TEXT = 20_000  # characters of all argument descriptions of one tool, some 5,000 tokens
-_MAX_FLAT = 5_000  # nodes visited behind `$ref` and `allOf`, a limit against exponential growth
+MAX_TEXT = 20_000  # characters of a tool's argument descriptions, about 5,000 tokens
+_MAX_FLAT = 5_000  # nodes behind `$ref` and `allOf`, limited because they can grow exponentially
 _MAX_LOSSES = 40
 _INDIRECT = frozenset((*REFERENCES, "allOf"))
 _BRANCHES = frozenset(("anyOf", "oneOf"))
@@ -94,8 +96,7 @@ Refs = tuple[str, ...]
 
 
 class Translator:
-    """Translate one JSON Schema node by node, keeping track of losses, renamed arguments and
-    limits."""
+    """Translate one JSON Schema node by node, recording losses and renamed arguments."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -108,21 +109,21 @@ class Translator:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """Map each renamed argument's declared name to the server's name."""
+        """The server's argument names, by the declared names of the renamed arguments."""
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:
-        """Return the details that the declaration omits, as "argument: detail"."""
+        """Return what the declaration omits, each as "argument: detail"."""
         told = tuple(self._losses)
         over = len(told) - _MAX_LOSSES
         return told if over <= 0 else (*told[:_MAX_LOSSES], f"and {over} more")
 
     def lose(self, path: str, text: str) -> None:
-        """Record a loss for the argument at `path`; "" is the tool itself."""
+        """Record a loss for the argument at `path`, or for the whole tool if `path` is ""."""
         self._losses[f"{clean(path)[:80]}: {text}" if path else text] = None
 
     def top(self) -> Schema | None:
-        """Return the schema of all arguments, an object with properties; None if there are none."""
+        """Return the object schema of all arguments, or None if no argument can be declared."""
         node, refs, _ = self._flat(self._root, "", ())
         if types_of(node) and "object" not in types_of(node):
             self.lose("", "all arguments, which are not an object")
@@ -142,13 +143,14 @@ class Translator:
         return lambda text: self.lose(path, text)
 
     def _notes(self, node: Node, path: str) -> list[str]:
-        """Describe the keywords that the subset lacks, in sentences."""
+        """Describe the keywords that the subset lacks, one sentence each."""
         return notes(node, self._losing(path)) if is_noted(node) else []
 
     def _flat(self, node: Any, path: str, refs: Refs, level: int = 0) -> tuple[Node, Refs, bool]:
         """Resolve `$ref` and `allOf` in a node.
 
-        Returns the node, the references that were followed, and True if they are recursive.
+        Returns the resolved node, the references that were followed to get there, and True if one
+        of them is recursive.
         """
         if not isinstance(node, dict):
             if node is False:
@@ -183,7 +185,7 @@ class Translator:
         return flat, below, recursive
 
     def _schema(self, raw: Any, path: str, refs: Refs, depth: int) -> Schema:
-        """Translate one argument, item or alternative."""
+        """Translate the schema of an argument, a list item or an alternative."""
         self._nodes += 1
         if isinstance(raw, dict) and _STRUCTURE.isdisjoint(raw):
             kind = raw.get("type")
@@ -234,8 +236,10 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _any(self, node: Node, path: str) -> Schema:
-        """Translate an unrestricted value: any plain type or, outside a list, a list of plain
-        types."""
+        """Translate an unrestricted value as any plain type or a list of plain types.
+
+        Inside a list, only the plain types are declared.
+        """
         self.lose(path, "any value, but no object can be given")
         said = self._notes(node, path)
         kinds: list[Schema] = [{"type": kind} for kind in _PLAIN]
@@ -244,7 +248,7 @@ class Translator:
         return nullable({"anyOf": [described(one, self._own(node), said) for one in kinds]})
 
     def _wider(self, schema: Schema, base: Node, path: str) -> Schema:
-        """Also accept any plain value, because one of the alternatives is unrestricted."""
+        """Extend the schema to any plain value, because one of the alternatives is unrestricted."""
         self.lose(path, "any other list or object")
         told = schema.get("anyOf", [schema])
         there = {one["type"] for one in told if "enum" not in one}
@@ -259,7 +263,8 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _own(self, node: Node) -> str:
-        """Return the node's description or title, or "" once the limit is reached."""
+        """Return the node's description or title, or "" once the tool's descriptions exceed
+        MAX_TEXT."""
         own = node.get("description") or node.get("title")
         if not own or not isinstance(own, str):
             return ""
@@ -340,7 +345,8 @@ class Translator:
     def _several(
         self, base: Node, members: list[tuple[Node, Refs, bool]], path: str, depth: int
     ) -> Schema:
-        """Translate alternatives, merging each with its sibling keywords; drop duplicates."""
+        """Translate the alternatives, each merged with the keywords beside them, and drop
+        duplicates."""
         if len(members) > MAX_ALTERNATIVES:
             self.lose(path, f"{len(members) - MAX_ALTERNATIVES} of {len(members)} alternatives")
         shape = {key: value for key, value in base.items() if key not in ANNOTATIONS}
@@ -363,8 +369,11 @@ class Translator:
         return told[0] if len(told) == 1 else {"anyOf": told}
 
     def _json_text(self, node: Node, path: str) -> Schema:
-        """Declare an object with unknown members as a JSON string, because the API requires
-        properties."""
+        """Declare a value as a JSON string, for objects whose properties are unknown or nested too
+        deeply.
+
+        The API requires properties for every object.
+        """
         self.lose(path, "a free object, given as JSON text")
         kind = {"object": "An object", "array": "A list"}.get(likely_type(node), "A value")
         names = ", ".join(str(name)[:40] for name in list(mapping(node, "properties"))[:20])
@@ -374,7 +383,7 @@ class Translator:
 
 
 def _is_open(node: Node) -> bool:
-    """Return True if arguments other than the named ones are accepted."""
+    """Return True if the object accepts properties that it does not name."""
     return node.get("additionalProperties") not in (None, False)
 
 

@@ -1,7 +1,7 @@
-"""Live session events, made from Gemini's frames in order of arrival.
+"""Events of a Live session, created from Gemini's frames in the order in which they arrive.
 
-A frame can contain several messages, each of which becomes an event. Transcripts are separate
-streams: they are aligned neither with the audio nor with each other (SDK documentation).
+One frame can contain several messages, and each becomes an event. Transcripts arrive independently:
+they are aligned neither with the audio nor with each other (SDK documentation).
 """
 
 import logging
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """The next part of the user's speech, as transcribed by the model."""
+    """The next part of the transcript of the user's speech."""
 
     text: str
-    language: str | None = None  # BCP-47, if the service tells it
+    language: str | None = None  # BCP-47; None if the service does not say
 
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """The answer is based on a web search (`groundingMetadata`)."""
+    """The answer uses results of a web search (`groundingMetadata`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputText:
-    """The next part of the model's speech transcript."""
+    """The next part of the transcript of the model's speech."""
 
     text: str
-    with_sound: bool  # the same frame contained sound
+    with_sound: bool  # the same frame contained audio
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class OutputAudio:
 
     pcm: bytes  # mono int16
     rate: int  # Hz
-    ms: float = 0.0  # length, if the samples themselves are not kept
+    ms: float = 0.0  # duration; set only if `pcm` was dropped
 
 
 @dataclass(frozen=True, slots=True)
 class InnerText:
-    """Text from an audio model: thoughts and tool output, which must not be spoken."""
+    """Text from an audio model, such as thoughts and tool output. It must not be spoken."""
 
     text: str
     thought: bool
@@ -58,8 +58,6 @@ class InnerText:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A function call that the model requests."""
-
     id: str
     name: str
     arguments: dict[str, Any]
@@ -67,7 +65,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCalls:
-    """Calls that belong together. Answer each id exactly once, unless it is cancelled."""
+    """Function calls from one frame. Answer each id exactly once, unless the call is cancelled."""
 
     calls: tuple[FunctionCall, ...]
 
@@ -81,25 +79,25 @@ class FunctionCallsCancelled:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """New input interrupted the reply; TurnComplete follows."""
+    """New input has interrupted the reply. TurnComplete follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationComplete:
-    """The reply is complete, though its audio and transcript may still be arriving."""
+    """The model has generated its whole reply, but audio and transcript may still be arriving."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnComplete:
     """The model has ended its turn."""
 
-    idle: bool = True  # False: the interaction continues (IN_PROGRESS) and more will come by itself
-    reason: str | None = None  # reason if the end was not the natural one, e.g. "SAFETY"
+    idle: bool = True  # False: IN_PROGRESS, more will follow without new input
+    reason: str | None = None  # such as "SAFETY"; None if it ended normally
 
 
 @dataclass(frozen=True, slots=True)
 class TokensUsed:
-    """Token counts of the interaction so far, as billed."""
+    """The billed token counts of the interaction so far."""
 
     input_tokens: int
     output_tokens: int  # including thoughts
@@ -115,7 +113,7 @@ class GoAway:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The connection has ended. This is always the last event."""
+    """The connection has closed. This is always the last event."""
 
     error: IntegrationError | None  # None: closed by us
 
@@ -137,22 +135,22 @@ LiveEvent = (
 )
 
 
-# Order within a frame: what was heard, the reply's parts, its transcript, calls, cancellations,
-# ends, a coming end of the connection, token counts.
+# Order of events within a frame: the input transcript, the parts of the reply, its transcript,
+# calls, cancellations, ends, GoAway, token counts.
 
 
 log = logging.getLogger(__name__)
 
 OUTPUT_RATE = 24_000  # Hz, always (Google's Live API documentation)
-_NOTICE_S = 60.0  # about the time that a goAway leaves (Firebase's page on Live sessions)
+_NOTICE_S = 60.0  # typical notice of a goAway (Firebase's page on Live sessions)
 _REMEMBERED_CALLS = 256  # ids; a turn makes at most 24 calls
 _NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
 class FrameReader:
-    """Convert one connection's frames to events, reporting each call only once.
+    """Convert one connection's frames to events, and report each function call only once.
 
-    The service may send a call twice, as part of the reply and as a tool call (mastra-ai/mastra
+    The service may send the same call twice, in the reply and as a tool call (mastra-ai/mastra
     #22969).
     """
 
@@ -160,7 +158,7 @@ class FrameReader:
         self._told: OrderedDict[str, None] = OrderedDict()
 
     def events(self, message: "types.LiveServerMessage") -> list[LiveEvent]:
-        """Return a frame's events in order, without those that Hearth does not use."""
+        """Return a frame's events in order, leaving out messages that Hearth does not use."""
         events: list[LiveEvent] = []
         content = message.server_content
         calls: list[types.FunctionCall] = []
@@ -186,7 +184,7 @@ class FrameReader:
     def _fresh(self, calls: "Iterable[types.FunctionCall]") -> "Iterator[FunctionCall]":
         for call in calls:
             if not call.id or not call.name:
-                # It could not be answered; the same call with an id comes as a tool call.
+                # A call without an id cannot be answered. It is repeated with an id as a tool call.
                 log.debug("A function call without id or name is left out.")
             elif call.id not in self._told:
                 self._told[call.id] = None
@@ -196,7 +194,8 @@ class FrameReader:
 
 
 def seconds(duration: str | None, unsaid: float) -> float:
-    """Convert a protobuf duration ("50s", "0.2s") to seconds; `unsaid` if it cannot be parsed."""
+    """Convert a protobuf duration ("50s", "0.2s") to seconds. Returns `unsaid` if it cannot be
+    parsed."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", (duration or "").strip())
     return float(found[1]) if found else unsaid
 
@@ -230,7 +229,7 @@ def _ends(content: "types.LiveServerContent") -> "Iterator[LiveEvent]":
     if content.turn_complete:
         reason = content.turn_complete_reason.value if content.turn_complete_reason else None
         yield TurnComplete(status != "IN_PROGRESS", None if reason == _NATURAL_END else reason)
-    elif status == "IDLE":  # the end of the interaction, if it ever comes without that of the turn
+    elif status == "IDLE":  # the interaction can end without `turn_complete`
         yield TurnComplete()
 
 
@@ -248,7 +247,10 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Add up the token counts. Results of Google's own tools count as input, thoughts as output."""
+    """Add up the token counts.
+
+    Results of Google's own tools count as input, and thoughts count as output.
+    """
     by_modality: dict[str, int] = {}
     for side, details in (
         ("input", usage.prompt_tokens_details),

@@ -1,9 +1,9 @@
-"""Conversion of every Gemini failure to an IntegrationError, by how to recover from it.
+"""Convert every Gemini failure to an IntegrationError whose class says how to recover.
 
-Sources: the errors of google-genai 3.4.0 (a close with any code while receiving or setting up is an
-APIError with that code; sending on a dead socket raises the websocket library's error; a refused
-upgrade is InvalidStatus), and close reasons reported on GitHub. A close code has several causes, so
-the reason's text is checked before the code.
+Sources: the errors of google-genai 3.4.0, and close reasons reported on GitHub. While the SDK is
+receiving or setting up, a close with any code raises APIError with that code. Sending on a closed
+socket raises the websocket library's error. A refused upgrade raises InvalidStatus. One close code
+can have several causes, so the text of the reason is checked before the code.
 """
 
 import re
@@ -30,8 +30,8 @@ from integrations.gemini.models import MODELS
 
 _LONG_WORD = re.compile(r"\S{24,}")
 _FIELD_PATH = re.compile(r"[A-Za-z]+(?:[._][A-Za-z]+)*")  # a key has digits
-_READ = 4_000  # characters of a reason that are read
-_QUOTED = 160  # characters that are quoted
+_READ = 4_000  # characters of a reason to read
+_QUOTED = 160  # characters to quote
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
 _SIGN_IN = f"Gemini rejected gemini.api_key: create a new key at {KEY_PAGE} and set it."
@@ -40,7 +40,7 @@ _EXHAUSTED = (
     "https://aistudio.google.com."
 )
 
-# How to mend what keeps Google from serving a key at all. The consoles are Google's own pages.
+# What to do if Google refuses to serve the key at all. The pages are Google's own consoles.
 _BARS: Mapping[Bar, str] = {
     "no_region": (
         "Gemini is not available in this country: remove gemini-live and gemini-once "
@@ -85,7 +85,7 @@ _TELLING = (
     ("permission denied", "sign_in"),
     ("permission_denied", "sign_in"),
     ("unauthenticated", "sign_in"),
-    # A token of another kind than an API key, such as "AQ." (Kilo-Org/kilocode #11763).
+    # The token is not an API key, such as "AQ." (Kilo-Org/kilocode #11763).
     ("oauth 2 access token", "sign_in"),
     ("invalid authentication credentials", "sign_in"),
     ("session not found", "stale"),
@@ -98,7 +98,10 @@ _TELLING = (
     ("prohibited_content", "blocked"),
     ("blocked due to", "blocked"),
     ("due to safety", "blocked"),
-    ("operation is not implemented", "down"),  # comes and goes around tool calls: livekit #4545
+    (
+        "operation is not implemented",
+        "down",
+    ),  # intermittent, around tool calls: livekit #4545
 )
 _WRONG_TIME = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED
 _BY_CODE = {  # close codes (RFC 6455) and HTTP statuses
@@ -119,11 +122,11 @@ _BY_CODE = {  # close codes (RFC 6455) and HTTP statuses
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The service's answer: a close code or HTTP status, and its text."""
+    """The service's response: a close code or HTTP status, and its text."""
 
     code: int
     text: str
-    closed: bool = True  # True: a close of the socket; False: an HTTP response
+    closed: bool = True  # True: a close code; False: an HTTP status
 
 
 def fault_of(
@@ -134,14 +137,14 @@ def fault_of(
     setting: str = "gemini.model",
     secret: str = "",
 ) -> IntegrationError:
-    """Convert any error that a Gemini request raised.
+    """Convert any exception from a Gemini request to an IntegrationError.
 
-    `resuming` says that the request contained a resumption handle. `setting` is the configuration
-    key that holds `model`. `secret` is removed from quoted text.
+    `resuming` is True if the request contained a resumption handle. `setting` is the name of the
+    setting that chose `model`. `secret` is removed from quoted text.
     """
     if isinstance(error, IntegrationError):
         return error
-    if isinstance(error, TimeoutError):  # first, because it may come before the SDK is imported
+    if isinstance(error, TimeoutError):  # checked first: it can occur before the SDK is imported
         return Unavailable(_LATE)
     told = _told(error)
     if told is None:
@@ -153,7 +156,7 @@ def fault_of(
 
 
 def _told(error: BaseException) -> _Told | None:
-    """Return the service's own answer; None if it did not answer."""
+    """Return the service's response, or None if it did not respond."""
     from google.genai.errors import APIError
     from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -183,7 +186,7 @@ def _meaning(told: _Told) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names that an error sentence can mention."""
+    """Names that an error message can mention, and the secret that it must not."""
 
     model: str
     setting: str
@@ -233,7 +236,7 @@ def _gone(names: _Names) -> str:
 
 
 def _quoted(text: str, secret: str) -> str:
-    """Quote the service's text without words that could be a key.
+    """Quote the service's text, replacing words that could be a key.
 
     Field paths such as 'setup.input_audio_transcription' are kept, because they name the cause.
     """
@@ -248,7 +251,7 @@ def _unless_path(word: re.Match[str]) -> str:
 
 
 def _without_words(error: BaseException) -> IntegrationError:
-    """Convert failures where the service did not answer, or sent an unreadable answer."""
+    """Convert an exception for which the service sent no response, or an unreadable one."""
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 
@@ -270,7 +273,7 @@ def _without_words(error: BaseException) -> IntegrationError:
         )
     if isinstance(error, TimeoutException):
         return Unavailable(_LATE)
-    # InvalidMessage: an incomplete answer
+    # InvalidMessage: an incomplete response
     if isinstance(error, (OSError, TransportError, InvalidMessage)):
         return Unavailable(_DOWN)
     if isinstance(error, InvalidHandshake):

@@ -1,4 +1,4 @@
-"""API key checks: the format, and a request to Google for a model's description.
+"""Check an API key, by its format and by requesting a model's description from Google.
 
 The request contains the key and the model's name, but nothing about the house.
 """
@@ -10,30 +10,31 @@ from integrations.gemini.access import KEY_PAGE, Access, LazyClient
 from integrations.gemini.faults import fault_of
 
 TRY_S = 10.0
-# Google's keys are "AIza" with 35 more characters, newer ones "AQ." with some fifty. Other forms
-# may come, so an unknown form causes a warning and not an error.
+# Google's keys are "AIza" and 35 more characters; newer keys are "AQ." and about fifty. Google may
+# introduce other formats, so an unknown format causes only a warning.
 _KNOWN = re.compile(r"AIza[0-9A-Za-z_-]{35}|AQ\.[0-9A-Za-z_.-]{20,}")
 _POSSIBLE = re.compile(r"[!-~]{20,200}")
 
 
 def impossible(key: str) -> str:
-    """Return a sentence on why this cannot be a key, or "" if it could be one."""
+    """Return a message that explains why this cannot be a key, or "" if it could be one."""
     if _POSSIBLE.fullmatch(key):
         return ""
     return f"A key is one word of at least 20 characters. Copy yours again from {KEY_PAGE}."
 
 
 def doubtful(key: str) -> str:
-    """Return a warning sentence if this does not look like a Google key, or ""."""
+    """Return a warning if this does not look like a Google key, or "" if it does."""
     if _KNOWN.fullmatch(key):
         return ""
     return "This does not look like a Google key: those begin with AIza or AQ."
 
 
 async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:
-    """Request the description of `model`. Raises IntegrationError if the key cannot be used.
+    """Test the key by requesting the description of `model`.
 
-    Call it only with the user's consent, because it sends the key to Google.
+    Raises IntegrationError if the key cannot be used. Call it only with the user's consent, because
+    it sends the key to Google.
     """
     client = LazyClient(access)
     try:

@@ -1,7 +1,7 @@
-"""A Gemini Live session: one connection, owned and read by one task.
+"""A Gemini Live session: one connection that one task owns and reads.
 
-The SDK's `receive()` ends after every turn, but handles, late transcripts and disconnect warnings
-arrive between turns (googleapis/python-genai #1224), so the reader calls it repeatedly.
+The SDK's `receive()` ends after every turn, but resumption handles, late transcripts and disconnect
+warnings arrive between turns (googleapis/python-genai #1224), so the reader calls it repeatedly.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 CONNECT_S = 5.0
 CLOSE_S = 2.0
 CLOSED = "The session with Gemini is closed."
-# in a row; an unknown message must not end a session, a broken connection must
+# In a row: a single unknown message must not end a session, but a broken connection must.
 MAX_STRANGE_FRAMES = 3
 
 OnEvent = Callable[[LiveEvent], None]
@@ -44,9 +44,9 @@ class FunctionAnswer:
 
 
 class LiveSession:
-    """An open connection. Any task may send; received events go to the `on_event` of `connect`.
+    """An open Live session. Any task may send. Events go to the `on_event` callback of `connect`.
 
-    Every send method raises IntegrationError once the connection has ended or failed.
+    Every method that sends raises IntegrationError once the connection has closed or failed.
     """
 
     def __init__(
@@ -54,25 +54,25 @@ class LiveSession:
     ) -> None:
         self.handle = (
             setup.handle
-        )  # the newest handle to resume with; None while the service says there is none
+        )  # newest resumption handle; None while the session is not resumable
         self._wire = wire
         self._setup = setup
         self._secret = secret
         self._owner = owner
-        self._over: IntegrationError | None = None  # why nothing can be sent any more
+        self._over: IntegrationError | None = None  # set once nothing more can be sent; the reason
 
     @property
     def closed(self) -> bool:
-        """True if the connection has ended or is closing."""
+        """True if the connection is closed or closing."""
         return self._over is not None
 
     async def begin_activity(self) -> None:
-        """Tell Gemini that the person has started speaking, which interrupts any reply."""
+        """Tell Gemini that the user has started speaking, which interrupts any reply."""
         with self._sending():
             await self._wire.send_realtime_input(activity_start={})
 
     async def send_audio(self, pcm: bytes) -> None:
-        """Send a chunk of speech (mono int16, 16 kHz), ideally 20 to 100 ms long.
+        """Send a chunk of speech (16 kHz mono int16), ideally 20 to 100 ms long.
 
         Gemini discards audio that is sent outside an activity.
         """
@@ -80,14 +80,14 @@ class LiveSession:
             await self._wire.send_realtime_input(audio={"data": pcm, "mime_type": AUDIO_MIME})
 
     async def end_activity(self) -> None:
-        """Tell Gemini that the person has finished speaking; the reply follows."""
+        """Tell Gemini that the user has finished speaking, so that it replies."""
         with self._sending():
             await self._wire.send_realtime_input(activity_end={})
 
     async def send_text(self, text: str, *, complete: bool = True) -> None:
-        """Send text as the person's turn, or with `complete=False` as context for the next turn.
+        """Send text as the user's turn, or with `complete=False` as context for the next turn.
 
-        During a session, send context only to models whose row has `client_content`.
+        Context may be sent during a session only if the model's row has `client_content`.
         """
         with self._sending():
             await self._wire.send_client_content(
@@ -111,7 +111,10 @@ class LiveSession:
         instruction: str | None = None,
         declarations: Sequence[Declaration] | None = None,
     ) -> None:
-        """Change the instruction or the functions. Raises Refused if the model cannot do that."""
+        """Change the instruction or the functions of the running session.
+
+        None leaves them unchanged. Raises Refused if the model does not support changes.
+        """
         row = self._setup.row
         if not row.context_update:
             raise Refused(f"{row.name} cannot be changed during a session: start a new one.")
@@ -124,8 +127,8 @@ class LiveSession:
             await self._wire.send_context_update(system_instruction=instruction, tools=tools)
 
     async def close(self) -> None:
-        """Close the connection and wait until its socket is closed, for at most 2 s."""
-        if not self.closed:  # otherwise it is ending, and a cancellation would leak its socket
+        """Close the connection, waiting at most CLOSE_S (2 s) for its socket to close."""
+        if not self.closed:  # if it is already closing, cancelling would leak its socket
             self.end(Unavailable(CLOSED))
             self._owner.cancel()
         await asyncio.wait([self._owner], timeout=CLOSE_S)
@@ -133,11 +136,11 @@ class LiveSession:
     @contextmanager
     def _sending(self) -> Iterator[None]:
         if self._over is not None:
-            raise self._over.with_traceback(None)  # without the traceback of the previous raise
+            raise self._over.with_traceback(None)  # drop the traceback of the previous raise
         try:
             yield
         except (TypeError, ValueError):
-            raise  # an error in our own arguments
+            raise  # invalid arguments, which are our own error
         except Exception as error:
             raise self._fault(error) from error
 
@@ -145,13 +148,17 @@ class LiveSession:
         return fault_of(error, model=self._setup.row.name, secret=self._secret)
 
     def end(self, reason: IntegrationError) -> None:
-        """Refuse all further sends with `reason`; the first reason is kept. Only for the owner
-        task."""
+        """Make all further sends raise `reason`, unless an earlier call gave another reason.
+
+        Only the owner task may call this.
+        """
         self._over = self._over or reason
 
     async def read(self, on_event: OnEvent) -> IntegrationError:
-        """Deliver events until the connection ends, then return the reason. Only for the owner
-        task."""
+        """Deliver events until the connection closes, then return the reason.
+
+        Only the owner task may call this.
+        """
         async with aclosing(self._events()) as events:
             async for event in events:
                 if isinstance(event, IntegrationError):
@@ -161,18 +168,18 @@ class LiveSession:
         raise AssertionError("the events end with the reason")
 
     async def _events(self) -> AsyncGenerator[LiveEvent | IntegrationError]:
-        """Yield the connection's events, then the reason why it ended."""
+        """Yield the connection's events, then the error that ended it."""
         frames = FrameReader()
         try:
             async for message in _messages(self._wire):
                 self._note_handle(message)
                 for event in frames.events(message):
                     yield event
-        except Exception as error:  # an error of the SDK, the socket or a message ends the session
+        except Exception as error:  # an error in the SDK, the socket or a message ends the session
             yield self._fault(error)
 
     def _note_handle(self, message: "types.LiveServerMessage") -> None:
-        """Update the resumption handle, which is valid only while the service calls the session
+        """Update the resumption handle. It is valid only while the service reports the session as
         resumable."""
         update = message.session_resumption_update
         if update is not None:
@@ -180,12 +187,12 @@ class LiveSession:
 
 
 class LiveClient:
-    """Opens Live sessions. Leaving the context closes any that are still open."""
+    """Open Live sessions. Leaving the context closes any that are still open."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
         self._tasks = OwnedTasks()
-        # Unfinished connections, with their sessions once they are open.
+        # Open and opening connections. The session is None until it is open.
         self._owners: dict[asyncio.Task[None], LiveSession | None] = {}
         self._sdk = LazyClient(access)
 
@@ -201,7 +208,7 @@ class LiveClient:
     ) -> None:
         try:
             for owner, session in self._owners.items():
-                # One that is ending is left alone, because a cancellation would leak its socket.
+                # Don't cancel a connection that is already closing, which would leak its socket.
                 if not owner.cancelling() and not (session is not None and session.closed):
                     owner.cancel()
             if self._owners:
@@ -213,10 +220,10 @@ class LiveClient:
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:
-        """Open a session and wait until Gemini has accepted the set-up.
+        """Open a session and wait until Gemini has accepted its set-up.
 
-        Afterwards `on_event` is called with each event in order. The last event is Closed, sent
-        after the socket is closed. If this raises IntegrationError, `on_event` is never called.
+        `on_event` is then called with each event, in order. The last event is Closed, once the
+        socket is closed. If this method raises IntegrationError, `on_event` is never called.
         """
         opening: _Opening = asyncio.get_running_loop().create_future()
         taken = asyncio.Event()
@@ -227,7 +234,7 @@ class LiveClient:
             async with asyncio.timeout(timeout_s):
                 opened = await asyncio.shield(opening)
         except TimeoutError as error:
-            owner.cancel()  # also if it opened at this very moment
+            owner.cancel()  # even if it has just opened
             raise self._fault(error, setup) from None
         except asyncio.CancelledError:
             owner.cancel()
@@ -240,7 +247,8 @@ class LiveClient:
     async def _own(
         self, setup: LiveSetup, on_event: OnEvent, opening: _Opening, taken: asyncio.Event
     ) -> None:
-        """Run a connection from start to end, so that the task that enters it also leaves it."""
+        """Run one connection from start to end, because the task that enters it must also leave
+        it."""
         session: LiveSession | None = None
         reason: IntegrationError | None = None  # None: closed by us
         try:
@@ -252,10 +260,10 @@ class LiveClient:
                 session = self._session(wire, setup)
                 opening.set_result(session)
                 try:
-                    await taken.wait()  # no event before the caller has the session
+                    await taken.wait()  # deliver no event before the caller has the session
                     reason = await session.read(on_event)
                 finally:
-                    await wire.close()  # a normal close; a cancellation would close with 1011
+                    await wire.close()  # close normally; a cancellation would close with code 1011
         except Exception as error:
             if session is not None:
                 raise  # `on_event` failed, which is our own error
@@ -269,14 +277,13 @@ class LiveClient:
                     on_event(Closed(reason))
 
     def _session(self, wire: "AsyncSession", setup: LiveSetup) -> LiveSession:
-        """Make a session that the running task owns."""
+        """Create the session, owned by the current task."""
         owner = asyncio.current_task()
         assert owner is not None
         session = self._owners[owner] = LiveSession(wire, setup, self._access.api_key, owner)
         return session
 
     def _fault(self, error: BaseException, setup: LiveSetup) -> IntegrationError:
-        """Return the error for a session that could not be opened."""
         return fault_of(
             error,
             model=setup.row.name,
@@ -286,8 +293,7 @@ class LiveClient:
 
 
 async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMessage]":
-    """Yield all frames, skipping unreadable ones: the SDK has already consumed a frame when it
-    raises."""
+    """Yield all frames, skipping unreadable ones. The SDK consumes a frame before it raises."""
     strange = 0
     level = logging.WARNING
     while True:

@@ -1,4 +1,4 @@
-"""Merging of two JSON Schema nodes: `$ref` with its siblings, or the parts of `allOf`."""
+"""Combine JSON Schema nodes: a `$ref` with its sibling keywords, or the parts of an `allOf`."""
 
 import math
 import re
@@ -8,15 +8,16 @@ from urllib.parse import unquote, urljoin
 
 from integrations.gemini.subset import Schema, count, is_legal_name, is_number, types_of
 
-# Names that Gemini accepts, and the mapping back to the server's names.
+# Convert names to those that Gemini accepts, and remember the server's names.
 
 
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
-_STEM = 56  # characters of a changed argument name, before a number that makes it unique
+_STEM = 56  # characters of a changed name, before the number that makes it unique
 
 
 def legal_name(name: str) -> str:
-    """Return the closest name that Gemini accepts: up to 128 letters, digits and `_.:-`."""
+    """Return the closest function name that Gemini accepts: up to 128 letters, digits and
+    `_.:-`."""
     if _FUNCTION.fullmatch(name):
         return name
     legal = re.sub(r"[^A-Za-z0-9_.:-]", "_", name)[:128]
@@ -24,9 +25,9 @@ def legal_name(name: str) -> str:
 
 
 class ArgumentNames:
-    """Declared names for one tool's arguments at all nesting levels.
+    """Choose the declared names of one tool's arguments, at all nesting levels.
 
-    A single map from declared to original names covers all levels, so no declared name may equal
+    One map from declared to original names covers all levels, so a declared name must never equal
     another argument's original name.
     """
 
@@ -35,8 +36,8 @@ class ArgumentNames:
         self._kept: set[str] = set()
 
     def legal(self, name: str, taken: Container[str], originals: Container[str]) -> str:
-        """Return the name to declare. It differs from the declared names in `taken` and from
-        `originals`."""
+        """Return the name to declare. It is in neither `taken` (declared names) nor `originals`,
+        unless the original name is kept."""
         if is_legal_name(name) and name not in taken and name not in self.renamed:
             self._kept.add(name)
             return name
@@ -55,10 +56,10 @@ class ArgumentNames:
         return legal
 
 
-# The arguments of an object in JSON Schema, found in all keywords that may hold them.
+# Collect an object's arguments from all keywords of JSON Schema that can define them.
 
 
-MAX_PROPERTIES = 128  # of one object
+MAX_PROPERTIES = 128  # per object
 
 Node = Mapping[str, Any]
 Flat = Callable[[Any], Node]  # resolves `$ref` and `allOf`
@@ -66,7 +67,7 @@ Lose = Callable[[str], None]
 
 
 def mapping(node: Node, key: str) -> Mapping[Any, Any]:
-    """Return the JSON object under a keyword, or an empty one if the value is not an object."""
+    """Return the JSON object under the key, or an empty one if the value is not an object."""
     found = node.get(key)
     return found if isinstance(found, dict) else {}
 
@@ -77,10 +78,11 @@ def required(node: Node) -> list[str]:
 
 
 def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
-    """Return the possible arguments by name, including those that a condition adds.
+    """Return the possible arguments and their schemas by name, including those that a condition
+    adds.
 
-    If there are more than MAX_PROPERTIES, required arguments come first. Arguments that accept no
-    value are left out.
+    Arguments that accept no value are left out. At most MAX_PROPERTIES are returned, required ones
+    first.
     """
     found = {str(name): sub for name, sub in mapping(node, "properties").items()}
     for part in (node.get("then"), node.get("else"), *mapping(node, "dependentSchemas").values()):
@@ -98,7 +100,7 @@ def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
 
 
 def united(node: Node, branches: list[Any], flat: Flat) -> Node:
-    """Merge an object's alternatives into one object with the arguments of all.
+    """Merge alternative objects into one object that has the arguments of all of them.
 
     An argument is required only if every alternative requires it.
     """
@@ -114,22 +116,23 @@ def united(node: Node, branches: list[Any], flat: Flat) -> Node:
     return {**node, "properties": joined, "required": [*required(node), *sorted(always)]}
 
 
-# Targets of `$ref` inside one schema. Nothing is ever downloaded.
+# Find the targets of `$ref` in the schema itself. Nothing is ever downloaded.
 
 
-_MAX_SEARCHED = 20_000  # places searched for anchors and ids
+_MAX_SEARCHED = 20_000  # nodes to search for anchors and ids
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 class References:
-    """The parts of a schema that `$ref` can refer to."""
+    """The parts of a schema to which a `$ref` can refer."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
-        self._named: dict[str, Any] | None = None  # anchors ("#a") and ids; read at the first use
+        self._named: dict[str, Any] | None = None  # by anchor ("#a") or id; read on first use
 
     def resolve(self, ref: str) -> Any:
-        """Return the referenced part of the schema, or None if the schema does not contain it."""
+        """Return the part of the schema that `ref` refers to, or None if it is not in the
+        schema."""
         base, _, fragment = ref.partition("#")
         document = self._root if not base else self._document(base)
         if not fragment or document is None:
@@ -139,7 +142,7 @@ class References:
         return self._names().get(f"#{fragment}")
 
     def _document(self, base: str) -> Any:
-        """Return the part whose `$id` is `base`, resolving `base` against the root's `$id`."""
+        """Return the part whose `$id` is `base`, which may be relative to the root's `$id`."""
         names = self._names()
         return names.get(base, names.get(self._absolute(base)))
 
@@ -157,7 +160,7 @@ class References:
                 for key in ("$anchor", "$dynamicAnchor"):
                     if isinstance(node.get(key), str):
                         self._named.setdefault(f"#{node[key]}", node)
-                for key in ("$id", "id"):  # "id" is from draft 4, where "#a" is an anchor
+                for key in ("$id", "id"):  # "id" is draft 4's keyword, where "#a" is an anchor
                     if isinstance(node.get(key), str):
                         name = node[key].removesuffix("#")
                         self._named.setdefault(name, node)
@@ -166,7 +169,10 @@ class References:
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """Return the target of `/a/b` (RFC 6901, percent-encoded as in a URL), or None."""
+    """Return the target of a JSON pointer such as "/a/b", or None if it does not exist.
+
+    Pointers follow RFC 6901 and are percent-encoded as in a URL.
+    """
     node = document
     for part in unquote(pointer).split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -180,7 +186,7 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _nodes(root: Any) -> Iterator[Mapping[Any, Any]]:
-    """Yield each object in a schema once, outer before inner, even if the schema is cyclic."""
+    """Yield each object in a schema once, outer objects first. The schema may be cyclic."""
     waiting, seen = [root], {id(root)}
     for node in waiting:  # the list grows during the loop
         if len(waiting) > _MAX_SEARCHED:
@@ -211,14 +217,15 @@ _USED_BY = (
 
 
 def likely_type(node: Node) -> str:
-    """Return the first declared type other than null, else the type that the keywords suggest, or
-    ""."""
+    """Return the node's type: the first declared one other than null, or else the type that its
+    keywords suggest. Returns "" if there is neither."""
     declared = next((name for name in types_of(node) if name != "null"), "")
     return declared or next((kind for kind, keys in _USED_BY if not keys.isdisjoint(node)), "")
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Compare two values; values nested too deeply to compare count as different."""
+    """Return True if the values are equal. Values that are too deeply nested to compare count as
+    different."""
     try:
         return bool(one == other)
     except RecursionError:
@@ -226,8 +233,10 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
-    """Return a node that accepts only what both nodes accept, for the keywords used in
-    declarations."""
+    """Return a node that accepts only what both nodes accept.
+
+    Only the keywords that declarations use are merged correctly.
+    """
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:
         merged[key] = _both(key, first[key], second[key], lose)
@@ -238,7 +247,6 @@ def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
 
 
 def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
-    """Merge a keyword that occurs in both nodes."""
     if key in ANNOTATIONS or alike(one, other):
         return one
     if is_number(one) and is_number(other) and key in _LOWER + _UPPER:
@@ -255,7 +263,7 @@ def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
             }
         if key == "items":
             return {"allOf": [one, other]}
-    if isinstance(one, bool) and isinstance(other, bool):  # false forbids, except for uniqueItems
+    if isinstance(one, bool) and isinstance(other, bool):  # False is stricter; not for uniqueItems
         return (one or other) if key == "uniqueItems" else (one and other)
     if key == "additionalProperties" and (one is False or other is False):
         return False
@@ -264,7 +272,7 @@ def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
 
 
 def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
-    """Return the types that both nodes accept; an integer is also a number."""
+    """Return the types that both nodes accept. An integer is also a number."""
     if not one or not other:
         return one or other
     common = [name for name in one if name in other or (name == "integer" and "number" in other)]
@@ -275,7 +283,7 @@ def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
     return common or one
 
 
-# Bounds and lengths, which the subset supports only in part; the rest becomes a sentence.
+# The subset supports bounds and lengths only in part. Other limits become sentences.
 
 
 BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
@@ -284,9 +292,9 @@ COUNTS = frozenset(("minItems", "maxItems"))
 
 
 def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
-    """Return the minimum and maximum, and sentences for limits that they cannot express.
+    """Return the minimum and maximum, and sentences for the limits that these cannot express.
 
-    An exclusive bound is a number of its own, or in draft 4 a flag beside the bound.
+    In newer drafts an exclusive bound is a number; in draft 4 it is a flag beside the bound.
     """
     schema: Schema = {}
     notes: list[str] = []
@@ -311,7 +319,7 @@ def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
 
 
 def counts(node: Node, low: str, high: str, lose: Lose) -> Schema:
-    """Return the minimum and maximum length of a string or list."""
+    """Return the limits for the length of a string or list. `low` and `high` are their keywords."""
     found = {key: count(node.get(key)) for key in (low, high)}
     schema = {key: value for key, value in found.items() if value is not None}
     return _in_order(schema, low, high, lose)
@@ -325,5 +333,6 @@ def _in_order(schema: Schema, low: str, high: str, lose: Lose) -> Schema:
 
 
 def _inside(number: float, sign: int) -> int:
-    """Round a bound inwards: up for a lower bound (`sign` 1), down for an upper one (-1)."""
+    """Round a bound inwards: up for a lower bound (`sign` 1), down for an upper bound (`sign`
+    -1)."""
     return math.ceil(number) if sign > 0 else math.floor(number)

@@ -1,7 +1,8 @@
 """Capabilities and prices of Gemini models: one row per model, with its source.
 
-A field that a model does not support closes the socket (1007), so sessions are set up from the row
-and no other code depends on a model's name. Prices and capabilities are as of November 2026.
+If a request contains a field that the model does not support, the service closes the socket (1007).
+Sessions are therefore set up from the row, and no other code depends on a model's name. Prices and
+capabilities are as of November 2026.
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ class Status(Enum):
 
 
 class ThinkingSetting(Enum):
-    """The thinking setting that a model supports; any other is refused with 1007."""
+    """The thinking setting that a model supports. Any other setting is refused with 1007."""
 
     NONE = "none"  # any setting is refused
     LEVEL = "level"  # thinking_level
@@ -47,38 +48,38 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model's capabilities. Never send a field whose capability is off."""
+    """A model's capabilities. Never send a field that the model does not support."""
 
-    # `turn_coverage` and `compression` are documented for every Live model; like all optional parts
-    # they are left out if the service refuses them (`integrations.gemini.setup.OPTIONAL`).
+    # `turn_coverage` and `compression` are documented for every Live model. Like all optional
+    # parts, they are omitted if the service refuses them (`integrations.gemini.setup.OPTIONAL`).
 
     name: str  # without "models/"
     kind: Kind  # "live": a websocket session; "once": generate_content
     status: Status
-    source: str  # source of capabilities and prices
+    source: str  # where the capabilities and prices come from
     prices: tuple[Prices, ...]  # ascending by `since`
     thinking: ThinkingSetting = ThinkingSetting.NONE
     levels: tuple[str, ...] = ()  # thinking levels, ascending
-    # without a level the model refuses, or thinks longer than a command needs
+    # always send a level: without one the model refuses, or thinks longer than a command needs
     level_always: bool = False
-    behaviors: tuple[Behavior, ...] = ()  # of a function; empty: the field must be omitted
-    context_update: bool = False  # instruction and tools may change during the session
-    client_content: bool = False  # context may be added during the session with turn_complete=False
-    custom_vocabulary: bool = False  # of the input transcription
-    language_codes: bool = False  # of the transcription
-    search: bool = False  # Google Search beside functions
-    turn_coverage: bool = True  # only speech counts as input, not the pauses around it
+    behaviors: tuple[Behavior, ...] = ()  # of functions; (): omit the field
+    context_update: bool = False  # instruction and tools can change during the session
+    client_content: bool = False  # accepts turn_complete=False during the session
+    custom_vocabulary: bool = False  # for the input transcription
+    language_codes: bool = False  # for the input transcription
+    search: bool = False  # Google Search together with functions
+    turn_coverage: bool = True  # count only speech as input, not the pauses around it
     compression: bool = True  # of the context window
     successor: str | None = None  # the model to use instead
 
 
 _LIVE_PRICES = Prices(text_in=0.75, audio_in=3.00, text_out=4.50, audio_out=12.00)
 _NATIVE_25_PRICES = Prices(text_in=0.50, audio_in=3.00, text_out=2.00, audio_out=12.00)
-_FLASH_PRICES = (  # the same price for text, images and sound; answers are text only
+_FLASH_PRICES = (  # the same price for text, images and audio; answers are text only
     Prices(text_in=0.75, audio_in=0.75, text_out=3.75, audio_out=3.75),
     Prices(text_in=1.50, audio_in=1.50, text_out=7.50, audio_out=7.50, since=date(2027, 1, 1)),
 )
-# the highest price of all rows
+# The highest prices in all rows.
 _DEAREST = Prices(text_in=1.50, audio_in=3.00, text_out=7.50, audio_out=12.00)
 
 _LEVELS = ("LOW", "MEDIUM", "HIGH")
@@ -125,8 +126,8 @@ _ROWS = (
         name="gemini-3.1-flash-live-preview",
         kind="live",
         status=Status.PREVIEW,
-        # Functions are synchronous, so there is no behaviour to set. Client content during a
-        # session is allowed according to the page, but early reports say 1007, so it counts as
+        # Functions are synchronous, so there is no behaviour to set. According to the page, client
+        # content is allowed during a session, but early reports mention 1007, so it counts as
         # refused.
         source=(
             "Google's model page, September 2026; empty replies with a level: "
@@ -202,8 +203,8 @@ _ROWS = (
 )
 MODELS: Mapping[str, ModelRow] = {row.name: row for row in _ROWS}
 
-# Every optional field is off: a model that supports more still works, and one that does not works
-# too. A function without behaviour follows the model's default.
+# With every optional field off, a request works with any model. A function without a behaviour
+# follows the model's default.
 _SAFEST = ModelRow(
     name="",
     kind="live",
@@ -214,9 +215,9 @@ _SAFEST = ModelRow(
 
 
 def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
-    """Return a model's row and True; for an unknown model, the safest row of `kind` and False.
+    """Return the model's row and True, or for an unknown model the safest row of `kind` and False.
 
-    `name` may begin with "models/". The caller warns about an unknown name.
+    `name` may begin with "models/". The caller should warn about an unknown name.
     """
     bare = name.strip().removeprefix("models/")
     known = MODELS.get(bare)
@@ -227,10 +228,10 @@ def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
 
 
 def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
-    """Return the tokens' cost in USD at the prices on day `on` (default: today in UTC).
+    """Return the cost of the tokens in USD, at the prices on the day `on` (default: today in UTC).
 
-    Tokens are priced by modality where Google reports it. The details do not add up to the totals
-    (Google's developer forum, 188765); the remainder is priced as text.
+    Tokens are priced by modality where Google reports it. These details do not add up to the totals
+    (Google's developer forum, 188765), and the remainder is priced as text.
     """
     day = on or datetime.now(UTC).date()
     prices = [price for price in row.prices if price.since <= day][-1]
@@ -247,5 +248,5 @@ def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
 
 
 def _told(used: TokensUsed, side: str) -> int:
-    """Return the sum of the token details of one side."""
+    """Return the sum of the token details whose key begins with `side`."""
     return sum(count for key, count in used.by_modality.items() if key.startswith(side))

@@ -1,6 +1,7 @@
-"""Plain requests to Gemini: send a recording or text, receive the answer as a stream.
+"""Plain requests to Gemini: send a recording or text, and receive the answer as a stream.
 
-No socket stays open: each round of tool calls is a new request with the whole conversation.
+No socket stays open. Each round of tool calls is a new request that contains the whole
+conversation.
 """
 
 import asyncio
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _SETTING = "gemini.once_model"
-PATIENCE_S = 10.0  # for the first piece of an answer, and between two pieces
-# `finishReason` values of the Gemini API for an answer that was cut off because of its content.
+PATIENCE_S = 10.0  # longest wait for the first chunk of an answer, and between chunks
+# `finishReason` values for an answer that Gemini stopped because of its content.
 _DECLINED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "ESCALATION"}
 )
@@ -35,15 +36,13 @@ _DECLINED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image for the model."""
-
     data: bytes = field(repr=False)
     mime_type: str  # "image/jpeg", "image/png", "image/webp", "image/heic" or "image/heif"
 
 
 @dataclass(frozen=True, slots=True)
 class OnceSetup:
-    """Settings shared by every request in a conversation."""
+    """The settings of all requests in one conversation."""
 
     row: ModelRow
     instruction: str
@@ -60,7 +59,7 @@ class OnceText:
 
 @dataclass(frozen=True, slots=True)
 class OnceCalls:
-    """Calls that must run before the model continues. Answer each id exactly once."""
+    """Function calls to run before the model continues. Answer each id exactly once."""
 
     calls: tuple[FunctionCall, ...]
 
@@ -76,10 +75,10 @@ OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
 
 
 class OnceClient:
-    """Starts conversations that share a connection pool. Close it with `aclose`."""
+    """Start conversations that share one connection pool. Close it with `aclose`."""
 
     def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
-        """`patience_s` is the longest wait, in seconds, for each part of an answer."""
+        """`patience_s` is the longest wait for each part of an answer, in seconds."""
         self.access = access
         self._patience_s = patience_s
         self._sdk = LazyClient(access)
@@ -88,45 +87,45 @@ class OnceClient:
         await self._sdk.close()
 
     def converse(self, setup: OnceSetup) -> "OnceConversation":
-        """Start a conversation. Does no I/O."""
+        """Return a new conversation, without sending anything."""
         return OnceConversation(self, setup, self._patience_s)
 
     async def sdk(self) -> "Client":
-        """Return google-genai's client, which the first call makes. Raises IntegrationError."""
+        """Return google-genai's client, creating it on the first call. Raises IntegrationError."""
         return await self._sdk.get()
 
 
 class OnceConversation:
     """A conversation's history, and the requests that continue it.
 
-    Add input, then iterate over `stream`. After OnceCalls, add the answers and iterate over a new
-    stream.
+    Add input and iterate over `stream`. If it yields OnceCalls, add their results with `answer` and
+    iterate over `stream` again.
     """
 
     def __init__(self, client: OnceClient, setup: OnceSetup, patience_s: float) -> None:
         self._client = client
         self._setup = setup
         self._patience_s = patience_s
-        # Plain dicts for our own parts, because importing the SDK for its types would block the
+        # Our own parts are plain dicts, because importing the SDK for its types would block the
         # event loop.
         self._contents: list[types.Content | types.ContentDict] = []
-        self._nameless: set[str] = set()  # ids made here because the service gave none
+        self._nameless: set[str] = set()  # ids that Hearth created because the service sent none
 
     def hear(self, pcm: bytes) -> None:
-        """Add the person's speech: 16 kHz mono int16."""
+        """Add the user's speech (16 kHz mono int16)."""
         self._add_user({"inline_data": {"data": wav_of(pcm), "mime_type": "audio/wav"}})
 
     def read(self, text: str) -> None:
-        """Add the person's typed text."""
+        """Add the user's typed text."""
         self._add_user({"text": text})
 
     def see(self, picture: Picture, text: str) -> None:
-        """Add a picture with its accompanying text."""
+        """Add a picture and the text that goes with it."""
         blob: types.BlobDict = {"data": picture.data, "mime_type": picture.mime_type}
         self._add_user({"inline_data": blob}, {"text": text})
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
-        """Add the results of all calls in the last OnceCalls."""
+        """Add the results of all calls in the latest OnceCalls."""
         parts: list[types.PartDict] = [
             {
                 "function_response": {
@@ -140,11 +139,11 @@ class OnceConversation:
         self._add_user(*parts)
 
     async def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
-        """Send the request and yield the answer as it arrives. OnceCalls, TokensUsed and OnceEnd
-        come last.
+        """Send the request and yield the answer as it arrives.
 
-        `may_call=False` makes the model answer in words. TokensUsed is yielded even if the request
-        then fails. Raises IntegrationError; Blocked if the service declines the content.
+        OnceCalls, TokensUsed and OnceEnd come after the text. With `may_call=False`, the model must
+        answer in text. TokensUsed is yielded even if the request then fails. Raises
+        IntegrationError, in particular Blocked if the service declines the content.
         """
         parts: list[types.Part] = []
         used: TokensUsed | None = None
@@ -201,7 +200,7 @@ class OnceConversation:
         setup = self._setup
         config = types.GenerateContentConfig(
             system_instruction=setup.instruction or None,
-            # Search beside functions is not known to work in plain requests.
+            # Plain requests are not known to support Google Search together with functions.
             tools=list(tools_of(setup.row, setup.declarations, google_search=False)) or None,
             thinking_config=thinking_of(setup.row, setup.thinking),
             # Hearth runs the calls and makes further requests itself.
@@ -222,7 +221,8 @@ class OnceConversation:
         """Store the answer part by part, exactly as received.
 
         Gemini 3 refuses a call without its thought signature, and a signature can come in a part
-        without text (Google's page on thought signatures), so parts are neither joined nor changed.
+        that has no text (Google's page on thought signatures), so parts are neither joined nor
+        changed.
         """
         from google.genai import types
 
@@ -243,11 +243,11 @@ class OnceConversation:
 
 
 async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
-    """Close the connection of an answer that will not be read to its end.
+    """Close the connection of an answer that is no longer needed.
 
-    Closing the SDK's generator leaves the inner generator and its HTTP response to the garbage
-    collector, and the answer keeps arriving in the meantime. Cancelling the generator while it
-    waits makes the HTTP client close the connection.
+    Closing the SDK's generator leaves its inner generator and HTTP response to the garbage
+    collector, and the answer keeps arriving until then. If the generator is cancelled while it
+    waits, the HTTP client closes the connection.
     """
     try:
         async with asyncio.timeout(0):
@@ -273,7 +273,7 @@ def wav_of(pcm: bytes) -> bytes:
 
 
 def tokens_of(chunk: "types.GenerateContentResponse") -> TokensUsed | None:
-    """Return the answer's token counts so far; None if this chunk has none."""
+    """Return the token counts of the answer so far, or None if this chunk has none."""
     usage = chunk.usage_metadata
     if usage is None:
         return None

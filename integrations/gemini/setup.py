@@ -1,7 +1,7 @@
-"""Session set-up, and the tools and thinking level of any request, from a model's row.
+"""Build a session's configuration, and the tools and thinking level of any request.
 
-The service closes the socket on a field that the model does not support, so only fields that the
-row allows are sent.
+The service closes the socket if it gets a field that the model does not support, so only fields
+that the model's row allows are sent.
 """
 
 import json
@@ -16,50 +16,50 @@ from integrations.gemini.models import ModelRow, ThinkingSetting
 if TYPE_CHECKING:
     from google.genai import types
 
-# mono int16; other rates are resampled by the service (Google's Live API documentation)
+# mono int16; the service resamples other rates (Google's Live API documentation)
 INPUT_RATE = 16_000
 AUDIO_MIME = f"audio/pcm;rate={INPUT_RATE}"
 
-# Every turn is billed for the whole window (Google's Live best practices), so it is kept short.
+# Keep the window short, because every turn is billed for all of it (Google's Live best practices).
 _COMPRESS_AT_TOKENS = 10_000
 _COMPRESS_TO_TOKENS = 4_000
-_TALK_TOKENS = 6_000  # minimum for the conversation, besides the set-up
+_TALK_TOKENS = 6_000  # minimum for the conversation, on top of the set-up
 _CHARACTERS_A_TOKEN = 4  # a usual estimate for English text
 _MAX_VOCABULARY = 1_000  # Google's Live transcription documentation; up to 100 work best
 
-# Tokens per level, as Google's OpenAI-compatible interface maps them for the 2.5 models.
+# Tokens per level, from the mapping for 2.5 models in Google's OpenAI-compatible interface.
 _BUDGETS = {"LOW": 1_024, "MEDIUM": 8_192, "HIGH": 24_576}
 
 
 @dataclass(frozen=True, slots=True)
 class LiveSetup:
-    """A session's set-up. Equal set-ups make equal sessions."""
+    """The settings of a Live session."""
 
     row: ModelRow
     instruction: str
     declarations: tuple[Declaration, ...]
-    # names that the transcription should know, most important first
+    # names to help the transcription, most important first
     vocabulary: tuple[str, ...] = ()
     language_codes: tuple[str, ...] = ()  # BCP-47
     voice: str = ""  # a prebuilt voice; "" for the model's own
     google_search: bool = False
-    handle: str | None = None  # handle of the session to resume
+    handle: str | None = None  # resumption handle of the session to continue
     thinking: str = ""  # a level, e.g. "low"; "" for the model's minimum
 
 
 @dataclass(frozen=True, slots=True)
 class OptionalPart:
-    """A part of a session's set-up that can be left out."""
+    """Part of the session set-up that can be omitted."""
 
     name: str
-    fields: re.Pattern[str]  # names of its fields, as the service quotes them in a refusal
-    absent: Mapping[str, Any]  # values of the row with which it is not sent
+    fields: re.Pattern[str]  # matches its field names in a refusal by the service
+    absent: Mapping[str, Any]  # changes to the row that omit it
     is_sent: Callable[[LiveSetup], bool]
 
 
-# The likeliest to be refused comes first. The vocabulary and the language codes were refused in
-# public logs of 2026 ("Unknown name "languageCodes" at 'setup.input_audio_transcription'"); the
-# others have the general form "Request contains an invalid argument." (pipecat #4168).
+# Those most likely to be refused come first. Public logs of 2026 show refusals of the vocabulary
+# and the language codes ("Unknown name "languageCodes" at 'setup.input_audio_transcription'"). The
+# other parts are refused with the general "Request contains an invalid argument." (pipecat #4168).
 OPTIONAL = (
     OptionalPart(
         "custom vocabulary",
@@ -101,7 +101,7 @@ OPTIONAL = (
 
 
 def without(setup: LiveSetup, names: Collection[str]) -> LiveSetup:
-    """Return the set-up without the optional parts of these names."""
+    """Return the set-up without the optional parts with these names."""
     row = setup.row
     for part in OPTIONAL:
         if part.name in names:
@@ -110,13 +110,13 @@ def without(setup: LiveSetup, names: Collection[str]) -> LiveSetup:
 
 
 def suspects(setup: LiveSetup) -> tuple[str, ...]:
-    """Return the names of the optional parts that this set-up sends, the likeliest to be refused
-    first."""
+    """Return the names of the optional parts that this set-up sends, those most likely to be
+    refused first."""
     return tuple(part.name for part in OPTIONAL if part.is_sent(setup))
 
 
 def named_in(reason: str, names: Collection[str]) -> tuple[str, ...]:
-    """Return the optional parts whose fields the service's reason names."""
+    """Return those of the optional parts `names` whose fields the service's reason mentions."""
     return tuple(
         part.name for part in OPTIONAL if part.name in names and part.fields.search(reason)
     )
@@ -128,7 +128,7 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
 
     row = setup.row
     config = types.LiveConnectConfig(
-        # No conversational Live model answers with text (Google's model pages).
+        # No conversational Live model can answer with text (Google's model pages).
         response_modalities=[types.Modality.AUDIO],
         system_instruction=setup.instruction,
         tools=list(tools_of(row, setup.declarations, google_search=setup.google_search)) or None,
@@ -138,7 +138,7 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
             language_codes=_some(setup.language_codes, row.language_codes),
         ),
         output_audio_transcription=types.AudioTranscriptionConfig(),
-        # Hearth reports when speech begins and ends; sound outside of it is not input.
+        # Hearth reports when speech begins and ends; audio outside of it is not input.
         realtime_input_config=types.RealtimeInputConfig(
             automatic_activity_detection=types.AutomaticActivityDetection(disabled=True),
             activity_handling=types.ActivityHandling.START_OF_ACTIVITY_INTERRUPTS,
@@ -160,7 +160,7 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
 def tools_of(
     row: ModelRow, declarations: Sequence[Declaration], *, google_search: bool
 ) -> "tuple[types.Tool, ...]":
-    """Return the functions as one tool, plus Google Search if it is wanted and the row supports it.
+    """Return all functions as one tool, plus Google Search if requested and supported by the model.
 
     Functions are declared with `parameters`. With `parameters_json_schema`, one of the models
     speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
@@ -179,7 +179,8 @@ def tools_of(
                 parameters=(
                     CheckedSchema.model_validate(one.parameters) if one.parameters else None
                 ),
-                # Leaving it out means "as before", not a default (MemberJunction/MJ #4512).
+                # Omitting it keeps the previous value; it does not restore the default
+                # (MemberJunction/MJ #4512).
                 behavior=behavior,
             )
             for one in declarations
@@ -191,9 +192,10 @@ def tools_of(
 
 
 def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
-    """Return the thinking setting for the level `wish`; None if no setting should be sent.
+    """Return the thinking setting for the level `wish`, or None if none should be sent.
 
-    If the model lacks that level, the next higher one is used, or else its highest.
+    If the model lacks that level, the next higher level is used, or else its highest. "" means the
+    model's minimum.
     """
     from google.genai import types
 
@@ -215,8 +217,8 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
 def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
     """Return the settings for compressing the context window.
 
-    Compression starts early because every turn is billed for the whole window. It must not start so
-    early that the set-up alone, which is long for a large house, triggers it.
+    Compression starts early, because every turn is billed for the whole window. But the set-up,
+    which is long for a large house, must not trigger it by itself.
     """
     from google.genai import types
 
@@ -233,5 +235,4 @@ def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
 
 
 def _some(values: tuple[str, ...], allowed: bool) -> list[str] | None:
-    """Return a list if it is allowed and not empty, else None."""
     return list(values) if values and allowed else None

@@ -25,14 +25,15 @@ _OF_TYPE = {
     "OBJECT": _ANYWHERE | {"properties", "required"},
 }
 _TEXT = frozenset((str,))
-_SURROGATE = re.compile("[\ud800-\udfff]")  # halves of characters, which UTF-8 cannot encode
+_SURROGATE = re.compile("[\ud800-\udfff]")  # surrogates, which UTF-8 cannot encode
 
 Schema = dict[str, Any]
 ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 
 
 def described(schema: Schema, own: str, notes: list[str]) -> Schema:
-    """Add a description and notes to the schema, cutting the description if it is too long."""
+    """Return the schema with a description and notes added; an overlong description is
+    shortened."""
     kept = schema.get("description", "")
     if not own and not notes:
         return schema
@@ -44,14 +45,14 @@ def described(schema: Schema, own: str, notes: list[str]) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Make the schema accept null. The API allows no other field beside anyOf."""
+    """Return the schema extended to accept null. The API allows no other field beside anyOf."""
     if "anyOf" in schema:
         return {"anyOf": [{**member, "nullable": True} for member in schema["anyOf"]]}
     return {**schema, "nullable": True}
 
 
 def clean(text: str) -> str:
-    """Return the text on one line, without control characters, limited to MAX_DESCRIPTION."""
+    """Return the text on one line, without control characters and at most MAX_DESCRIPTION long."""
     return one_line(text, MAX_DESCRIPTION)
 
 
@@ -62,7 +63,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def type_of(value: Any) -> str:
-    """Return a value's JSON Schema type; whole numbers, even 2.0, are "integer"."""
+    """Return the value's JSON Schema type. Whole numbers are "integer", even 2.0."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if is_number(value):
@@ -73,7 +74,7 @@ def type_of(value: Any) -> str:
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:
-    """Return the declared types in lower case; empty if there are none."""
+    """Return the declared types in lower case, or [] if there are none."""
     declared = node.get("type")
     if isinstance(declared, str) and declared in ALL_TYPES:
         return [declared]
@@ -97,14 +98,15 @@ def is_text(value: Any) -> bool:
 
 
 def count(value: Any) -> int | None:
-    """Return a JSON Schema length (2.0 is valid too), or None if the value is not one."""
+    """Return the value of a length keyword as an integer, or None if it is invalid. 2.0 is
+    valid."""
     if not is_number(value) or value != int(value) or not 0 <= value < 2**31:
         return None
     return int(value)
 
 
 def as_json(value: Any) -> str:
-    """Return the JSON text of untrusted data; "" if it is cyclic, too deep or not finite."""
+    """Return untrusted data as JSON, or "" if it is cyclic, nested too deeply or not finite."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -113,7 +115,10 @@ def as_json(value: Any) -> str:
 
 
 def fault(schema: Any) -> str:
-    """Return what the API would refuse in a schema, or "". One bad schema ends a session."""
+    """Return what the API would refuse in the schema, or "" if it is valid.
+
+    A single invalid schema would end the session.
+    """
     if not isinstance(schema, dict):
         return "no schema"
     members = schema.get("anyOf")
@@ -169,20 +174,20 @@ def _limits_fault(schema: Schema, low: str, high: str) -> str:
     return "" if legal and least <= most else low
 
 
-# Lists of choices (`enum`, `const`); the subset can list only strings.
+# Lists of choices (`enum`, `const`). The subset can list only strings.
 MAX_CHOICES = 500
-MAX_CHARACTERS = 8_000  # of all choices together; beyond either limit, only some are listed
-_SAID = 40  # choices that a description lists
+MAX_CHARACTERS = 8_000  # of all choices; beyond either limit, only some are listed
+_SAID = 40  # choices to list in a description
 _PLAIN = frozenset(("const", "enum", "type", "title", "description"))
 
 Lose = Callable[[str], None]
 
 
 def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) -> Schema:
-    """Return the schema for one of `values`.
+    """Return the schema of a value that must be one of `values`.
 
     Strings are listed as an enum. Numbers keep their type and are listed in the description. Mixed
-    values are declared as strings and converted back when they arrive.
+    values are declared as strings; the model's choice is converted back later.
     """
     types = types_of(node)
     if all_text(values) and types in ([], ["string"]):
@@ -203,9 +208,9 @@ def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) ->
 
 
 def joined_choices(alternatives: Sequence[Any]) -> tuple[list[Any], str] | None:
-    """Join alternatives that are each a constant or an enum into their values and descriptions.
+    """Join alternatives that are constants or enums, and return all their values and descriptions.
 
-    Returns None if an alternative is neither.
+    Returns None if an alternative is neither a constant nor an enum.
     """
     values: list[Any] = []
     said: list[str] = []
@@ -227,7 +232,7 @@ def _numbers(known: Sequence[Any], lose: Lose) -> Schema:
     whole = all(float(value).is_integer() for value in known)
     schema = {"type": "INTEGER" if whole else "NUMBER", "minimum": least, "maximum": most}
     if whole and len(set(known)) == most - least + 1:
-        return described(schema, "", [])  # without gaps the bounds are enough
+        return described(schema, "", [])  # no gaps, so the bounds are enough
     lose("a list of numbers (said in the description)")
     return described(schema, "", _one_of(known))
 
@@ -267,7 +272,7 @@ def _wider(types: Sequence[str]) -> Sequence[str]:
     return ("integer",) if "number" in types else ()
 
 
-# Sentences for the keywords that the subset lacks; they go into the description.
+# Describe the keywords that the subset lacks, in sentences for the description.
 
 _SPOKEN = {
     "pattern": "Pattern: {}.",
@@ -294,7 +299,7 @@ def is_noted(node: Mapping[str, Any]) -> bool:
 
 
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Describe a node's unsupported keywords in sentences.
+    """Describe a node's unsupported keywords, one sentence each.
 
     Each also counts as a loss, except defaults and examples, which are not binding.
     """
@@ -319,7 +324,7 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Describe a simple condition: certain values of an argument require other arguments.
+    """Describe a simple condition, in which certain values of an argument require other arguments.
 
     Any other condition is recorded as a loss.
     """
@@ -338,7 +343,8 @@ def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _condition(node: Any) -> str:
-    """Describe `{"properties": {"a": {"const": 1}}}` in words; "" for any other condition."""
+    """Return a condition such as `{"properties": {"a": {"const": 1}}}` in words, or "" if it is
+    more complex."""
     if not isinstance(node, dict) or not node.keys() <= {"properties", "required"}:
         return ""
     properties = node.get("properties")

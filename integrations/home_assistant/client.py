@@ -150,8 +150,7 @@ class HomeAssistant:
         """Ping Home Assistant, waiting at most LOOK_S (1 s), and return the age of `house` in
         seconds.
 
-        If the ping is not answered, the age is the longest time for which the connection can have
-        been dead unnoticed.
+        Without an answer, it is the longest time for which a lost connection can go unnoticed.
         """
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
@@ -169,10 +168,7 @@ class HomeAssistant:
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
-        """Send a command that takes bytes and returns events; see `Connection.stream`.
-
-        Raises Refused or Unavailable.
-        """
+        """Send a command that takes bytes and returns events. Raises Refused or Unavailable."""
         async with self._connected().stream(kind, **fields) as stream:
             yield stream
 
@@ -212,16 +208,15 @@ class HomeAssistant:
         known: Mapping[str, frozenset[str]],
         tell: Callable[[Mapping[str, frozenset[str]]], None] | None = None,
     ) -> None:
-        """Restore which switches were seen to open something, and call `tell` with new
-        observations.
+        """Restore which switches were seen to open something (`House.seen_opening`).
 
-        The observations are also in `House.seen_opening`. `tell` must be quick and must not raise.
+        New observations are passed to `tell`, which must be quick and must not raise.
         """
         self._picture.recall(known)
         self._tell_opening = tell or self._tell_opening
 
     def expect(self, entity_ids: Collection[str]) -> None:
-        """Announce a call to these entities, so that their changes are not attributed to a
+        """Announce a call to these entities, so that their changes aren't attributed to a
         switch."""
         self._picture.switches.expect(entity_ids)
         self._expected_until = asyncio.get_running_loop().time() + EXPECTED_S
@@ -343,8 +338,6 @@ class HomeAssistant:
         self._was_read()
 
     def _was_read(self) -> None:
-        """Note that the registries are up to date, except for changes reported while reading
-        them."""
         self._behind = self._starting or self._stale.came.is_set()
         self._to_search.set()
         self._wake(None)
@@ -393,7 +386,7 @@ class HomeAssistant:
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
-        """Check the waiters for this entity, or all waiters if `entity_id` is None."""
+        """Check the waiters for this entity, or all waiters if it is None."""
         for waiter in self._waiters:
             if (entity_id is None or entity_id in waiter.entity_ids) and waiter.predicate(
                 self.house
