@@ -1,10 +1,10 @@
-"""Launcher that confines itself with Landlock and then becomes a tool server.
+"""Launcher that restricts itself with Landlock and then becomes a tool server.
 
   python -I -S confine.py RULES PROGRAM [ARGUMENT ...]
 
 `RULES` is JSON: `{"abi": 5, "read": [path, ...], "write": [path, ...]}`. The launcher is a separate
-program because confining between fork and exec is not safe in a process with threads. It uses only
-the standard library. Landlock: https://docs.kernel.org/userspace-api/landlock.html
+program, because in a process with threads it is not safe to run Python code between fork and exec.
+It uses only the standard library. Landlock: https://docs.kernel.org/userspace-api/landlock.html
 """
 
 import ctypes
@@ -13,11 +13,11 @@ import os
 import stat
 import sys
 
-# These system calls have the same numbers on every architecture, because they are newer than the
-# common table.
+# These system calls have the same numbers on every architecture, because they were added after the
+# numbering was unified.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _PATH_BENEATH = 1
-_VERSION = 1  # flag of landlock_create_ruleset: return the ABI and create nothing
+_VERSION = 1  # flag of landlock_create_ruleset: only return the ABI version
 _NO_NEW_PRIVS = 38
 _DROP_CAPABILITY = 24
 # CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_PERFMON: with one of these, root can read the environment of
@@ -46,26 +46,27 @@ class _PathBeneath(ctypes.Structure):
 
 
 def landlock_abi() -> int:
-    """Return the Landlock version that this kernel enforces; 0 if it enforces none."""
+    """Return the Landlock version that this kernel enforces, or 0 if it enforces none."""
     abi = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     return max(0, int(abi))
 
 
 def confine(abi: int, read: list[str], write: list[str]) -> None:
-    """Restrict this process and all its children to files beneath these paths.
+    """Restrict this process and all its children to files in these paths.
 
-    Paths that do not exist, or that this user cannot open, are skipped. Raises OSError.
+    `abi` is the kernel's Landlock version. Paths that do not exist or that this user cannot open
+    are skipped. Raises OSError.
     """
     everything = (1 << (13 if abi < 2 else 14 if abi < 3 else 15)) - 1
     ruleset = _Ruleset(everything, 0, _SCOPE_SIGNAL if abi >= 6 else 0)
-    # An older kernel refuses a structure that is longer than it knows.
+    # A kernel refuses a structure that is longer than the one it knows.
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), 0)
     for paths, access in ((read, _READ), (write, everything)):
         for path in paths:
             _allow(rules, path, access & everything)
     for capability in _SEES_PROCESSES:
-        _libc().prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails if there is none to drop
+        _libc().prctl(_DROP_CAPABILITY, capability, 0, 0, 0)  # fails if it is missing
     if _libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
     _call(_RESTRICT_SELF, rules, 0)
@@ -97,13 +98,13 @@ def _libc() -> ctypes.CDLL:
 
 
 def main() -> None:
-    """Apply the rules in the first argument, then become the program that follows."""
+    """Apply the rules from the command line and execute the program."""
     rules, program, *arguments = sys.argv[1:]
     try:
         confine(**json.loads(rules))
         os.execv(program, [program, *arguments])
     except OSError as error:
-        # Only the standard library: Hearth truncates and cleans what a program writes to stderr.
+        # Plain output, without Hearth's logging: Hearth cuts and cleans a program's stderr.
         os.write(2, f"{program} cannot be started in its sandbox: {error.strerror}\n".encode())
         sys.exit(126)
 

@@ -1,4 +1,4 @@
-"""All MCP servers behind one interface; a failing server does not affect the others."""
+"""All MCP servers behind one interface. A failing server does not affect the others."""
 
 import asyncio
 import logging
@@ -16,21 +16,23 @@ from integrations.owner import OwnedTasks
 
 _log = logging.getLogger(__name__)
 
-LISTING_S = 1.0  # limit for the other servers; the home's own server is waited for
-# limit for the home's server while the home is known to be unreachable; it may be back by now
+LISTING_S = 1.0  # limit for servers other than Home Assistant's, which may take as long as it needs
+# limit for Home Assistant's server while Home Assistant is known to be unreachable; it may be back
 AWAY_S = 3.0
-# pause after a failed listing while the home is unreachable, so that a turn waits only once
+# pause after a failed listing while Home Assistant is unreachable, so that a turn waits only once
 AGAIN_S = 5.0
 
 
 class McpHub:
-    """Lists and calls the servers' tools. Entering the context does not connect yet and cannot
-    fail."""
+    """List and call the tools of all servers.
+
+    Entering the context does not connect to any server, so it cannot fail.
+    """
 
     def __init__(self, servers: Sequence[ServerSpec], *, home: HomeAside | None = None) -> None:
         """`home` is used only for Home Assistant's own server.
 
-        Raises ValueError if two of `servers` have the same name.
+        Raises ValueError if two servers have the same name.
         """
         if len({spec.name for spec in servers}) < len(servers):
             raise ValueError("two servers have the same name")
@@ -40,10 +42,10 @@ class McpHub:
         self._home = home
         self._hidden = {spec.name: Hidden(spec) for spec in servers}
         self._owners = OwnedTasks()
-        self._listings: dict[str, asyncio.Task[None]] = {}  # by server, the newest
-        self._tools: dict[str, list[McpTool]] = {}  # as last listed
-        self._failed_s: dict[str, float] = {}  # when a listing last failed, by the monotonic clock
-        self._unheard: set[str] = set()  # servers that could not be reached for the last listing
+        self._listings: dict[str, asyncio.Task[None]] = {}  # the newest listing by server
+        self._tools: dict[str, list[McpTool]] = {}  # the last list by server
+        self._failed_s: dict[str, float] = {}  # time of the last failed listing (monotonic)
+        self._unheard: set[str] = set()  # servers that were unreachable at the last listing
 
     async def __aenter__(self) -> Self:
         await self._owners.__aenter__()
@@ -64,20 +66,20 @@ class McpHub:
         return {name: session.spec for name, session in self._sessions.items()}
 
     def states(self) -> list[ServerState]:
-        """Return each server's state, in the order of the configuration."""
+        """Return the state of each server, in the order of the configuration."""
         return [session.state for session in self._sessions.values()]
 
     def openings(self) -> dict[str, int]:
-        """Return the number of sessions opened with each server since Hearth started."""
+        """Return how many sessions were opened with each server since Hearth started."""
         return {name: session.openings for name, session in self._sessions.items()}
 
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
         """List the tools of every server that answers; `states` shows which servers did not.
 
-        Home Assistant's own server may take as long as it needs. If the home is already
-        unreachable, it has only a few seconds, or no time right after a failure, and then
-        contributes no tools. Any other server that takes longer than `wait_s` contributes its
-        previous list; the new list is used next time.
+        Home Assistant's own server may take as long as it needs. While Home Assistant is known to
+        be unreachable, its server gets only a few seconds (none right after a failure) and
+        otherwise contributes no tools. For any other server that takes longer than `wait_s`, the
+        previous list is returned; the new list is used by the next call.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
@@ -92,12 +94,13 @@ class McpHub:
         return [tool for name in there for tool in self._tools.get(name, ())]
 
     def answered(self, name: str) -> bool:
-        """Return True if this server answered the last tools request, even with an error."""
+        """Return True if the server answered the last request for its tools, even with an error."""
         task = self._listings.get(name)
         return task is not None and task.done() and name not in self._unheard
 
     def _listing(self, name: str) -> asyncio.Task[None]:
-        """Return the server's current listing task; start a new one if its result is outdated."""
+        """Return the task that lists the server's tools, starting a new one if the last is
+        outdated."""
         task = self._listings.get(name)
         if task is None or (task.done() and not self._just_away(name)):
             task = self._owners.start(self._list(self._sessions[name]), f"mcp-{name}-tools")
@@ -106,17 +109,18 @@ class McpHub:
 
     @property
     def _here(self) -> bool:
-        """True unless Home Assistant is known to be unreachable."""
         return self._home is None or self._home.here()
 
     def _just_away(self, name: str) -> bool:
-        """Return True if Home Assistant's server failed recently and the home is not back yet."""
+        """Return True if Home Assistant is unreachable and its server failed within the last
+        AGAIN_S."""
         if not self.servers[name].home_assistant or self._here:
             return False
         return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
     async def _list(self, session: McpSession) -> None:
-        """Store this server's tools, or no tools if it failed; its state then has the reason."""
+        """Store the server's tools, or [] if listing fails. The server's state then has the
+        reason."""
         name = session.spec.name
         try:
             hidden = self._hidden[name]
@@ -130,7 +134,7 @@ class McpHub:
                 self._unheard.add(name)
             else:
                 self._unheard.discard(name)
-        # a server's untrusted data may cause any error, which must affect only that server
+        # A server's untrusted data may cause any error, which must affect only that server.
         except Exception:
             _log.exception("The tools of %s cannot be read", name)
             self._tools[name] = []
@@ -145,7 +149,7 @@ class McpHub:
     ) -> McpResult:
         """Call a tool once. If the tool itself fails, the result has `is_error` set.
 
-        `meta` is added to the request's `_meta` for Home Assistant's server. Raises TimeoutError
+        For Home Assistant's server, `meta` is added to the request's `_meta`. Raises TimeoutError
         after `timeout_s` (None: the server's setting), IntegrationError if the call did not run,
         and its subclass CallLost if it may have run.
         """
@@ -154,16 +158,16 @@ class McpHub:
         return self._hidden[server].result(await session.call(name, arguments, limit_s, meta))
 
     async def prompt(self, server: str) -> str | None:
-        """Return the server's own prompt, or None. Raises IntegrationError.
+        """Return the server's first prompt, or None if it has none. Raises IntegrationError.
 
-        Home Assistant's prompt contains the names in the house.
+        Home Assistant's prompt contains the names of the exposed entities.
         """
         session = self._session(server)
         told = self._hidden[server].text(await session.prompt() or "") or None
         return without_snapshots(told) if told and session.spec.home_assistant else told
 
     async def read(self, server: str, uri: str) -> str:
-        """Return the text of a server's resource. Raises IntegrationError."""
+        """Return the text of one of the server's resources. Raises IntegrationError."""
         return self._hidden[server].text(await self._session(server).read(uri))
 
     def _session(self, server: str) -> McpSession:

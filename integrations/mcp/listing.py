@@ -1,4 +1,4 @@
-"""Tool results and tool lists as Hearth keeps them: limited, without secrets or duplicates."""
+"""Limit the size of tool results and tool lists, and remove secrets and duplicates from them."""
 
 import json
 import logging
@@ -11,18 +11,20 @@ from mcp.types import CallToolResult, TextContent, Tool
 
 from integrations.mcp.servers import McpResult, McpTool, ServerSpec
 
-MAX_TEXT = 200_000  # characters kept of an answer; a brain gets far fewer
-# The same for a prompt: Home Assistant's lists every exposed entity (330,000 characters for 5,000),
-# and what is missing from it counts as not exposed.
+MAX_TEXT = 200_000  # characters of a result; a brain gets far fewer
+# Characters of a prompt. Home Assistant's lists every exposed entity (330,000 characters for 5,000
+# entities), and an entity that is missing from it counts as not exposed.
 MAX_PROMPT = 4_000_000
 MAX_PARTS = 1_000
 _MAX_KIND = 60  # characters of a type such as "image/png"
 
 
 def as_result(answer: CallToolResult) -> McpResult:
-    """Join the text parts and name parts of other types; without text, use the structured content.
+    """Convert a call's result to text.
 
-    Content beyond `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
+    Text parts are joined, and other parts are replaced with a note that names their type. If there
+    is no text, the structured content is returned as JSON. Content beyond `MAX_TEXT` or `MAX_PARTS`
+    is cut, with a note at the end.
     """
     parts: list[str] = []
     for content in answer.content[:MAX_PARTS]:
@@ -42,31 +44,30 @@ def as_result(answer: CallToolResult) -> McpResult:
 def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
     """Join the text parts of a prompt or resource with line breaks, skipping other parts.
 
-    The result is cut to `most` characters.
+    The result has at most `most` characters.
     """
     texts = (getattr(part, "text", "") for part in parts)
     return "\n".join(text for text in texts if text)[:most]
 
 
-# A server's own secrets are removed from what it sends, because results, errors and descriptions
-# reach models. A failing program may print its whole environment, a web server the request's
-# headers.
+# Remove a server's own secrets from what it sends, because results, errors and descriptions reach
+# models. A failing program may print its whole environment, and a web server the request's headers.
 
 
 STARS = "***"
 _SHORTEST = 8  # characters; "true" and "production" are not secrets
-_NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and addresses, which results need
+_NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and URLs, which results need
 
 
 class Hidden:
-    """Hides one server's secrets."""
+    """Remove one server's secrets from what it sends."""
 
     def __init__(self, spec: ServerSpec) -> None:
         forms = {form for secret in _secrets(spec) for form in _forms(secret)}
         self._forms = tuple(sorted(forms, key=len, reverse=True))
 
     def text(self, text: str) -> str:
-        """Replace secrets in the text with asterisks."""
+        """Replace the secrets in the text with asterisks."""
         for form in self._forms:
             text = text.replace(form, STARS)
         return text
@@ -75,7 +76,8 @@ class Hidden:
         return replace(result, text=self.text(result.text))
 
     def tool(self, tool: McpTool) -> McpTool:
-        """Replace secrets in a tool's texts, but not in its name, which calls need."""
+        """Replace the secrets in a tool's texts and schema, but not in its name, which calls
+        need."""
         return replace(
             tool,
             title=self.text(tool.title),
@@ -95,7 +97,7 @@ class Hidden:
 
 def _secrets(spec: ServerSpec) -> set[str]:
     """Return the server's secrets: environment variables, headers with and without their scheme,
-    and keys in the URL."""
+    and the password and query values in the URL."""
     given = {*spec.env.values(), *spec.headers.values()}
     address = urlsplit(spec.url)
     inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}
@@ -104,21 +106,21 @@ def _secrets(spec: ServerSpec) -> set[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """Return the secret itself and the escaped forms that a program might output."""
+    """Return the secret and the escaped forms in which a program might print it."""
     return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
 
 
 _log = logging.getLogger(__name__)
 
-MAX_TOOLS = 1_000  # of one server
+MAX_TOOLS = 1_000  # tools per server
 MAX_NAME = 200  # characters; a tool with a longer name is left out
 MAX_DESCRIPTION = 8_000  # characters; the rest is cut
 MAX_SCHEMA = 64_000  # characters of JSON; a tool with a longer schema is left out
-MAX_ALL = 1_000_000  # characters of all of one server's tools
+MAX_ALL = 1_000_000  # characters of all tools of one server
 
 
 class Listing:
-    """Collects tools in order, dropping those that are denied, duplicate or too large."""
+    """Collects tools in order, leaving out those that are denied, duplicate or too large."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._spec = spec
@@ -128,7 +130,6 @@ class Listing:
         self.seen = 0  # number of tools, kept or not
 
     def add(self, page: Iterable[Tool]) -> None:
-        """Add a page of tools. Dropped tools are not stored."""
         for tool in page:
             self.seen += 1
             if self._spec.denies(tool.name):
@@ -154,7 +155,7 @@ class Listing:
 
 
 def _size(tool: Tool) -> int | None:
-    """Return the tool's size in characters; None if the tool cannot be offered."""
+    """Return the tool's size in characters, or None if it cannot be offered."""
     if not tool.name or len(tool.name) > MAX_NAME:
         return None
     try:

@@ -1,7 +1,7 @@
-"""Starting a tool server that is a program, and limiting the files that it can open.
+"""Start a tool server that is a local program, and restrict which files it can open.
 
-A program runs as Hearth's user, so without confinement it could read Hearth's tokens, its journal
-and the owner's other files. If the kernel has Landlock, the program can open only the system's
+The program runs as Hearth's user, so without a sandbox it could read Hearth's tokens and journal
+and the owner's other files. If the kernel supports Landlock, the program can open only the system's
 programs and libraries, its own installation, its package manager's cache, a temporary folder, and
 the folders named in its settings. docs/servers.md describes this for owners.
 """
@@ -25,12 +25,12 @@ from integrations.mcp import confine
 from integrations.mcp.servers import ServerSpec
 
 _INHERITED = ("PATH", "HOME", "LANG")
-_CHUNK = 64 * 1024  # bytes that a pipe's reader buffers before the program has to wait
+_CHUNK = 64 * 1024  # bytes that Hearth buffers from a pipe before the program has to wait
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCommand:
-    """A program's command line, environment and working folder."""
+    """The command line, environment and working folder of a program."""
 
     words: tuple[str, ...]
     env: dict[str, str]
@@ -39,14 +39,17 @@ class ProgramCommand:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running program and its pipes. The program leads its own process group."""
+    """A running program and its pipes. The program is the leader of its own process group."""
 
     process: Process
     transport: asyncio.SubprocessTransport
 
 
 def command(spec: ServerSpec) -> ProgramCommand:
-    """Return the command. Only `env`, PATH, HOME and LANG are set. Raises Misconfigured."""
+    """Return the command that starts the server. Raises Misconfigured.
+
+    The environment contains only `env`, PATH, HOME and LANG.
+    """
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
     if spec.cwd is not None and not Path(spec.cwd).is_dir():
@@ -61,11 +64,12 @@ def command(spec: ServerSpec) -> ProgramCommand:
 
 
 async def start(made: ProgramCommand) -> Running:
-    """Start the program with three pipes.
+    """Start the program, with pipes for stdin, stdout and stderr.
 
-    Raises OSError, and ValueError for a null character in an argument.
-    `asyncio.create_subprocess_exec` would start it too, but does not give access to the transport.
-    Without that, the pipes stay open while an orphaned child of the program holds their other ends.
+    Raises OSError, or ValueError if an argument contains a null character.
+    `asyncio.create_subprocess_exec` gives no access to the transport. Without closing the
+    transport, the pipes would stay open for as long as an orphaned child of the program holds their
+    other ends.
     """
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
@@ -82,7 +86,8 @@ async def start(made: ProgramCommand) -> Running:
 
 
 def _found(spec: ServerSpec, path: str | None) -> str | None:
-    """Find the program: a path is relative to its folder, a bare name is looked up in `path`."""
+    """Find the program. A path is relative to the working folder; a bare name is looked up in
+    `path`."""
     if os.sep in spec.command:
         found = shutil.which(Path(spec.cwd or ".") / spec.command)
         return str(Path(found).absolute()) if found else None
@@ -90,20 +95,21 @@ def _found(spec: ServerSpec, path: str | None) -> str | None:
 
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys")
-# Only the parts of /etc for looking up names, certificates, users, fonts and interpreters.
+# The parts of /etc that are needed for name resolution, certificates, users, fonts and
+# interpreters.
 _ETC = (
     *("alternatives", "ca-certificates", "fonts", "gai.conf", "group", "host.conf", "hosts"),
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "machine-id", "mime.types"),
     *("npmrc", "nsswitch.conf", "os-release", "passwd", "pip.conf", "pki", "protocols"),
     *("python3", "resolv.conf", "services", "ssl", "timezone", "xdg"),
 )
-# For looking up network names.
+# Needed for name resolution.
 _RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/run/NetworkManager")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx", "shm")
-# What an installation has beside its folder `bin`.
+# Folders and files of an installation, including its folder `bin`.
 _INSTALLED = ("bin", "lib", "lib64", "libexec", "share", "include", "versions", "pyvenv.cfg")
 _MODULES = "node_modules"
-# Caches in the user's home that a package runner needs.
+# Caches in the user's home folder that package runners need.
 _CACHES = {
     "npx": (".npm",),
     "npm": (".npm",),
@@ -116,12 +122,12 @@ _CACHES = {
     "pipx": (".cache/pipx", ".local/share/pipx"),
 }
 _RUNNER_SETTINGS = (".npmrc", ".config/uv", ".config/pip")
-_MAX_DEPTH = 12  # of folders that are searched for files that must stay closed
+_MAX_DEPTH = 12  # levels of folders to search for files that must stay closed
 
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Paths that a program can open, each with everything beneath it."""
+    """Paths that a program can open. For a folder, this includes everything in it."""
 
     read: tuple[str, ...]
     write: tuple[str, ...]
@@ -129,12 +135,12 @@ class Grants:
 
 @lru_cache(1)
 def landlock_abi() -> int:
-    """Return the Landlock version that this kernel enforces; 0 if it enforces none."""
+    """Return the Landlock version that this kernel enforces, or 0 if it enforces none."""
     return confine.landlock_abi()
 
 
 def holds(spec: ServerSpec) -> bool:
-    """Return True if this server's program is confined on this machine."""
+    """Return True if this server is a program that is sandboxed on this machine."""
     return spec.transport == "stdio" and spec.sandbox and landlock_abi() > 0
 
 
@@ -155,11 +161,10 @@ def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
 
 
 def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grants:
-    """Return the paths that the program can open. Reads the file system, and creates only cache
-    folders.
+    """Return the paths that the program can open.
 
-    `spec.closed` holds Hearth's own files, which stay closed even if a folder that contains them is
-    named.
+    `spec.closed` lists Hearth's own files, which stay closed even if the settings name a folder
+    that contains them. This reads the file system and creates only cache folders.
     """
     home = Path(made.env.get("HOME", "/nonexistent"))
     closed = tuple(_real(path) for path in spec.closed)
@@ -186,21 +191,21 @@ def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grant
 def _scratch(name: str) -> str:
     """Return a temporary folder that only this user can enter. Raises OSError.
 
-    The path is the same at each start. Otherwise a server that mentions it in a tool's description
-    would seem to have changed.
+    The path stays the same across starts. Otherwise a server that mentions it in a tool's
+    description would seem to have changed.
     """
     base = Path(tempfile.gettempdir(), f"hearth-servers-{os.getuid()}")
     base.mkdir(mode=0o700, exist_ok=True)
     found = base.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        return tempfile.mkdtemp(prefix="hearth-server-")  # another user has created it
+        return tempfile.mkdtemp(prefix="hearth-server-")  # another user created `base`
     folder = base / name
     folder.mkdir(mode=0o700, exist_ok=True)
     return str(folder)
 
 
 def _installation(folder: Path) -> list[Path]:
-    """Return the paths of the installation whose `bin` is `folder`, and of its Python."""
+    """Return the paths of the installation with this `bin` folder, and of its Python."""
     found = [folder, *(folder.parent / name for name in _INSTALLED)]
     python = _real(folder / "python3")
     if python.parent != folder and python.is_file():
@@ -220,7 +225,7 @@ def _interpreter(program: Path) -> list[Path]:
 
 
 def _around(file: Path, home: Path) -> list[Path]:
-    """Return a program's own folder, and the Node packages or the virtual environment around it."""
+    """Return the program's folder, and the Node packages or virtual environment that contain it."""
     modules = [one for one in file.parents if one.name == _MODULES]
     found = [modules[-1]] if modules else []
     if file.parent not in (home, Path("/")):
@@ -229,7 +234,8 @@ def _around(file: Path, home: Path) -> list[Path]:
 
 
 def _named(texts: Sequence[str], base: Path) -> list[str]:
-    """Return the paths in arguments and settings: "/srv/notes", "--root=~/notes", "server.py"."""
+    """Return the paths in arguments or settings, such as "/srv/notes", "--root=~/notes" or
+    "server.py"."""
     tails = [text.partition("=")[2] if text.startswith("-") else text for text in texts]
     return [
         one if one.startswith("~/") else str((base / one).absolute())
@@ -241,19 +247,19 @@ def _named(texts: Sequence[str], base: Path) -> list[str]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # the text is too long for a path
+    except OSError:  # too long for a path
         return False
 
 
 def _folder_of(path: Path, home: Path) -> list[Path]:
-    """Return a folder as it is; for a file, its folder unless that contains much else."""
+    """Return a folder unchanged, and for a file its folder, unless that folder is too broad."""
     around = path.parent
     wide = around == home or around.parent == Path("/home") or len(around.parts) < 3
     return [path if path.is_dir() or wide else around]
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
-    """Return the existing paths, without closed ones and without paths inside other paths."""
+    """Return the existing paths, leaving out closed ones and those that are in another one."""
     found: set[Path] = set()
     for path in paths:
         found.update(_but(_real(path), closed, _MAX_DEPTH))
@@ -261,7 +267,10 @@ def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _but(path: Path, closed: Sequence[Path], depth: int) -> list[Path]:
-    """Return the path, or its contents without closed files, because Landlock has no exceptions."""
+    """Return the path. If it contains closed files, return its other contents instead.
+
+    Landlock cannot exclude a file in an allowed folder.
+    """
     if path in closed or not path.exists() or not depth:
         return []
     if not any(path in one.parents for one in closed):
@@ -278,7 +287,7 @@ def _real(path: str | Path) -> Path:
 
 
 def _made(folder: Path) -> Path:
-    """Create the folder now, because Landlock would not let the program create it later."""
-    with suppress(OSError):  # the program will report what it lacks
+    """Create the folder, because Landlock would not let the program create it."""
+    with suppress(OSError):  # the program will report what is missing
         folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -13,15 +13,15 @@ HOME_ASSISTANT = "home_assistant"  # name of the home's own server; no other ser
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A path where a server may answer, and the transport to use there."""
+    """A path at which a server may answer, and the transport to use there."""
 
-    path: str  # after the server's `url`
+    path: str  # appended to the server's `url`
     transport: Literal["http", "sse"]
 
 
-# The first exists since Home Assistant 2026.8: exposed entities only, for every user. The second
-# serves what the integration is configured for, since 2026.10 by default everything, and only to
-# administrators. The third is for the oldest releases.
+# The first endpoint exists since Home Assistant 2026.8. It serves only exposed entities, and every
+# user may use it. The second serves what the integration is configured for (since 2026.10
+# everything by default), but only to administrators. The third is for the oldest releases.
 HOME_ASSISTANT_ENDPOINTS = (
     Endpoint("/api/mcp/assist", "http"),
     Endpoint("/api/mcp", "http"),
@@ -31,7 +31,8 @@ HOME_ASSISTANT_ENDPOINTS = (
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """A configured MCP server. Secrets are in `headers` or `env` and are never shown."""
+    """A configured MCP server. Its secrets are in `headers`, `env` and `url`, which are never
+    shown."""
 
     name: str
     transport: Literal["http", "sse", "stdio"]
@@ -41,54 +42,57 @@ class ServerSpec:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
-    folders: tuple[str, ...] = ()  # stdio: additional folders that it may use, see `sandbox`
-    sandbox: bool = True  # stdio: it may open no other files, if the kernel can enforce that
-    closed: tuple[str, ...] = ()  # Hearth's own files and folders, closed even if one is named
+    folders: tuple[str, ...] = ()  # stdio: additional folders that it may open, see `sandbox`
+    sandbox: bool = True  # stdio: restrict which files it can open, if the kernel supports that
+    closed: tuple[str, ...] = ()  # Hearth's own files and folders, which always stay closed
     timeout_s: float = 10.0  # limit for one call
     trust: Literal["trusted", "untrusted"] = "untrusted"
     allow: tuple[str, ...] = ()  # tools rated comfort by the owner
     deny: tuple[str, ...] = ()  # tools that are never shown
-    # tried in order, the next one after a 404; empty: only `url`
+    # tried in order, each after a 404 from the previous one; (): only `url`
     endpoints: tuple[Endpoint, ...] = ()
     verify_tls: bool = True
     ca_file: str = ""
-    home_assistant: bool = False  # errors then name Home Assistant's settings and pages
+    home_assistant: bool = False  # True: errors name Home Assistant's settings and pages
 
     @property
     def setting(self) -> str:
-        """The configuration section to name in messages."""
+        """The section of the configuration, for messages."""
         return "home_assistant" if self.home_assistant else f'mcp.servers "{self.name}"'
 
     def key(self, name: str) -> str:
-        """Return a setting's name as shown to people: "home_assistant.url", 'url in mcp.servers
-        "x"'."""
+        """Return the full name of a setting, for messages.
+
+        Examples are "home_assistant.url" and 'url in mcp.servers "notes"'.
+        """
         return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
 
     def allows(self, tool: str) -> bool:
-        """Return True if the owner rated the tool as comfort; `*` and `?` are wildcards."""
+        """Return True if the owner rated the tool as comfort. Patterns can contain `*` and `?`."""
         return any(_is_like(tool, pattern) for pattern in self.allow)
 
     def denies(self, tool: str) -> bool:
-        """Return True if the tool must never be shown. Ignores case, because a server could change
-        it."""
+        """Return True if the tool must never be shown. Case is ignored, because a server could
+        change it."""
         name = tool.casefold()
         return any(_is_like(name, pattern.casefold()) for pattern in self.deny)
 
     @property
     def address(self) -> str:
-        """The URL without user, password, query and fragment."""
+        """The URL without user, password, query and fragment, for messages."""
         return shown(self.url)
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Return True if the whole name matches the pattern. Brackets are literal."""
+    """Return True if the whole name matches the pattern, in which brackets are literal."""
     return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def home_assistant_server(
     url: str, token: str, *, verify_tls: bool = True, ca_file: str = "", timeout_s: float = 10.0
 ) -> ServerSpec:
-    """Make the specification of Home Assistant's own MCP server, for any release."""
+    """Return the specification of Home Assistant's own MCP server, which works with every
+    release."""
     return ServerSpec(
         name=HOME_ASSISTANT,
         transport="http",
@@ -105,15 +109,15 @@ def home_assistant_server(
 
 @dataclass(frozen=True, slots=True)
 class HomeAside:
-    """Functions of the home connection that only Home Assistant's MCP server uses."""
+    """Functions of the Home Assistant connection that the client of its MCP server needs."""
 
-    # Added to `_meta` of each request that depends on the caller: the device that Hearth is. Called
-    # for each request; None while Hearth is not a device.
+    # Returns what identifies Hearth's device, for `_meta` of each request that depends on the
+    # caller. Called for each request. Returns None while Hearth is not registered as a device.
     meta: Callable[[], Mapping[str, Any] | None]
-    # Why the server cannot be used, called after a failure without a clear reason. It ends within
-    # seconds and never raises; None if no reason was found.
+    # Returns why the server cannot be used, or None if no reason was found. Called after a failure
+    # without a clear reason. It ends within seconds and never raises.
     diagnose: Callable[[], Awaitable[IntegrationError | None]]
-    # False while the home is known to be unreachable; then no caller waits long for it.
+    # Returns False while Home Assistant is known to be unreachable, so that no caller waits long.
     here: Callable[[], bool] = lambda: True
 
 
@@ -131,7 +135,8 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """The result of a call. Its text is untrusted data, never instructions."""
+    """The result of a call. Its text is untrusted data and must never be followed as an
+    instruction."""
 
     text: str
     is_error: bool
@@ -139,12 +144,12 @@ class McpResult:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """A server's state, and why it cannot be used."""
+    """A server's availability: `ok`, or the reason why it cannot be used."""
 
     name: str
     ok: bool
-    reason: str  # one sentence; "" if ok
+    reason: str  # a sentence; "" if ok
 
 
 class CallLost(Unavailable):
-    """The connection ended after the request was sent; the call may have run."""
+    """The connection closed after the request was sent, so the call may have run."""

@@ -1,8 +1,8 @@
-"""The session with one MCP server: an owner task opens and closes it, any task can use it.
+"""A session with one MCP server. One owner task opens and closes it, and any task can use it.
 
 The SDK's scopes belong to the task that entered them, so only the owner opens and closes. A session
-is opened at its first use, and after a failure and a pause at the next use. If an older session
-proves dead, a read-only request is repeated once, but a call never is.
+is opened on first use, and after a failure on the first use after a pause. If an existing session
+turns out to be dead, a read-only request is retried once, but a call never is.
 """
 
 import asyncio
@@ -46,27 +46,28 @@ from integrations.mcp.wire import Trace, Undelivered, explain, leaves_open, trac
 
 log = logging.getLogger(__name__)
 
-OPEN_S = 10.0  # or the server's own timeout, if that is longer
-CLOSE_S = 5.0  # of the previous session
+OPEN_S = 10.0  # limit for opening; for a program, its own timeout if that is longer
+CLOSE_S = 5.0  # limit for closing the previous session
 DIAGNOSE_S = 4.0  # longer than `HomeAside.diagnose` takes
-PROBE_S = 1.0  # for a response of a program after a call timed out
+PROBE_S = 1.0  # limit for a response from a program after a call timed out
 PARALLEL_CALLS = 32
-MAX_PAGES = 50  # of tools/list; a server whose list never ends is cut off here
-RELIST_S = 300.0  # a list of more than `MAX_TOOLS` takes half a second to read
-# Seconds after which a session on another than the first endpoint is opened again when tools are
-# listed. The server may have been updated, or was starting the first time.
+MAX_PAGES = 50  # pages of tools/list, in case the list never ends
+RELIST_S = 300.0  # interval for reading a list of more than `MAX_TOOLS`, which takes 0.5 s
+# If a session does not use the preferred endpoint, it is opened again after this many seconds, when
+# tools are listed: the server may have been updated, or was still starting the first time.
 REDISCOVER_S = 300.0
 
 Result = TypeVar("Result")
 
 
 class McpSession:
-    """The owner and its client. `run` is for the owner task; any task can use the other methods."""
+    """The session and its owner task. Only the owner task may call `run`; any task can call the
+    rest."""
 
     def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:
         self.spec = spec
         self._aside = aside
-        self.openings = 0  # sessions opened since the start
+        self.openings = 0  # sessions opened since Hearth started
         self._client: Client | None = None
         self._problem: IntegrationError | None = None
         self._opening: asyncio.Future[Client | IntegrationError] | None = None
@@ -75,17 +76,17 @@ class McpSession:
         self._slots = asyncio.Semaphore(PARALLEL_CALLS)
         self._under_way = 0  # number of requests
         self._pauses = Pauses(spec)
-        self._fate: IntegrationError | None = None  # why this session's program ended
-        self._doubtful = False  # a call timed out, and there was no response since
-        self._busy_since = 0.0  # s, monotonic: when opening or closing began
-        self._stale_from: float | None = None  # s, monotonic; None: on the preferred endpoint
+        self._fate: IntegrationError | None = None  # why the program exited
+        self._doubtful = False  # a call timed out, and nothing has arrived since
+        self._busy_since = 0.0  # when opening or closing began (s, monotonic)
+        self._stale_from: float | None = None  # when to try again elsewhere (s, monotonic), or None
         self._long_list: list[McpTool] = []  # a long list is reused until `_long_until`
         self._long_until = 0.0  # s, monotonic
-        self._prompt_name: str | None = None  # of this session; None: not listed yet
+        self._prompt_name: str | None = None  # None: not listed yet in this session
 
     @property
     def state(self) -> ServerState:
-        """The session's state: ready, or the reason why not."""
+        """The state that `McpHub.states` reports."""
         if self._client is not None:
             return ServerState(self.spec.name, True, "")
         unknown = "It has not been used yet." if self._opening is None else "It is starting."
@@ -93,8 +94,10 @@ class McpSession:
         return ServerState(self.spec.name, False, reason)
 
     async def run(self) -> None:
-        """Open the session on request and close it when it ends, forever. Errors stay within this
-        server."""
+        """Open a session on request and wait until it ends, forever.
+
+        Errors are stored and never raised, so that they affect only this server.
+        """
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -102,7 +105,7 @@ class McpSession:
             with tracing() as trace:
                 try:
                     await self._serve(trace)
-                # the server, its process and the SDK may fail in any way
+                # The server, its process and the SDK may fail in any way.
                 except Exception as error:
                     log.debug("MCP server %s failed", self.spec.name, exc_info=error)
                     if was_cancelled():
@@ -111,8 +114,10 @@ class McpSession:
                     self._fail(await self._reason(trace, error))
 
     async def client(self, limit_s: float | None = None) -> Client:
-        """Return the client, opening a session if needed, within `limit_s`. Raises
-        IntegrationError."""
+        """Return the client of the open session, opening one if necessary.
+
+        Waits at most `limit_s` seconds for that. Raises IntegrationError.
+        """
         if self._client is not None and self._doubtful:
             await self._probe(self._client)
         if self._client is not None:
@@ -133,7 +138,7 @@ class McpSession:
         return opened
 
     async def list_tools(self) -> list[McpTool]:
-        """List the tools on all pages of tools/list. Raises IntegrationError."""
+        """List the tools from all pages of tools/list. Raises IntegrationError."""
         stale = self._stale_from is not None and time.monotonic() >= self._stale_from
         if self._client is not None and stale and not self._under_way:
             self._end(self._client)
@@ -143,7 +148,7 @@ class McpSession:
             found = await self._read(self._tools)
         except Refused as error:
             if self._client is not None:
-                self._end(self._client, error)  # a server that lists no tools is useless
+                self._end(self._client, error)  # a server that cannot list its tools is useless
             raise
         tools = found.tools()
         if found.seen > MAX_TOOLS:
@@ -155,7 +160,8 @@ class McpSession:
     ) -> McpResult:
         """Call a tool once.
 
-        Raises TimeoutError, CallLost (the call may have run) or IntegrationError (it did not run).
+        Raises TimeoutError, CallLost if the call may have run, or another IntegrationError if it
+        did not run.
         """
         began_s = time.monotonic()
         client = await self.client(timeout_s)
@@ -172,9 +178,9 @@ class McpSession:
                 raise
             except (MCPError, Undelivered) as error:
                 return self._refused(client, trace, error)
-            except ValidationError as error:  # only this answer is invalid: other calls continue
+            except ValidationError as error:  # only this result is invalid, so other calls continue
                 raise CallLost(str(explain(self.spec, trace, error))) from error
-            except Exception as error:  # the session itself broke, or the answer was garbage
+            except Exception as error:  # the session broke, or the response was invalid
                 reason = explain(self.spec, trace, error)
                 self._end(client, reason)
                 raise CallLost(str(reason)) from error
@@ -187,8 +193,8 @@ class McpSession:
     ) -> CallToolResult:
         """Send a call and return its result.
 
-        `Client.call_tool` is not used, because it validates results with the server's own schema,
-        whose patterns can block the whole process, and lists all tools again to do so.
+        `Client.call_tool` is not used: it validates results with the server's own schema, whose
+        patterns can block the whole process, and it lists all tools again to get that schema.
         """
         given = {"name": name, "arguments": arguments, "_meta": meta}
         request = CallToolRequest(params=CallToolRequestParams.model_validate(given))
@@ -197,20 +203,25 @@ class McpSession:
         except MCPError as error:
             if error.code != HEADER_MISMATCH:
                 raise
-        # The call was refused, because the server requires headers that its list of tools defines.
+        # The server refused the call because it requires headers that its list of tools defines.
         await self._tools(client)
         return await client.session.send_request(request, CallToolResult)
 
     async def prompt(self) -> str | None:
-        """Return the text of the server's first prompt, or None. Raises IntegrationError."""
+        """Return the text of the server's first prompt, or None if it has none.
+
+        Raises IntegrationError.
+        """
         try:
             return await self._read(self._first_prompt)
         except Refused:
             return None  # the server does not support prompts
 
     async def read(self, uri: str) -> str:
-        """Return a resource's text. Raises IntegrationError; Refused if the server has no such
-        resource."""
+        """Return the text of a resource.
+
+        Raises IntegrationError, in particular Refused if the resource does not exist.
+        """
         return await self._read(lambda client: self._resource(client, uri))
 
     async def _tools(self, client: Client) -> Listing:
@@ -225,7 +236,7 @@ class McpSession:
         return found
 
     async def _first_prompt(self, client: Client) -> str | None:
-        """Get the first prompt; one request is enough if its name is known from this session."""
+        """Get the first prompt, without listing the prompts if its name is already known."""
         if self._prompt_name is not None:
             try:
                 return await self._prompt_named(client, self._prompt_name)
@@ -247,25 +258,26 @@ class McpSession:
         return as_text((await client.read_resource(uri, meta=self._meta())).contents)
 
     def _meta(self) -> Any:
-        """Return a new `_meta` for Home Assistant's server; the SDK modifies the dict."""
+        """Return a new `_meta` for Home Assistant's server, because the SDK modifies it."""
         known = self._aside.meta() if self._aside is not None else None
         return dict(known) if known else None
 
     async def _read(self, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Run a read-only request; if an older session proves dead, retry once with a new one."""
+        """Run a read-only request. If an existing session turns out to be dead, retry once with a
+        new one."""
         known = self._client
         client = await self.client()
         try:
             return await self._attempt(client, work)
         except IntegrationError as error:
-            waited = isinstance(error.__cause__, TimeoutError)  # do not wait for a timeout twice
+            waited = isinstance(error.__cause__, TimeoutError)  # don't wait for a second timeout
             if client is not known or waited or isinstance(error, (Refused, SignInAgain)):
                 raise
         return await self._attempt(await self.client(), work)
 
     async def _attempt(self, client: Client, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Run a request within the time limit. A failure ends the session unless the server
-        refused."""
+        """Run a request within the time limit. Unless the server refused it, a failure ends the
+        session."""
         self._under_way += 1
         with tracing() as trace:
             try:
@@ -273,7 +285,7 @@ class McpSession:
                     result = await work(client)
                 self._doubtful = False
                 return result
-            except Exception as error:  # as in `run`: after any error, this cannot be read now
+            except Exception as error:  # any error, as in `run`
                 said = isinstance(error, MCPError) and error.code != CONNECTION_CLOSED
                 if said and trace.clean:
                     told = Hidden(self.spec).text(str(error))[:200]
@@ -285,11 +297,10 @@ class McpSession:
                 self._under_way -= 1
 
     def _refused(self, client: Client, trace: Trace, error: MCPError | Undelivered) -> McpResult:
-        """Handle an error returned instead of a result: the server's refusal or a transport
-        failure."""
+        """Convert an error response to a result if the server refused the call; otherwise raise."""
         code = error.code if isinstance(error, MCPError) else None
         closed = code == CONNECTION_CLOSED
-        # the SDK's error for an unreadable answer
+        # The SDK reports an unreadable response as PARSE_ERROR.
         if trace.clean and (trace.unreadable or code == PARSE_ERROR):
             raise CallLost(f"The answer of {self.spec.name} cannot be read.") from error
         if trace.clean and isinstance(error, MCPError) and not closed:
@@ -298,7 +309,7 @@ class McpSession:
         if trace.clean:
             ended = f"The connection to {self.spec.name} closed during the call."
             reason = CallLost(str(self._fate or ended))
-            if self.spec.transport != "stdio" and not trace.begun:  # it was closed before
+            if self.spec.transport != "stdio" and not trace.begun:  # already closed
                 reason = Unavailable(f"The connection to {self.spec.name} had closed; try again.")
         elif trace.status == 404:
             reason = Unavailable(f"{self.spec.name} no longer knows this session; try again.")
@@ -308,12 +319,11 @@ class McpSession:
         raise reason from error
 
     async def _serve(self, trace: Trace) -> None:
-        """Keep one session open until it fails."""
         self._fate, self._doubtful = None, False
         async with AsyncExitStack() as stack:
             async with trace.patience(self._open_s):
                 client, best = await open_client(stack, self.spec, trace, self._program_ended)
-            if self._fate is not None:  # just now, after its last message
+            if self._fate is not None:  # the program has just exited
                 raise self._fate
             self._ended.clear()
             self._client, self._problem = client, None
@@ -329,7 +339,7 @@ class McpSession:
                 self._busy_since = time.monotonic()
 
     async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
-        """Return why the session did not open, asking `HomeAside.diagnose` if that is unclear."""
+        """Return why the session did not open. If that is unclear, ask `HomeAside.diagnose`."""
         problem = self._fate or explain(self.spec, trace, error)
         if self._aside is None or not leaves_open(trace):
             return problem
@@ -337,27 +347,26 @@ class McpSession:
 
     @property
     def _open_s(self) -> float:
-        """Time limit for opening a session, in seconds; a program can have a lot to load."""
+        """The time limit for opening a session, in seconds. A program may have a lot to load."""
         return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
 
     async def _probe(self, client: Client) -> None:
-        """End the session if the program cannot even list its tools."""
+        """End the session if the program does not even list its tools."""
         self._doubtful = False
         try:
             async with asyncio.timeout(PROBE_S):
                 await client.list_tools()
-        except Exception as error:  # it hangs or failed in another way, so it is restarted
+        except Exception as error:  # it hangs or has failed, so restart it
             self._end(client, explain(self.spec, Trace(), error))
 
     def _program_ended(self, problem: IntegrationError) -> None:
-        """Record the transport's reason for the program's end, even while the session is being
-        opened."""
+        """Record why the program ended, even if that happens while the session is opening."""
         self._fate = problem
         if self._client is not None:
             self._end(self._client, problem)
 
     def _end(self, client: Client, problem: IntegrationError | None = None) -> None:
-        """End this session; the next use opens a new one."""
+        """End this session. The next use opens a new one."""
         if self._client is not client:
             return
         self._client, self._problem = None, problem
@@ -371,7 +380,7 @@ class McpSession:
         self._settle(problem)
 
     def _settle(self, result: Client | IntegrationError) -> None:
-        """Give the result to everyone who is waiting for the session to open."""
+        """Pass the result to everyone who is waiting for the session to open."""
         opening, self._opening = self._opening, None
         if opening is not None and not opening.done():
             opening.set_result(result)

@@ -1,8 +1,9 @@
 """Connections to MCP servers: endpoint selection, transports, handshake and retry pauses.
 
-A server that is a program exchanges JSON-RPC messages, one per line, over its pipes. This module
-implements that instead of the SDK (2.3), which buffers lines of any length, accepts any number of
-messages, leaves the program's stderr on our terminal and does not report why the program ended.
+A server that is a local program exchanges JSON-RPC messages over its pipes, one per line. This
+module implements that transport itself, because the SDK's (2.3) buffers lines of any length,
+accepts any number of messages, sends the program's stderr to our terminal and does not report why
+the program exited.
 """
 
 import asyncio
@@ -37,18 +38,18 @@ from integrations.tls import tls_for
 
 _log = logging.getLogger(__name__)
 
-MAX_LINE = 300  # characters logged of one line
+MAX_LINE = 300  # characters per logged line
 _LINES = (200, 10)  # lines at once, and per second after that
-_SHORTEST_SECRET = 4  # characters; "1" or "yes" would put stars in half of every line
+_SHORTEST_SECRET = 4  # characters; otherwise "1" or "yes" would be replaced in half of all lines
 
 
 class Chatter:
-    """Logs a program's stderr at debug level, with lines cut and secrets removed."""
+    """Log a program's stderr at debug level, with long lines cut and secrets removed."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._name = spec.name
         self._secrets = secrets_of(spec)
-        # A secret that would be cut must still be recognised.
+        # Keep enough characters to recognise a secret at the end of the line.
         self._keep = MAX_LINE + max((len(secret) for secret in self._secrets), default=0)
         self._line = bytearray()
         self._lines = Allowance(*_LINES)
@@ -61,7 +62,7 @@ class Chatter:
         self._add(rest)
 
     def end(self) -> None:
-        """Log the current line, at the end of the line or of the program."""
+        """Log the current line. Called at the end of each line and when the program exits."""
         if self._line and self._lines.take(1, time.monotonic()):
             text = self._line.decode(errors="replace")
             _log.debug("%s: %s", self._name, shown_line(text, self._secrets))
@@ -80,18 +81,18 @@ def secrets_of(spec: ServerSpec) -> tuple[str, ...]:
 
 
 def shown_line(text: str, secrets: tuple[str, ...]) -> str:
-    """Cut the line and replace secrets with asterisks; the log escapes control characters."""
+    """Cut the line and replace secrets with asterisks. The log escapes control characters."""
     for secret in secrets:
         text = text.replace(secret, "***")
     return text.strip()[:MAX_LINE]
 
 
-MAX_LINE_BYTES = 4 * 1024 * 1024  # of one message; 8 MB of empty objects take 2 s to read
+MAX_LINE_BYTES = 4 * 1024 * 1024  # per message; 8 MB of empty objects take 2 s to read
 _CHUNK = 64 * 1024
-_QUEUE = 64  # messages that may wait for the program
-WRITE_S = 5.0  # time that a program may take to read what it is sent
-GRACE_S = 1.5  # after its stdin was closed, and again after SIGTERM
-FAULT_GRACE_S = 0.3  # for a program that has ended, floods or sends garbage
+_QUEUE = 64  # messages that may be waiting to be sent
+WRITE_S = 5.0  # limit for the program to read what it is sent
+GRACE_S = 1.5  # time to exit after its stdin is closed, and again after SIGTERM
+FAULT_GRACE_S = 0.3  # the same for a program that has exited, floods or sends garbage
 _POLL_S = 0.01
 
 Read = MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -102,11 +103,11 @@ Write = MemoryObjectSendStream[SessionMessage]
 async def stdio_transport(
     spec: ServerSpec, on_end: Callable[[IntegrationError], None]
 ) -> AsyncIterator[tuple[Read, Write]]:
-    """Yield the program's two streams, like the SDK's transports. The program ends with the
-    context.
+    """Start the program and yield its read and write streams, like the SDK's transports.
 
-    If the program exits or misbehaves, `on_end` is called once, immediately, and the streams are
-    closed. Raises Misconfigured, and OSError if the program cannot be started.
+    Leaving the context stops the program. If the program exits or misbehaves, `on_end` is called
+    once and the streams are closed. Raises Misconfigured, and OSError if the program cannot be
+    started.
     """
     running = await start(confined(spec, command(spec)))
     pipes = _Pipes(spec, running, on_end)
@@ -120,12 +121,10 @@ async def stdio_transport(
             finally:
                 await pipes.leave()
     finally:
-        pipes.close()  # also if `leave` was interrupted
+        pipes.close()  # even if `leave` was interrupted
 
 
 class _Pipes:
-    """A program and the messages exchanged with it."""
-
     def __init__(
         self, spec: ServerSpec, running: Running, on_end: Callable[[IntegrationError], None]
     ) -> None:
@@ -136,13 +135,13 @@ class _Pipes:
         self._flow = Flow()
         self._faulty = False
         self._leaving = False
-        self._gone = False  # the whole group has ended; its number may be reused
+        self._gone = False  # all processes have exited, so the group's id may be reused
         self._send: MemoryObjectSendStream[SessionMessage | Exception]
         self._send, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         self.write, self._waiting = anyio.create_memory_object_stream[SessionMessage](_QUEUE)
 
     async def listen(self) -> None:
-        """Deliver the program's messages until it ends or breaks the rules."""
+        """Deliver the program's messages until it exits, misbehaves or is no longer needed."""
         reader, line = self._process.stdout, bytearray()
         assert reader is not None
         while part := await reader.read(_CHUNK):
@@ -160,16 +159,16 @@ class _Pipes:
         return await self._ended()
 
     async def _hand_on(self, line: bytes) -> bool:
-        """Deliver a message to the session; return False if reading must stop."""
+        """Deliver a message to the session. Returns False if reading must stop."""
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValueError:  # not JSON, not UTF-8, nested too deeply, or not in the protocol
+        except ValueError:  # not JSON, not UTF-8, nested too deeply, or not a valid message
             if b'"jsonrpc"' not in line:
-                return True  # a greeting or a log line, which many programs print
+                return True  # a greeting or log line, which many programs print
             self._fault("sent something that is not a valid message")
             return False
         if isinstance(message, JSONRPCNotification):
-            return True  # notifications are not used; tools are listed again in any case
+            return True  # not needed: tools are listed again in any case
         try:
             await self._send.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -188,7 +187,7 @@ class _Pipes:
                     await writer.drain()
             except TimeoutError:
                 return self._fault("does not read its input")
-            except OSError:  # it has closed its end; `listen` notices why
+            except OSError:  # the program has closed its stdin; `listen` finds out why
                 return None
         return None
 
@@ -201,13 +200,13 @@ class _Pipes:
         chatter.end()
 
     async def _ended(self) -> None:
-        """Handle the end of the program's stdout; usually the program has ended."""
+        """Handle the end of the program's stdout. Usually the program has exited."""
         await _within(FAULT_GRACE_S, lambda: self._process.returncode is not None)
         code = self._process.returncode
         self._fault("closed its output" if code is None else f"ended (exit code {code})")
 
     def _fault(self, what: str) -> None:
-        """End the session with an error. `what` follows the program's name in its sentence."""
+        """End the session with an error. `what` follows the program's name in the message."""
         self._faulty = True
         if not self._leaving:
             name, setting = self._spec.name, self._spec.key("command")
@@ -215,7 +214,7 @@ class _Pipes:
         self._send.close()
 
     async def leave(self) -> None:
-        """End the program and all its children, first by closing its stdin, then by signals."""
+        """Stop the program and its children, first by closing its stdin, then with signals."""
         self._leaving = True
         grace_s = FAULT_GRACE_S if self._faulty else GRACE_S
         stdin = self._process.stdin
@@ -228,16 +227,16 @@ class _Pipes:
         await self._gone_within(grace_s)
 
     def close(self) -> None:
-        """Kill the remaining processes and close the pipes. Never waits."""
+        """Kill any remaining processes and close the pipes, without waiting."""
         self._signal(signal.SIGKILL)
-        # Python up to 3.12 kills again, perhaps another user's process
+        # Python up to 3.12 kills again, which can hit another user's process.
         with suppress(PermissionError):
             self._transport.close()
         for stream in (self._send, self.read, self.write, self._waiting):
             stream.close()
 
     def _signal(self, number: int) -> None:
-        """Send a signal to the whole process group, unless it has ended."""
+        """Send a signal to the whole process group, unless all its processes have exited."""
         if self._gone:
             return
         try:
@@ -249,7 +248,7 @@ class _Pipes:
             self._gone = True
 
     async def _gone_within(self, limit_s: float) -> bool:
-        """Wait until the whole process group has ended; False after `limit_s`."""
+        """Wait until the whole process group has exited. Returns False after `limit_s`."""
         return await _within(limit_s, self._all_gone)
 
     def _all_gone(self) -> bool:
@@ -258,7 +257,7 @@ class _Pipes:
 
 
 async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
-    """Wait until `true()` holds; False after `limit_s`.
+    """Wait until `true()` returns True. Returns False after `limit_s`.
 
     `Process.wait` is not used, because it would also wait for the pipes.
     """
@@ -272,7 +271,7 @@ async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
 
 log = logging.getLogger(__name__)
 
-POST_S = 10.0  # one request of the SSE transport
+POST_S = 10.0  # limit for one request of the SSE transport
 
 
 async def open_client(
@@ -281,10 +280,10 @@ async def open_client(
     trace: Trace,
     on_end: Callable[[IntegrationError], None],
 ) -> tuple[Client, bool]:
-    """Open a client and return it, with True if it uses the preferred endpoint. `stack` closes it.
+    """Open a client, and return it with True if it uses the preferred endpoint. `stack` closes it.
 
-    An endpoint is skipped only if it does not exist (404). Raises the first other error, whose
-    status is in `trace`. `on_end` is called if a program ends.
+    An endpoint is skipped only if it does not exist (404). Any other error is raised, and `trace`
+    has its status. `on_end` is called if a local program exits.
     """
     if spec.transport == "stdio":
         return await _handshake(stack, stdio_transport(spec, on_end), "auto"), True
@@ -299,7 +298,7 @@ async def open_client(
         attempt = AsyncExitStack()
         try:
             client = await _open(attempt, spec, endpoint)
-        except Exception as error:  # judged by the status that the transport recorded
+        except Exception as error:  # the recorded status decides
             await attempt.aclose()
             if trace.status != 404 or was_cancelled():
                 raise
@@ -316,8 +315,8 @@ async def _open(stack: AsyncExitStack, spec: ServerSpec, endpoint: Endpoint) -> 
     if endpoint.transport == "sse":
         made = partial(_for_sse, tls)
         transport = sse_client(url, headers, POST_S, httpx_client_factory=made)
-        # Servers with that transport know only the handshake, so the probe for newer ones is
-        # skipped.
+        # Servers with this transport know only the old handshake, so skip the probe for the new
+        # one.
         return await _handshake(stack, transport, "legacy")
     client = await stack.enter_async_context(http_client(headers, tls, spec.timeout_s))
     return await _handshake(stack, streamable_http_client(url, http_client=client), "auto")
@@ -341,37 +340,38 @@ def _for_sse(
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """Make a client with the signature that the SDK's SSE transport requires."""
+    """Create a client with the signature that the SDK's SSE transport requires."""
     return http_client(headers, tls, POST_S, aside=True)
 
 
-# The pauses before a failed server is opened again. Pure: the caller supplies the time.
+# Pauses before opening a failed server again. The caller supplies the time.
 
 
-PAUSE_S = (0.5, 2.0)  # after a failed opening: the first, doubled each time up to the second
-PROGRAM_PAUSE_S = (0.5, 60.0)  # a program costs more to start; its first end causes no pause
-SLOW_PAUSE_S = 4.0  # longest pause after a slow opening, so that a turn waits only once
-SIGN_IN_PAUSE_S = 60.0  # long, because Home Assistant logs every attempt with a refused token
-STEADY_S = 60.0  # a program that ran this long before it failed starts over
+PAUSE_S = (0.5, 2.0)  # after a failure to open: the shortest, doubled each time up to the longest
+PROGRAM_PAUSE_S = (0.5, 60.0)  # a program is expensive to start; its first exit causes no pause
+SLOW_PAUSE_S = 4.0  # longest pause after opening slowly, so that a turn waits only once
+SIGN_IN_PAUSE_S = 60.0  # long, because Home Assistant logs every attempt with an invalid token
+STEADY_S = 60.0  # a program that ran this long has its failures forgotten
 
 
 class Pauses:
-    """One server's retry pauses. Times are seconds of one monotonic clock."""
+    """One server's retry pauses. All times are seconds on one monotonic clock."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._program = spec.transport == "stdio"
-        self._failures = 0  # in a row
+        self._failures = 0  # consecutive failures
         self._opened_s = 0.0
-        self.not_before_s = 0.0  # time before which it must not be opened
+        self.not_before_s = 0.0  # earliest time to open it again
 
     def opened(self, now_s: float) -> None:
-        """Note that a session opened. A program must run for a while to count as working."""
+        """Record that a session opened. A program must also run for STEADY_S to count as
+        working."""
         self._opened_s = now_s
         if not self._program:
             self._failures = 0
 
     def failed(self, problem: IntegrationError, took_s: float, now_s: float) -> None:
-        """Note that a session failed to open after `took_s` seconds."""
+        """Record that a session failed to open after `took_s` seconds."""
         low, high = PROGRAM_PAUSE_S if self._program else PAUSE_S
         pause_s = max(min(low * 2**self._failures, high), min(took_s, SLOW_PAUSE_S))
         if isinstance(problem, SignInAgain):
@@ -380,7 +380,7 @@ class Pauses:
         self._failures = min(self._failures + 1, 16)
 
     def ended(self, problem: IntegrationError | None, now_s: float) -> None:
-        """Note that an open session ended; `problem` is the error, if any."""
+        """Record that an open session ended; `problem` is the error, if any."""
         if isinstance(problem, SignInAgain):
             self.not_before_s = now_s + SIGN_IN_PAUSE_S
         if not self._program or problem is None:

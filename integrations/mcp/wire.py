@@ -1,8 +1,9 @@
-"""HTTP details that the SDK hides: each request's status or network error.
+"""HTTP details that the SDK hides: the status or network error of each request.
 
-The SDK reports a refused token, a missing page and a dead host with the same generic error, and a
-single failed POST ends its whole session. Here, each request records its outcome in the current
-context's `Trace`, and a network error becomes an ordinary response, so that other calls continue.
+The SDK reports a rejected token, a missing page and an unreachable host with the same generic
+error, and a single failed POST ends its whole session. Here, each request records its outcome in
+the current context's `Trace`, and a network error becomes an ordinary response, so that other calls
+continue.
 """
 
 import asyncio
@@ -20,13 +21,16 @@ from integrations.errors import IntegrationError, Misconfigured, SignInAgain, Un
 from integrations.home_assistant import reasons
 from integrations.mcp.servers import ServerSpec
 
-# Limits for what a server may send unasked: enough for any honest one, too little to do harm.
+# Limits for unsolicited data: enough for any honest server, too little to do harm.
 BYTES = (32 * 1024 * 1024, 2 * 1024 * 1024)  # bytes at once, and per second after that
-MESSAGES = (2_000, 100)  # lines of a program; an event in a stream has two or three
+MESSAGES = (
+    2_000,
+    100,
+)  # lines at once, and per second; an event in a stream has two or three
 
 
 class Allowance:
-    """A token bucket that refills over time. Pure: the caller supplies the time."""
+    """A token bucket that refills over time. The caller supplies the time."""
 
     def __init__(self, at_once: float, per_s: float) -> None:
         self._size = at_once
@@ -35,7 +39,8 @@ class Allowance:
         self._at_s: float | None = None  # time of the last `take`
 
     def take(self, amount: float, now_s: float) -> bool:
-        """Take `amount` at `now_s` (any monotonic clock); False if the bucket holds less."""
+        """Take `amount` at the time `now_s` (any monotonic clock). Returns False if the bucket
+        holds less."""
         if self._at_s is not None:
             self._left = min(self._size, self._left + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
@@ -47,52 +52,52 @@ class Allowance:
 
 @dataclass(slots=True)
 class Flow:
-    """Limits on a connection's bytes and messages."""
+    """Limits on the bytes and messages of a connection."""
 
     _bytes: Allowance = field(default_factory=lambda: Allowance(*BYTES))
     _messages: Allowance = field(default_factory=lambda: Allowance(*MESSAGES))
 
     def take(self, part: bytes, now_s: float) -> bool:
-        """Count `part` and return False if it exceeds the limits. Each line counts as a message."""
+        """Count the data and return False if it exceeds a limit. Each line counts as a message."""
         return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
 
 
-KEEP_ALIVE_S = 50.0  # a new connection per turn would cost a handshake; aiohttp keeps them for 75 s
+KEEP_ALIVE_S = 50.0  # saves a handshake per turn; aiohttp closes idle connections after 75 s
 CONNECT_S = 5.0
-# for messages that need no answer: the SDK sends nothing else until it has the status
+# Timeout for messages without an answer: the SDK sends nothing else until it has their status.
 FAREWELL_S = 2.0
 # The tools of a house with 5,000 entities are 19 kB; 8 MB of empty objects take 2 s to read.
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _KINDS = ("application/json", "text/event-stream")
-# event streams opened at once, and per second; the server sets the retry interval
+# event streams to open at once, and per second; the server sets the retry interval
 STREAMS = (20, 0.5)
 
 
 @dataclass(slots=True)
 class Trace:
-    """Outcomes of the requests made in one context. The last failure is kept."""
+    """The outcomes of the requests in one context. Only the last failure is kept."""
 
-    status: int | None = None  # of the last response with 400 or more
+    status: int | None = None  # of the last response with status 400 or higher
     error: httpx2.TransportError | None = None
-    begun: bool = False  # at least one request was passed to the network
+    begun: bool = False  # at least one request was sent
     connected: bool = False  # at least one request may have reached the server
-    unreadable: bool = False  # a response had a content type that MCP does not use
-    limit: asyncio.Timeout | None = None  # of the current wait; see `patience`
-    undelivered: bool = False  # that wait was ended because no answer could come any more
+    unreadable: bool = False  # the last response had a content type that MCP does not use
+    limit: asyncio.Timeout | None = None  # for the current `patience`
+    undelivered: bool = False  # `hopeless` ended the wait
 
     @property
     def never_sent(self) -> bool:
-        """True if no connection was made, in which case no call can have run."""
+        """True if no connection was made, so that no call can have run."""
         return self.error is not None and not self.connected
 
     def sending(self) -> None:
-        """Note that a request is being sent."""
         self.begun = True
 
     def answered(self, status: int, readable: bool | None) -> None:
-        """Note a response.
+        """Record a response.
 
-        `readable` is True if MCP uses the response's content type, and None if none is required.
+        `readable` is True if MCP uses the response's content type, False if it does not, and None
+        if the content type does not matter.
         """
         self.connected = True
         if readable is not None:
@@ -101,7 +106,7 @@ class Trace:
             self.status = status
 
     def pass_over(self) -> None:
-        """Forget a missing endpoint's status before the next endpoint is tried."""
+        """Forget a missing endpoint's status before trying the next endpoint."""
         self.status = None
 
     @asynccontextmanager
@@ -119,7 +124,6 @@ class Trace:
             raise
 
     def failed(self, error: httpx2.TransportError) -> None:
-        """Note that a request failed with a network error."""
         self.error = error
         if not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout)):
             self.connected = True
@@ -133,7 +137,7 @@ class Trace:
 
     @property
     def clean(self) -> bool:
-        """True if HTTP succeeded, which means that any failure comes from the server's protocol."""
+        """True if HTTP succeeded, so that any failure is an error in the MCP protocol."""
         return self.status is None and self.error is None
 
 
@@ -156,17 +160,17 @@ class Undelivered(Exception):
 
 
 def was_cancelled() -> bool:
-    """Return True if the running task was cancelled, even if another error was raised.
+    """Return True if the current task was cancelled, even if another error was raised.
 
-    If a task group's tasks fail while it is being cancelled, it raises their errors and loses the
-    cancellation.
+    If the tasks of a task group fail while it is being cancelled, the group raises their errors and
+    the cancellation is lost.
     """
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 class TracingTransport(httpx2.AsyncBaseTransport):
-    """Forwards requests and records their outcomes.
+    """Forward requests and record their outcomes.
 
     With `aside`, answers arrive in a separate stream, as in the SSE transport. The SDK (2.3) then
     waits for an answer even if the request was refused or could not be sent.
@@ -175,11 +179,11 @@ class TracingTransport(httpx2.AsyncBaseTransport):
     def __init__(self, inner: httpx2.AsyncBaseTransport, *, aside: bool = False) -> None:
         self._inner = inner
         self._aside = aside
-        self._flow = Flow()  # of all event streams
+        self._flow = Flow()  # of all event streams together
         self._streams = Allowance(*STREAMS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. A network error is returned as status 503 (RFC 9110, 15.6.4)."""
+        """Send a request. A network error becomes a response with status 503 (RFC 9110, 15.6.4)."""
         trace = _TRACE.get() or Trace()
         response = await self._traced(request, trace)
         if self._aside and request.method == "POST" and response.status_code >= 400:
@@ -187,7 +191,7 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         return response
 
     async def _traced(self, request: httpx2.Request, trace: Trace) -> httpx2.Response:
-        if trace.status == 401:  # the SDK would retry, and servers record each refused credential
+        if trace.status == 401:  # the SDK would retry, and servers log each rejected token
             return httpx2.Response(401, request=request)
         if request.method == "GET" and not self._streams.take(1, time.monotonic()):
             return httpx2.Response(503, request=request)
@@ -202,7 +206,7 @@ class TracingTransport(httpx2.AsyncBaseTransport):
         kind = response.headers.get("content-type", "")
         due = asks and not self._aside and response.is_success
         trace.answered(response.status_code, kind.startswith(_KINDS) if due else None)
-        # No compression was requested, and a small compressed answer may expand without limit.
+        # Hearth requests no compression: a small compressed response could expand without limit.
         response.headers.pop("content-encoding", None)
         endless = kind.startswith("text/event-stream")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -215,10 +219,11 @@ class TracingTransport(httpx2.AsyncBaseTransport):
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """A response body that records errors and replaces them with errors that the SDK survives."""
+    """A response body that records errors and replaces them with errors that do not stop the
+    SDK."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
-        """`flow` limits an event stream; None is for a plain response, which has a size limit."""
+        """`flow` limits an event stream. It is None for a plain response, whose size is limited."""
         self._inner = inner
         self._trace = trace
         self._flow = flow
@@ -243,7 +248,7 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _asks(request: httpx2.Request) -> bool:
-    """Return True for a request that expects an answer."""
+    """Return True if the request expects an answer."""
     if request.method != "POST":
         return False
     message = json.loads(request.content)
@@ -251,7 +256,7 @@ def _asks(request: httpx2.Request) -> bool:
 
 
 def _patience_s(request: httpx2.Request, asks: bool) -> float | None:
-    """Return the timeout in seconds for a message without an answer; None for other requests.
+    """Return the read timeout, in seconds, for a message that expects no answer; otherwise None.
 
     Calls have their own timeouts, and event streams have none.
     """
@@ -265,7 +270,7 @@ def http_client(
     *,
     aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """Make a client for one server. Headers and redirects never go to another host.
+    """Create an HTTP client for one server. It never sends headers to another host.
 
     For `aside`, see `TracingTransport`.
     """
@@ -280,7 +285,7 @@ def http_client(
     )
 
 
-# Why a server cannot be used, as a sentence that names the setting and the fix.
+# Error messages for a server that cannot be used, with the setting to correct.
 
 
 def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> IntegrationError:
@@ -311,10 +316,10 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 
 
 def leaves_open(trace: Trace) -> bool:
-    """Return True if the reason is unclear: the server answered, but not with MCP.
+    """Return True if the reason is unclear: the server responded, but not with MCP.
 
-    A refused token is a clear reason, and Home Assistant records each use of it. For a network
-    failure there is no better source.
+    A rejected token is a clear reason, and Home Assistant logs each use of it. A network error is
+    also clear; further requests would reveal nothing more.
     """
     return trace.connected and trace.error is None and trace.status != 401
 
@@ -354,7 +359,8 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
 
 
 def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
-    """Return the error for a status from Home Assistant; REST requests can find a better reason."""
+    """Return the error for a status from Home Assistant. `rest.diagnose` can find a more precise
+    one."""
     if status == 401:
         return reasons.wrong_token()
     if status == 403:

@@ -1,2 +1,1 @@
-"""Hearth as a Model Context Protocol server: `server` serves `/mcp`, `sign_in` authenticates
-clients."""
+"""Hearth as an MCP server: `server` serves `/mcp`, and `sign_in` authenticates clients."""

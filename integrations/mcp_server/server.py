@@ -1,7 +1,7 @@
-"""Hearth as a Model Context Protocol server: stateless streamable HTTP at `/mcp`.
+"""Serve Hearth's tools over the Model Context Protocol: stateless streamable HTTP at `/mcp`.
 
-Every POST is handled separately, at the protocol version that it names (the mcp SDK supports
-versions from 2024-11-05 to 2026-07-28), so clients do not notice when Hearth restarts.
+Every POST is handled separately, with the protocol version that it names (the mcp SDK supports
+2024-11-05 to 2026-07-28), so clients do not notice a restart of Hearth.
 """
 
 import json
@@ -56,14 +56,14 @@ _INSTRUCTIONS = (
     "is meant for them."
 )
 _STREAM = "text/event-stream"
-_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # each has a sentence for people
-# Host names are checked by `web.pages.Fronted` for all paths.
+_REFUSALS = (Busy, NotAnnounced, NotKept, NotPossible, Unknown)  # with messages for people
+# `web.pages.Fronted` checks host names for all paths.
 _HOSTS = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _Context = ServerRequestContext[dict[str, Any], Request]
 
 _DEFINITIONS = "$defs"
 _REFERENCE = "#/$defs/"
-# of each value; each field gets our description
+# pydantic's own keys, which our descriptions replace
 _LEFT_OUT = frozenset({"title", "description", "pattern"})
 _SPOKEN = {
     "preannounce": "Play a short tone first.",
@@ -73,18 +73,18 @@ _SPOKEN = {
     "language": 'Such as "en"; default: detected from the text.',
 }
 
-# Fields of a turn from the journal, limited because an agent pays for every word.
+# The fields of a turn that are returned. They are few, because agents pay for every word.
 _OF_A_TURN = ("turn_id", "started_at", "source", "caller", "language", "heard", "answer", "error")
 
 _log = logging.getLogger(__name__)
 
 
 def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
-    """Return the simplest schema of the model's fields, using the descriptions in `told`.
+    """Return a simplified JSON Schema of the model's fields, with the descriptions in `told`.
 
-    pydantic writes references, titles and `null` for optional fields. Models call a tool less
-    reliably with them, and some clients refuse the tool. Patterns use JavaScript syntax, which Home
-    Assistant, in Python, supports only in part. Raises KeyError for a field without a description,
+    pydantic generates references, titles and `null` for optional fields. Models call such a tool
+    less reliably, and some clients refuse it. Patterns use JavaScript syntax, of which Home
+    Assistant, in Python, supports only a part. Raises KeyError for a field without a description,
     so that a new field is not exposed by accident.
     """
     whole = model.model_json_schema()
@@ -99,7 +99,7 @@ def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, An
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Remove references, null types, the keys in `_LEFT_OUT`, and null defaults."""
+    """Remove references, null types, null defaults and the keys in `_LEFT_OUT`."""
     if isinstance(schema, list):
         return [_plain(one, definitions) for one in schema]
     if not isinstance(schema, dict):
@@ -121,7 +121,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """A tool's result: text for a model, and the same data for a program."""
+    """A tool's result, as text for a model and as data for a program."""
 
     text: str
     data: dict[str, Any]
@@ -129,22 +129,22 @@ class ToolReply:
 
 
 class LastTurnsRequest(Wish):
-    """Arguments of `get_last_turns`."""
+    """Arguments of the tool `get_last_turns`."""
 
     limit: Annotated[int, Field(ge=1, le=50)] = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as described to a model, and the scope that it requires."""
+    """A tool as described to models, and the token scope that it requires."""
 
     name: str
     title: str
     description: str
     scope: Scope
     takes: type[BaseModel]
-    words: Mapping[str, str]  # descriptions of the fields of `takes`
-    run: Callable[[Box, Any, Caller], Awaitable[ToolReply]]  # called with an instance of `takes`
+    words: Mapping[str, str]  # description of each field in `takes`
+    run: Callable[[Box, Any, Caller], Awaitable[ToolReply]]  # gets an instance of `takes`
     reads_only: bool = False
 
     @property
@@ -266,7 +266,7 @@ TOOLS = (
 
 
 class McpServer(Opened):
-    """The MCP server. Enter its context before serving the route, and leave it afterwards."""
+    """The MCP server. Enter its context before serving its routes, and leave it afterwards."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class McpServer(Opened):
         turns: bool = False,
         callbacks: Collection[str] = (),
     ) -> None:
-        """`turns` offers `get_last_turns`. `version` is Hearth's. For `callbacks`, see
+        """`turns` enables `get_last_turns`. `version` is Hearth's version. For `callbacks`, see
         `sign_in_routes`."""
         self._box = box
         self._tools = {tool.name: tool for tool in TOOLS if turns or tool.name != "get_last_turns"}
@@ -291,8 +291,8 @@ class McpServer(Opened):
             on_list_tools=self._list,
             on_call_tool=self._call,
         )
-        # Comments keep a stream open while a person thinks about an answer; a client that accepts
-        # only JSON gets JSON.
+        # Comments keep a stream open while a person thinks about an answer. A client that accepts
+        # only JSON gets plain JSON.
         self._streamed, self._plain = (
             StreamableHTTPSessionManager(
                 server,
@@ -311,9 +311,9 @@ class McpServer(Opened):
         await managers.enter_async_context(self._plain.run())
 
     def routes(self) -> list[Route]:
-        """Return the guarded route, and the routes for Home Assistant's sign-in.
+        """Return the guarded MCP route and the sign-in routes for Home Assistant.
 
-        GET and DELETE, which only sessions need, return 405.
+        GET and DELETE, which MCP uses only for sessions, get status 405.
         """
         endpoint = _Endpoint(self._guard.around(self._serve))
         signing_in = sign_in_routes(self._guard, self._callbacks)
@@ -341,7 +341,7 @@ class McpServer(Opened):
         )
 
     async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
-        """Return the tool's result, or a sentence that explains why there is none."""
+        """Return the tool's result, or a message that explains why there is none."""
         tool = self._tools.get(name)
         if tool is None:
             return _refused("There is no such tool.")
@@ -356,14 +356,15 @@ class McpServer(Opened):
         except _REFUSALS as error:
             return _refused(str(error))
         except Exception as error:
-            # Not the error's text, because it may quote what was sent.
+            # Don't log the error's text, because it may quote what was sent.
             where = where_raised(error)
             _log.error("the tool %s failed with %s in %s", tool.name, type(error).__name__, where)
             return _refused(BROKE)
 
 
 class _Endpoint:
-    """An ASGI application as an object, because Route treats a function as a request handler."""
+    """Wraps an ASGI application in an object, because Route treats functions as request
+    handlers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -373,7 +374,7 @@ class _Endpoint:
 
 
 def _caller(context: _Context) -> Caller:
-    """Return the caller, named for the journal: "mcp:kitchen" for the token "kitchen"."""
+    """Return the caller as named in the journal: "mcp:kitchen" for the token "kitchen"."""
     assert context.request is not None
     caller: Caller = context.request.state.caller
     return replace(caller, name=f"mcp:{caller.name.rpartition(':')[2]}")

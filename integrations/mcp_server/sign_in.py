@@ -13,16 +13,16 @@ from integrations.web.guard import Guard
 from integrations.web.problems import Refused, check_length, problem
 
 AUTHORIZE, TOKEN = "/mcp/authorize", "/mcp/token"
-# optionally followed by the path of the protected resource
+# The path of the protected resource may follow.
 METADATA = "/.well-known/oauth-authorization-server"
-# Redirect targets of Home Assistant (`helpers/config_entry_oauth2_flow.py`): its own site, or
-# without the integration `my` this path at the browser's address.
+# Home Assistant's redirect targets (`helpers/config_entry_oauth2_flow.py`): its public site or,
+# without the integration `my`, this path at the address that the browser uses.
 MY_HOME_ASSISTANT = "https://my.home-assistant.io/redirect/oauth"
 CALLBACK = "/auth/external/callback"
 # parameters that may occur only once (RFC 6749, 3.1)
 _ONCE = ("response_type", "redirect_uri", "state")
 _LONGEST_STATE = 4_000  # characters; Home Assistant's is a signed object
-_HOLDS_S = 30 * 24 * 3600  # validity of the token, after which the secret is sent again
+_HOLDS_S = 30 * 24 * 3600  # lifetime of the token, after which the client sends its secret again
 
 _log = logging.getLogger(__name__)
 
@@ -30,13 +30,14 @@ _log = logging.getLogger(__name__)
 def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
     """Return the routes through which Home Assistant's MCP client obtains its token.
 
-    That client does not accept a token directly, only OAuth 2 with a client id and secret, which a
-    person enters in Home Assistant (`components/mcp`, 2026.11). So the secret is the token. The
-    browser's redirect is answered immediately and proves nothing. The proof is the secret, which
-    Home Assistant itself sends to the token path. The other paths need no token and reveal nothing.
-    Formats: RFC 6749 and RFC 8414.
+    That client does not accept a token directly. It supports only OAuth 2 with a client id and
+    secret, which a person enters in Home Assistant (`components/mcp`, 2026.11), so the secret is
+    one of Hearth's tokens. The browser is redirected immediately, which proves nothing. The proof
+    is the secret, which Home Assistant itself sends to the token path. The other paths need no
+    token and reveal nothing. The formats follow RFC 6749 and RFC 8414.
 
-    `callbacks` are the allowed redirect targets in addition to My Home Assistant, compared exactly.
+    `callbacks` are the allowed redirect targets in addition to My Home Assistant. They must match
+    exactly.
     """
     sign_in = _SignIn(guard, frozenset({MY_HOME_ASSISTANT, *callbacks}))
     return [
@@ -66,7 +67,8 @@ class _SignIn:
         )
 
     async def authorize(self, request: Request) -> Response:
-        """Redirect to Home Assistant immediately. Errors are shown here and never redirected."""
+        """Redirect to Home Assistant immediately. Errors are shown in the browser, not
+        redirected."""
         given = request.query_params
         back, state = given.get("redirect_uri", ""), given.get("state", "")
         if any(len(given.getlist(name)) > 1 for name in _ONCE):
@@ -89,7 +91,7 @@ class _SignIn:
         return RedirectResponse(f"{back}?{query}", status_code=302)
 
     async def token(self, request: Request) -> Response:
-        """Return the client secret, which must be one of our tokens, as the access token."""
+        """Return the client secret as the access token. It must be one of Hearth's tokens."""
         try:
             check_length(request)
             form = parse_qs((await request.body()).decode("utf-8", "replace"))
@@ -105,14 +107,14 @@ class _SignIn:
                 "access_token": secret,
                 "token_type": "Bearer",
                 "expires_in": _HOLDS_S,
-                # a placeholder: the client repeats its secret when it refreshes
+                # a placeholder: to refresh, the client sends its secret again
                 "refresh_token": "by-client-secret",
             }
         )
 
 
 def _sent_with(request: Request, token: str) -> HTTPConnection:
-    """Return the request with this token in its header, so that the usual guard checks it."""
+    """Return the request with this token in its header, so that the guard can check it."""
     headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
     header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
     return HTTPConnection({**request.scope, "headers": [*headers, header]})

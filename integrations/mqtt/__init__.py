@@ -1,1 +1,2 @@
-"""MQTT: `client` keeps one `connection` to a broker; `messages` has the data classes and errors."""
+"""MQTT: `client` stays connected to a broker, `connection` is a single connection to it, and
+`messages` has the data classes and errors."""

@@ -1,4 +1,4 @@
-"""A client that keeps a connection to one broker while its context is open."""
+"""An MQTT client that stays connected to one broker while its context is open."""
 
 import asyncio
 import logging
@@ -16,18 +16,19 @@ _log = logging.getLogger(__name__)
 
 Receive = Callable[[Arrival], Awaitable[bool]]
 
-# shortest and longest pause after a failure; short, because the broker is local
+# Shortest and longest pause after a failure. They are short, because the broker is local.
 PAUSE_S = (1.0, 4.0)
-PERSON_S = 30.0  # if a person must act first, because brokers log every attempt
+PERSON_S = 30.0  # pause if a person has to fix the problem, because brokers log every attempt
 
 
 class MqttClient(Opened):
-    """An MQTT client. Entering its context never waits, and never fails if the broker is
+    """An MQTT client. Entering the context never waits and succeeds even if the broker is
     unreachable.
 
-    At each connection the client subscribes and calls `on_connected`, after which everything can be
-    published. QoS 1 messages sent during an outage then arrive, if the broker has kept the session.
-    Nothing can be published without a connection, so publish everything again at the next one.
+    On each connection, the client subscribes and then calls `on_connected`; from then on, `publish`
+    works. If the broker kept the session, QoS 1 messages that were sent to the client during an
+    outage arrive then. `publish` fails without a connection, so publish everything again on the
+    next one.
     """
 
     def __init__(
@@ -41,10 +42,10 @@ class MqttClient(Opened):
         *,
         pause_s: tuple[float, float] = PAUSE_S,
     ) -> None:
-        """`name` identifies this client; it must be permanent and unique. The broker publishes
-        `will` if the connection is lost. `receive` takes one message at a time and returns False if
-        the message could not be stored and must be sent again; it must not raise. `on_connected`
-        must not block."""
+        """`name` is the client id, which must be permanent and unique. The broker publishes `will`
+        if the connection is lost. `receive` handles one message at a time; it returns False if the
+        message could not be stored and must be sent again, and must not raise. `on_connected` must
+        not block."""
         self._broker = broker
         self._name = name
         self._will = will
@@ -52,7 +53,7 @@ class MqttClient(Opened):
         self._receive = receive
         self._pause_s = pause_s
         self._version = V5
-        self.openings = 0  # connections since the start
+        self.openings = 0  # connections opened since the start
         self._connection: Connection | None = None
         self._problem: IntegrationError | None = None
         self._on_connected = on_connected
@@ -72,17 +73,19 @@ class MqttClient(Opened):
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection; None while connected or first connecting."""
+        """The reason why there is no connection. None while connected or connecting for the first
+        time."""
         return self._problem
 
     async def publish(self, message: Publication) -> None:
-        """Publish and wait until the broker has the message. Raises Unavailable, Misconfigured."""
+        """Publish and wait until the broker has the message. Raises Unavailable or another
+        IntegrationError."""
         if self._connection is None:
             raise self._problem or Unavailable("Not connected to the broker yet.")
         await self._connection.publish(message)
 
     async def _stay(self) -> None:
-        """Stay connected forever; each failure is recorded and followed by a pause."""
+        """Connect again and again, forever, recording each error and pausing after it."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -91,8 +94,8 @@ class MqttClient(Opened):
                 stood = self._connection is not None
                 self._connection = None
                 self._note(error)
-                # A broker that supports only 3.1.1 says so; at the next attempt it may be another
-                # one.
+                # A broker that supports only MQTT 3.1.1 says so. By the next attempt it may have
+                # been replaced.
                 other = isinstance(error, OtherVersion) and self._version is V5
                 self._version = V311 if other or (stood and self._version is V311) else V5
             if stood:
@@ -115,7 +118,7 @@ class MqttClient(Opened):
             await self._read(connection)
 
     async def _read(self, connection: Connection) -> None:
-        """Receive messages until the connection ends. Raises IntegrationError."""
+        """Receive messages until the connection closes. Raises IntegrationError."""
         while True:
             message = await connection.next()
             if not await self._receive(message):
@@ -131,8 +134,8 @@ class MqttClient(Opened):
 
 
 async def publish_last(broker: Broker, name: str, messages: Sequence[Publication]) -> None:
-    """Publish the last messages of a client that will not return, and make the broker drop its
-    session.
+    """Publish the last messages of a client that is being removed, and end its session on the
+    broker.
 
     Raises IntegrationError.
     """

@@ -1,7 +1,7 @@
-"""A single connection to a broker on the event loop.
+"""A single connection to a broker, run by the event loop.
 
-paho-mqtt implements the protocol and is driven as described in its documentation, "Writing your own
-network loop". Only opening the connection, which waits for DNS, runs in a thread.
+paho-mqtt implements the protocol. It is driven as its documentation describes under "Writing your
+own network loop". Only connecting, which waits for DNS, runs in a thread.
 """
 
 import asyncio
@@ -30,18 +30,18 @@ from integrations.tls import tls_context
 _log = logging.getLogger(__name__)
 
 V5, V311 = MQTTProtocolVersion.MQTTv5, MQTTProtocolVersion.MQTTv311
-OPEN_S = 5.0  # for the connection, and again for the broker's answer
-ANSWER_S = 5.0  # to SUBSCRIBE and PUBLISH
-KEEP_ALIVE_S = 8  # a broker that was lost silently is noticed after twice that
-SESSION_S = 4 * 3600  # how long a broker keeps messages for us during an outage (MQTT 5)
+OPEN_S = 5.0  # limit for connecting, and again for the broker's response
+ANSWER_S = 5.0  # limit for the response to SUBSCRIBE and PUBLISH
+KEEP_ALIVE_S = 8  # a broker that vanishes silently is noticed after twice this time
+SESSION_S = 4 * 3600  # how long the broker keeps messages for us during an outage (MQTT 5)
 MOST_UNTAKEN = 16  # unacknowledged messages that the broker may send at once (MQTT 5)
-_MOST_WAITING = 64  # unread messages
-_HEADER = 1024  # bytes of a message besides its payload
-_LOOK_S = 1.0  # interval of checks for keep-alive
+_MOST_WAITING = 64  # unread messages to keep
+_HEADER = 1024  # bytes of a message in addition to its payload
+_LOOK_S = 1.0  # interval between keep-alive checks
 
 
 class _TlsSocket(ssl.SSLSocket):
-    """A socket that closes itself if the handshake fails, which paho-mqtt does not ensure."""
+    """A socket that closes itself if the TLS handshake fails, which paho-mqtt does not ensure."""
 
     def do_handshake(self, block: bool = False) -> None:
         try:
@@ -52,7 +52,7 @@ class _TlsSocket(ssl.SSLSocket):
 
 
 class Connection:
-    """An open connection. Any task can publish; one task calls `next`."""
+    """An open connection. Any task can publish, and one task calls `next`."""
 
     def __init__(self, client: paho.Client, broker: Broker, version: MQTTProtocolVersion) -> None:
         self._client = client
@@ -62,7 +62,7 @@ class Connection:
         self._answer: asyncio.Future[None] = self._loop.create_future()  # to CONNECT
         self._gone: asyncio.Future[IntegrationError] = self._loop.create_future()
         self._waiting: dict[int, asyncio.Future[None]] = {}  # by packet number: PUBACK, SUBACK
-        # None: the end, for which `_gone` has the reason.
+        # None marks the end; `_gone` then has the reason.
         self._arrived: asyncio.Queue[Arrival | None] = asyncio.Queue(_MOST_WAITING)
         client.connect_callback()(self._on_connect)
         client.disconnect_callback()(self._on_disconnect)
@@ -71,16 +71,17 @@ class Connection:
         client.subscribe_callback()(self._on_subscribe)
 
     async def publish(self, message: Publication) -> None:
-        """Publish with QoS 1 and wait until the broker has the message. Raises Unavailable."""
+        """Publish with QoS 1 and wait until the broker has the message. Raises IntegrationError."""
         if self._gone.done():
             raise self._gone.result()
-        # JSON from outside may contain half a surrogate pair, which UTF-8 cannot encode.
+        # JSON from outside can contain an unpaired surrogate, which UTF-8 cannot encode.
         payload = message.payload.encode("utf-8", "replace")
         told = self._client.publish(message.topic, payload, 1, message.retain)
         await self._answered(told.mid)
 
     async def subscribe(self, wanted: Sequence[Subscription]) -> None:
-        """Subscribe; with MQTT 5, without receiving retained messages. Raises Unavailable."""
+        """Subscribe to topics. With MQTT 5, the broker sends no retained messages. Raises
+        IntegrationError."""
         topics: Any = [(one.topic, one.qos) for one in wanted]
         if self._version is V5:
             topics = [
@@ -92,7 +93,8 @@ class Connection:
         await self._answered(number)
 
     async def next(self) -> Arrival:
-        """Return the next message. Raises Unavailable or Misconfigured when the connection ends."""
+        """Return the next message. Raises Unavailable or Misconfigured once the connection has
+        closed."""
         message = await self._arrived.get()
         if message is None:
             raise self._gone.result()
@@ -103,15 +105,15 @@ class Connection:
         if message.number:
             self._client.ack(message.number, 1)
 
-    # --- opening and closing
+    # --- Opening and closing
 
     async def open(self, *, keeps: bool) -> None:
-        """Connect. With `keeps`, the broker keeps the session. Raises IntegrationError."""
+        """Connect. If `keeps` is set, the broker keeps the session. Raises IntegrationError."""
         opening = self._loop.run_in_executor(None, self._connect, keeps)
         try:
             await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(self._abandon)  # the thread continues for OPEN_S at most
+            opening.add_done_callback(self._abandon)  # the thread runs on for OPEN_S at most
             raise
         except (OSError, ValueError) as error:
             raise faults.network(self._broker, error) from None
@@ -126,7 +128,7 @@ class Connection:
             raise faults.silent(self._broker) from None
 
     async def tend(self) -> None:
-        """Keep the connection alive until cancelled."""
+        """Send keep-alive messages until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_S)
             self._client.loop_misc()
@@ -138,14 +140,14 @@ class Connection:
         self._client.disconnect()
         try:
             async with asyncio.timeout(ANSWER_S):
-                await asyncio.shield(self._gone)  # set once the DISCONNECT is written
+                await asyncio.shield(self._gone)  # set when the DISCONNECT has been written
         except TimeoutError:
             _log.info("the broker did not accept the disconnect message")
         finally:
             self._drop()
 
     def _connect(self, keeps: bool) -> None:
-        """Connect. Runs in a thread."""
+        """Connect to the broker. Blocks, so it runs in a thread."""
         broker = self._broker
         if broker.tls:
             context = tls_context(ca_file=broker.ca_file, setting="mqtt.ca_file")
@@ -175,7 +177,7 @@ class Connection:
             _write(loop, opened, client)
 
     def _abandon(self, opening: asyncio.Future[None]) -> None:
-        """Close a connection whose opening was cancelled."""
+        """Close a connection that was cancelled while it was opening."""
         if not opening.cancelled() and opening.exception() is None:
             self._drop()
 
@@ -186,14 +188,14 @@ class Connection:
             _forget(self._loop, opened)
             opened.close()
 
-    # --- what comes in
+    # --- Incoming data
 
     def _readable(self) -> None:
         try:
             more = True
             while more and self._client.loop_read() is MQTTErrorCode.MQTT_ERR_SUCCESS:
                 opened = self._client.socket()
-                # TLS may have more data than the socket shows.
+                # TLS may have buffered more data than the socket shows.
                 more = isinstance(opened, ssl.SSLSocket) and opened.pending() > 0
         except (MQTTException, ValueError, LookupError, struct.error) as error:
             _log.debug("invalid bytes ended the connection", exc_info=error)
@@ -207,7 +209,7 @@ class Connection:
             return
         if reason.is_failure:
             self._answer.set_exception(faults.refused(self._broker, reason))
-            self._answer.exception()  # marks it as retrieved, as below
+            self._answer.exception()  # marks the exception as retrieved, as below
         else:
             self._answer.set_result(None)
 
@@ -219,7 +221,7 @@ class Connection:
     def _end(self, why: IntegrationError) -> None:
         if not self._answer.done():
             self._answer.set_exception(faults.hung_up(self._broker))
-            self._answer.exception()  # marks it as retrieved, because nobody may be waiting for it
+            self._answer.exception()  # marks the exception as retrieved: nobody may be waiting
         if not self._gone.done():
             self._gone.set_result(why)
             self._arrived.put_nowait(None)
@@ -240,9 +242,9 @@ class Connection:
         left_s = getattr(message.properties, "MessageExpiryInterval", None)
         number = message.mid if message.qos else 0
         arrival = Arrival(topic, payload, number, message.dup, message.retain, left_s)
-        if self._arrived.qsize() < _MOST_WAITING - 1:  # the last place is for the end
+        if self._arrived.qsize() < _MOST_WAITING - 1:  # one slot is kept for the end marker
             self._arrived.put_nowait(arrival)
-        else:  # one that must be acknowledged is sent again at the next connection
+        else:  # a QoS 1 message is sent again on the next connection
             _log.warning("too many messages from the broker at once; one was dropped")
 
     def _on_publish(
@@ -285,11 +287,11 @@ async def open_connection(
     *,
     keeps: bool = True,
 ) -> AsyncIterator[Connection]:
-    """Connect and sign in as `name`, under which the broker keeps the session.
+    """Connect with the client id `name`, under which the broker keeps the session.
 
-    If `keeps` is False, the broker drops its session. Raises OtherVersion if another MQTT version
-    may be supported, otherwise Misconfigured, SignInAgain or Unavailable, each with a sentence that
-    names the setting.
+    If `keeps` is False, the broker drops its session. Raises OtherVersion if the broker does not
+    support this MQTT version, and otherwise Misconfigured, SignInAgain or Unavailable. The message
+    names the setting to correct.
     """
     client = paho.Client(
         CallbackAPIVersion.VERSION2,

@@ -1,4 +1,4 @@
-"""MQTT messages, the broker's address, and errors that explain why the broker cannot be used."""
+"""MQTT data classes, and errors that explain why the broker cannot be used."""
 
 import socket
 import ssl
@@ -26,7 +26,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A message to publish, or a connection's will."""
+    """A message to publish, or the will of a connection."""
 
     topic: str
     payload: str  # "" with `retain` removes the retained message
@@ -35,8 +35,8 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A subscription. With `qos` 1, a broker that keeps the session stores messages during an
-    outage."""
+    """A subscription to a topic. With `qos` 1, a broker that keeps the session stores messages
+    during an outage."""
 
     topic: str  # may contain + and #
     qos: Literal[0, 1]
@@ -48,13 +48,13 @@ class Arrival:
 
     topic: str
     payload: bytes
-    number: int = 0  # packet number, reused by the broker once it is acknowledged; 0 for QoS 0
-    again: bool = False  # sent before; whether that one was processed is unknown
+    number: int = 0  # packet number, which the broker reuses after the acknowledgement; 0 for QoS 0
+    again: bool = False  # sent before, and possibly already processed
     retained: bool = False  # a retained message, sent because of the subscription
     left_s: int | None = None  # seconds until it expires; None if unknown (never, or MQTT 3.1.1)
 
 
-# Why the broker cannot be used, each reason a sentence with the setting to fix.
+# Errors that say why the broker cannot be used and which setting to correct.
 
 
 class OtherVersion(Unavailable):
@@ -71,7 +71,7 @@ _TAKEN_OVER = "Session taken over"
 
 
 def refused(broker: Broker, reason: ReasonCode) -> IntegrationError:
-    """Return the error for a refused CONNECT."""
+    """Return the error for a CONNECT that the broker refused."""
     name = reason.getName()
     if name == _VERSION:
         return OtherVersion(
@@ -90,7 +90,7 @@ def refused(broker: Broker, reason: ReasonCode) -> IntegrationError:
 
 
 def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
-    """Return the error for an open connection that the broker ended."""
+    """Return the error for an open connection that the broker closed."""
     if reason.getName() == _TAKEN_OVER:
         return Misconfigured(
             f"Another program is connected to the broker at {_place(broker)} under this "
@@ -105,7 +105,7 @@ def silent(broker: Broker) -> Unavailable:
 
 
 def hung_up(broker: Broker) -> Unavailable:
-    """Return the error for a closed connection, or for a response that is not MQTT."""
+    """Return the error for a connection that closed, or for a response that is not MQTT."""
     return Unavailable(
         f"{_place(broker)} closes the connection: check mqtt.host, mqtt.port and mqtt.tls."
     )
