@@ -46,6 +46,7 @@ class SpeechOutput:
         self._sounds = Sounds(self._streams["sounds"], self._streams["voice"], off)
         self._answer: Answer | None = None
         self._free = asyncio.Lock()
+        self._stops = 0
 
     @property
     def volume(self) -> float:
@@ -127,11 +128,11 @@ class SpeechOutput:
     async def tell_opening(self) -> bool:
         """Play the tone that warns that the microphone is opening, and wait for it to end.
 
-        It can't be turned off. Returns False if it failed, or if nobody can have heard it because
-        there is no loudspeaker.
+        It can't be turned off. Returns False if it failed, if `stop` cut it off, or if nobody can
+        have heard it because there is no loudspeaker.
         """
-        drops = self.drops
-        return await self._sounds.opening() and self.drops == drops
+        before = self.drops, self._stops
+        return await self._sounds.opening() and (self.drops, self._stops) == before
 
     async def sounded(self) -> None:
         """Wait until the queued earcons have been played."""
@@ -151,6 +152,7 @@ class SpeechOutput:
 
     def stop(self) -> None:
         """Silence the current answer and all earcons immediately."""
+        self._stops += 1
         if self._answer is not None:
             self._answer.stop()
         for name in _OURS:

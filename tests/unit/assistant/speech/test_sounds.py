@@ -369,3 +369,13 @@ async def test_no_volume_makes_an_opening_silent(
     wake = int(np.abs(np.frombuffer(earcon("wake")[0], np.int16)).max())
     assert streams.players["sounds"].peaks[2] == pytest.approx(min(volume, limit) * wake, abs=2)
     stage.mouth.close()
+
+
+async def test_an_opening_that_is_cut_off_does_not_count_as_heard() -> None:
+    mouth = SpeechOutput(lambda language: Steady(), NullPlayer(paced=True))
+    telling = asyncio.create_task(mouth.tell_opening())
+    await asyncio.sleep(0.02)
+    mouth.stop()
+    assert await telling is False
+    assert await mouth.tell_opening()
+    mouth.close()
