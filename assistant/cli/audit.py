@@ -35,7 +35,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--since", metavar="WHEN", help=f"list only calls after this time: {_MOMENTS}"
     )
     parser.add_argument(
-        "--until", metavar="WHEN", help="list only calls before this time, given in the same way"
+        "--until", metavar="WHEN", help="list only calls before this time, in the same formats"
     )
     parser.add_argument(
         "--entity",
@@ -92,7 +92,7 @@ def moment(text: str, now: datetime, option: str) -> datetime:
             return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
         return datetime.fromisoformat(text.strip()).astimezone()
     except (ValueError, OverflowError):
-        raise Failed(f"{option} does not take {text!r}; write {_MOMENTS}", 2) from None
+        raise Failed(f"{option} cannot be {text!r}; use {_MOMENTS}", 2) from None
 
 
 def _plain(value: object) -> str:

@@ -63,7 +63,7 @@ async def create_backup(
     file, target = await asyncio.to_thread(_absolute, file, target)
     text, settings = await asyncio.to_thread(_present, target)
     if await asyncio.to_thread(file.exists) and not force:
-        raise Failed(f"{file} exists already: choose another name, or overwrite it with --force", 2)
+        raise Failed(f"{file} already exists: choose another name, or overwrite it with --force", 2)
     clock = SystemClock()
     async with Store(settings.database, clock) as store:
         rows = await export_rows(store.memory)
@@ -116,11 +116,11 @@ async def restore_backup(
     with locked(settings.data_folder):
         here = await _here(target, text, settings)
         change = change_of(contents, here, clock.now().astimezone(local_zone()))
-        console.print(f"Restoring {file} changes this on this box:", soft_wrap=True)
+        console.print(f"Restoring {file} will make these changes on this box:", soft_wrap=True)
         for line in change.lines:
             console.print(f"- {line}", soft_wrap=True)
         if change.accepted is not None:
-            console.print("It allows Gemini:")
+            console.print("It turns Gemini on:")
             for line in four_lines(change.accepted):
                 console.print(f"- {line}", soft_wrap=True)
         if ask:
@@ -143,7 +143,7 @@ def _read(file: Path) -> bytes:
     except OSError as error:
         raise Failed(f"Cannot read {file}: {error.strerror}", 2) from error
     if len(data) > MOST_BYTES:
-        raise Failed(f"{file} is too large to be a backup of Hearth", 2)
+        raise Failed(f"{file} is too large to be a Hearth backup", 2)
     return data
 
 
@@ -170,7 +170,7 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
 async def _confirmed(console: Terminal, yes_flag: str) -> None:
     """Ask for confirmation. Raises Failed if the user declines or there is no terminal."""
     if not sys.stdin.isatty():
-        raise Failed(f"There is no terminal to ask on: confirm with {yes_flag}", 2)
+        raise Failed(f"No terminal to ask for confirmation on: confirm with {yes_flag}", 2)
     if not await confirm(TerminalPerson(console), "Restore it?"):
         raise Failed("Nothing was changed")
 
@@ -197,8 +197,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     restore = actions.add_parser(
         "restore", help="show what a backup would change, and restore it once you confirm"
     )
-    restore.add_argument("file", type=Path, metavar="FILE", help="a backup of this or another box")
-    restore.add_argument("--yes", action="store_true", help="restore it without asking")
+    restore.add_argument(
+        "file", type=Path, metavar="FILE", help="a backup from this or another box"
+    )
+    restore.add_argument("--yes", action="store_true", help="restore without asking")
     for action in (create, restore):
         repeat_common_arguments(action)
 

@@ -66,9 +66,9 @@ class Control:
             if _is_owner(writer.get_extra_info("socket")):
                 await self._serve(reader, writer)
         except (OSError, ValueError, TimeoutError) as error:
-            _log.debug("a terminal went away: %s", error)
+            _log.debug("a terminal disconnected: %s", error)
         except Exception:
-            _log.exception("a command of a terminal broke")
+            _log.exception("a command from a terminal failed")
         finally:
             self._serving.discard(task)
             with contextlib.suppress(OSError):
@@ -250,7 +250,11 @@ async def open_control(folder: Path, parser_for: ParserFor) -> AsyncIterator[Con
         finally:
             os.umask(before)
     except OSError as error:
-        _log.warning("Commands beside this process run on their own: %s (%s)", path, error)
+        _log.warning(
+            "Commands in other terminals cannot use this process and run on their own: %s (%s)",
+            path,
+            error,
+        )
     try:
         yield control
     finally:

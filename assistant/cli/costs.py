@@ -56,7 +56,7 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
     for line in _today(spent, cap):
         console.print(line)
     if not rows:
-        console.print(f"No turn is in the journal of the last {days} days.")
+        console.print(f"The journal has no turns from the last {days} days.")
         return
     console.print()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
@@ -92,7 +92,9 @@ def _today(spent: float, cap: float) -> Iterator[Text]:
     text = Text("today  ").append("█" * full, colour).append("░" * (_BAR - full), "dim")
     yield text.append(f"  {_usd(spent)} of {_usd(cap)}", colour)
     if share >= 1:
-        yield Text("No cloud until midnight; limits.daily_cost_usd is the cap.", colour)
+        yield Text(
+            "The daily limit (limits.daily_cost_usd) is reached: no cloud until midnight.", colour
+        )
 
 
 def _usd(cost: float) -> str:

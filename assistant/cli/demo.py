@@ -46,7 +46,7 @@ def show_scene(
     head = "[bold]{number}  “{words}”[/]  [dim]{manner}[/]"
     console.tell(head, number=number, words=scene.words, manner=manner, fold=True)
     if turn is None:
-        console.print("   nothing was heard: the wake word did not fire", style="red")
+        console.print("   nothing was heard: the wake word was not detected", style="red")
         return
     record = turn.record
     _line(console, "heard", record.heard or "(no command)")
@@ -126,8 +126,8 @@ def need_programs() -> None:
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         raise Failed(
-            f"The demo speaks with {' and '.join(_PROGRAMS)}. Install what is missing: "
-            f"sudo apt install {' '.join(missing)}"
+            f"The demo speaks with {' and '.join(_PROGRAMS)}. Install the missing programs: sudo "
+            f"apt install {' '.join(missing)}"
         )
 
 
@@ -164,11 +164,11 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
     spoken = [scene for scene in SCENES if isinstance(scene, SpokenCommand)]
     clips = {
         scene.name: await asyncio.to_thread(make_clip, scene, folder)
-        for scene in track(spoken, "Making the speech", console=console, transient=True)
+        for scene in track(spoken, "Generating the speech", console=console, transient=True)
     }
     console.print(
         "The voices are synthetic (flite asks, espeak-ng answers) and the house is simulated. "
-        "Recognition, tool calls and sound are real.",
+        "Recognition, tool calls and audio are real.",
         style="dim",
     )
     failed: list[str] = []
@@ -233,9 +233,9 @@ def _trouble(
 ) -> str | None:
     """Describe how the result differs from what the scene expects. Return None if it doesn't."""
     if turn is None:
-        return "it was not heard"
+        return "the sentence was not heard"
     if {key: now for key, (_, now) in changes.items()} != scene.expects:
-        return f"the house should show {scene.expects or 'no change'}"
+        return f"expected in the house: {scene.expects or 'no change'}"
     return None
 
 
@@ -246,7 +246,8 @@ def _verdict(console: Terminal, failed: list[str], folder: Path) -> int:
         console.tell(told, failed=", ".join(failed), folder=folder, fold=True)
         return 1
     console.tell(
-        "[green]All {count} worked.[/] The recordings and the spoken answers are in {folder}.",
+        "[green]All {count} commands worked.[/] The recordings and the spoken answers are in "
+        "{folder}.",
         count=len(SCENES),
         folder=folder,
         fold=True,
@@ -274,7 +275,7 @@ async def _with_microphone(settings: Settings) -> int:
         assert app.home.demo is not None
         if microphone is None:
             raise Failed(
-                "audio.input names no microphone: set it to one that `hearth devices` lists"
+                "audio.input is not a microphone: set it to one that `hearth devices` lists"
             )
         app.log.on_turn(lambda turn: show_turn(turn.record, turn.outcomes))
         show_house(console, app.home.demo.describe())

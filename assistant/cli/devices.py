@@ -24,10 +24,10 @@ from audio.timing import BoundedCalls, CallStuck
 _BAR = 5  # characters
 _QUIET_DBFS = -60.0  # level of an empty bar; a full bar is 0 dBFS
 _FOUND: dict[PathKind, str] = {
-    "echo": "an echo of {level:.0f} dB, {delay:.0f} ms after it is played",
-    "apart": "no echo that matters",
-    "cancels": "the beginning of the tone at most: the device takes its own echo out",
-    "deaf": "nothing, the noise of the room neither: the microphone closes while it is played",
+    "echo": "an echo of {level:.0f} dB, {delay:.0f} ms after the tone was played",
+    "apart": "no significant echo",
+    "cancels": "at most the beginning of the tone: the device removes its own echo",
+    "deaf": "nothing, not even the room's noise: the microphone is closed while the tone plays",
 }
 
 
@@ -75,11 +75,11 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
         pair = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
         path = await measure_echo(settings, pair)
     except AudioError as error:
-        raise Failed(f"Nothing was measured: {error}") from error
+        raise Failed(f"Cannot measure the echo: {error}") from error
     try:
         plan = (await plan_echo(settings)).plan
     except AudioError as error:
-        raise Failed(f"It was measured and kept ({path.kind}), but: {error}") from error
+        raise Failed(f"The echo was measured and saved ({path.kind}), but: {error}") from error
     if as_json:
         names = {"input": pair.input.name, "output": pair.output.name, "channel": pair.channel}
         follows = {"cancellation": plan.kind, "half_duplex": plan.half_duplex}

@@ -137,7 +137,7 @@ def _sum(findings: Sequence[Finding]) -> Text:
             odd=odd,
             all=len(findings),
         )
-    return worded("[green]All is well[/]: {all} checks", all=len(findings))
+    return worded("[green]Everything works[/]: {all} checks", all=len(findings))
 
 
 COMMAND = CliCommand(

@@ -77,8 +77,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     cap_usd = min(arguments.cap, await _left_today(settings))
     if cap_usd < _WIDE * one_usd:
         raise Failed(
-            "this would cost more than it may: limits.daily_cost_usd is reached for today, or "
-            "--cap is too small",
+            "this would exceed the cost limit: today's limits.daily_cost_usd is reached, or --cap "
+            "is too small",
             2,
         )
     given = sentences()
@@ -107,10 +107,10 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> None:
     if not 0 < arguments.cap < math.inf:  # excludes nan
         raise Failed("--cap must be more than 0, such as --cap 0.5", 2)
     if arguments.out is not None and not arguments.out.parent.is_dir():
-        raise Failed(f"{arguments.out} cannot be written (no such folder); name another --out", 2)
+        raise Failed(f"Cannot write {arguments.out} (no such folder); choose another --out", 2)
     if not arguments.yes and not sys.stdin.isatty():
         raise Failed(
-            "The evaluation costs money, and nobody is at the terminal to agree. Add --yes.", 2
+            "The evaluation costs money, and there is no terminal to ask on. Add --yes to agree.", 2
         )
 
 
@@ -139,19 +139,19 @@ def _announce(
 ) -> None:
     address = shown(settings.gemini.base_url)
     service = f"{row.name} at {address}" if address else row.name
-    minutes = "" if arguments.fast else f", in some {round(count * _SENTENCE_S / 60)} minutes"
+    minutes = "" if arguments.fast else f", in about {round(count * _SENTENCE_S / 60)} minutes"
     console.print(
-        f"{count} made sentences go to Google's {service}, on the simulated house of the "
-        f"demonstration{minutes}. None of your own is sent."
+        f"{count} generated sentences about the demo's simulated house go to Google's "
+        f"{service}{minutes}. None of your own are sent."
     )
     console.print(
-        f"That costs about ${count * one_usd:.2f}, an estimate; it stops before "
-        f"${cap_usd:.2f} (--cap, and what limits.daily_cost_usd leaves for today)."
+        f"Estimated cost: ${count * one_usd:.2f}. The evaluation stops before ${cap_usd:.2f} "
+        "(--cap, or what is left of today's limits.daily_cost_usd)."
     )
 
 
 async def _agreed(console: Terminal) -> bool:
-    console.print("Begin? (yes or no) ", end="")
+    console.print("Start? (yes or no) ", end="")
     return (await read_line()).strip().casefold() in ("y", "yes")
 
 
@@ -172,7 +172,7 @@ async def _measure(
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        making = track(given, "Making the speech", console=console, transient=True)
+        making = track(given, "Generating the speech", console=console, transient=True)
         clips = [(one, await asyncio.to_thread(make_recording, one, folder)) for one in making]
         chosen = trial_settings(settings, arguments.brain, folder, cap_usd)
         with Progress(console=console, transient=True) as progress:
@@ -241,7 +241,7 @@ def _write(path: Path, table: str) -> None:
     try:
         path.write_text(table, encoding="utf-8")
     except OSError as error:
-        raise Failed(f"{path} cannot be written ({error.strerror}); name another --out") from error
+        raise Failed(f"Cannot write {path} ({error.strerror}); choose another --out") from error
 
 
 COMMAND = CliCommand(

@@ -20,7 +20,7 @@ def print_link(settings: Settings, minutes: int, console: Terminal) -> None:
     if not (settings.http.tls_cert or is_loopback(settings.http.host)):
         console.print(
             "The console has no certificate (http.tls_cert), so anyone on your network can read "
-            "what is sent.",
+            "the traffic.",
             style="yellow",
             soft_wrap=True,
         )

@@ -57,9 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (*EXPECTED, OSError, ImportError, ExceptionGroup) as error:
         cause = unpacked(error)
         if isinstance(cause, ImportError):  # most modules are imported when first needed
-            cause = ConfigError(
-                f"A part of Hearth cannot be loaded ({cause}). Install Hearth again."
-            )
+            cause = ConfigError(f"Cannot load part of Hearth ({cause}). Reinstall Hearth.")
         if isinstance(cause, OSError):
             return cannot_write(cause)
         if not isinstance(cause, EXPECTED):
@@ -130,7 +128,7 @@ def _log_fault(
 ) -> None:
     """Log an uncaught exception. The formatter masks secrets and escapes control characters."""
     logging.getLogger(__name__).critical(
-        "Hearth has a fault", exc_info=(kind, error or kind(), where)
+        "Hearth stopped with an internal error", exc_info=(kind, error or kind(), where)
     )
 
 

@@ -39,7 +39,7 @@ from assistant.sound.devices import models_folder
 from integrations.downloads import downloading_into, fetch_together, megabytes, web_client
 from integrations.errors import IntegrationError
 
-_MD5_ONLY = "it is checked by md5 only, which shows damage but no malice"
+_MD5_ONLY = "it is checked by MD5 only, which detects damage but not tampering"
 _SUGGESTED = 3  # voices suggested for a language without a voice
 
 
@@ -104,7 +104,7 @@ def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:
     if name in known:
         return known[name]
     near = nearest(name, known)
-    hint = f"did you mean {near}?" if near else "see hearth models list"
+    hint = f"did you mean {near}?" if near else "run hearth models list"
     raise Failed(f"There is no model {name} to download; {hint}", 2)
 
 
@@ -141,7 +141,7 @@ def _tell_of_the_rest(
     """Report languages without a voice. Raises Failed for a missing model that has no download."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
-        said = f"voice.models has no voice for {language}; hearth models list shows what there is"
+        said = f"voice.models has no voice for {language}; run hearth models list for all voices"
         console.print(f"{said}{some}")
     wanted = wanted_names(settings)
     for one in shelve(settings, known):

@@ -182,13 +182,13 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
     if first.get("alone"):
         return None
     if "accepted" not in first:
-        _complain(first.get("busy") or "the running Hearth has just ended; try again")
+        _complain(first.get("busy") or "the running Hearth has just stopped; try again")
         return 1
     connection.settimeout(SILENT_S)
     try:
         _send(stream, {"go": True})  # without this the daemon doesn't start the command
     except OSError:
-        _complain("the running Hearth has just ended; try again")
+        _complain("the running Hearth has just stopped; try again")
         return 1
     return _follow(stream)
 
@@ -222,7 +222,7 @@ def _received(stream: Any) -> dict[str, Any] | None:
     except TimeoutError:
         how = "no longer answers"
     except (OSError, ValueError):  # the connection ended, possibly within a message
-        how = "ended before the command did"
+        how = "stopped before the command finished"
     _complain(f"the running Hearth {how}; `hearth trace` shows what was done")
     return None
 

@@ -56,7 +56,7 @@ def admin_asker(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
             return ""
         say(
             f"To {what_for}, Hearth needs an administrator's access token. It is used once and not "
-            "kept. Press Enter to skip this.",
+            "stored. Press Enter to skip this.",
             error=True,
         )
         return getpass.getpass("Administrator's token (not shown): ").strip()

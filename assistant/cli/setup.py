@@ -170,7 +170,7 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
     way = way_of(exists=exists, given=given.given, person=person)
     if way is Way.REFUSE:
         raise Failed(
-            f"{target} exists already: change parts of it with flags, or replace it with --force",
+            f"{target} already exists: change parts of it with flags, or replace it with --force",
             2,
         )
     before, present = await asyncio.to_thread(_before, target, exists)
@@ -220,8 +220,8 @@ async def _talk(
         sound=not arguments.no_sound_check,
     )
     console.print(
-        f"Setup asks at most {MOST} questions. Enter takes the answer in [brackets]. Nothing is "
-        "saved before the last one.",
+        f"Setup asks at most {MOST} questions. Press Enter for the answer in [brackets]. Nothing "
+        "is saved until the last answer.",
         soft_wrap=True,
     )
     try:

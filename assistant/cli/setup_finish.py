@@ -72,7 +72,7 @@ async def _settle_area(
     if await place.is_admin(home):
         await place.move(home, record, found.wanted)
         return ""
-    purpose = f"put this box into {found.wanted.name} in Home Assistant"
+    purpose = f"assign this box to {found.wanted.name} in Home Assistant"
     admin = await asyncio.to_thread(ask_admin, purpose)
     if admin:
         try:
@@ -140,7 +140,7 @@ def _files(plan: Plan, text: str) -> list[NewFile]:
 async def _fetch(settings: Settings, console: Terminal) -> None:
     problem = await setup_services(console).fetch_voices(settings)
     if problem:
-        console.print(f"{problem} Until then, espeak-ng speaks.", style="yellow")
+        console.print(f"{problem} Until then, Hearth speaks with espeak-ng.", style="yellow")
 
 
 async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
@@ -148,11 +148,12 @@ async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
     try:
         link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
     except ConfigError as error:  # the settings are complete without the link
-        console.print(f"Cannot make a link to the console: {error}", style="yellow")
+        console.print(f"Cannot create a link to the console: {error}", style="yellow")
         return
     console.print(
         f"Open the console with this link within {MINUTES} min, once Hearth is running with these "
-        "settings. It works once and makes you an administrator (hearth link prints another):",
+        "settings. It works once and signs you in as an administrator (hearth link prints "
+        "another):",
         soft_wrap=True,
     )
     console.print(f"  {link}", style="bold", soft_wrap=True)
@@ -161,8 +162,8 @@ async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
 async def _tell_what_is_next(settings: Settings, console: Terminal) -> None:
     if await asyncio.to_thread(is_held, settings.data_folder):
         console.tell(
-            "To use this in the running Hearth: [bold]sudo systemctl reload hearth[/], or start it "
-            "again.",
+            "To apply this to the running Hearth: [bold]sudo systemctl reload hearth[/], or "
+            "restart it.",
             fold=True,
         )
     console.tell("Next: [bold]hearth doctor[/], then [bold]hearth run[/]")

@@ -67,7 +67,7 @@ async def settle_given(answers: Answers, present: Settings, console: Terminal) -
         voices = lacking(settings, answers.languages, known.values())
         answers = replace(answers, voices=voices or None)
     if answers.accept_cloud:
-        console.print("You agree to this:")
+        console.print("You are agreeing to the following:")
         for line in four_lines(settings):
             console.print(f"- {line}", soft_wrap=True)
     if answers.gemini_key is not None:
@@ -93,7 +93,7 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
         console.print(doubtful(key), style="yellow", soft_wrap=True)
     if not settings.privacy.accept_cloud:
         console.print(
-            "The key is saved. It isn't used before you agree: hearth setup --accept-cloud.",
+            "The key is saved. It isn't used until you agree: hearth setup --accept-cloud.",
             soft_wrap=True,
         )
         return
@@ -102,7 +102,7 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
     except SignInAgain:
         raise
     except IntegrationError as error:
-        console.print(f"The key could not be tried: {error}", style="yellow")
+        console.print(f"Could not test the key: {error}", style="yellow")
     else:
         told = "[green]Google accepts the key[/] for {model}."
         console.tell(told, model=settings.gemini.model, fold=True)
@@ -201,10 +201,12 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
                 return 0
             if person is None:
                 told = (
-                    "1 thing may open the house, so Hearth asks before it uses it: "
+                    "1 entity could open the house, so Hearth asks before using it: "
                     if len(things) == 1
-                    else f"{len(things)} things may open the house, so Hearth asks before it uses "
-                    "them: "
+                    else (
+                        f"{len(things)} entities could open the house, so Hearth asks before "
+                        "using them: "
+                    )
                 ) + f"{_LATER}."
                 console.print(told, soft_wrap=True)
                 return 0
@@ -219,8 +221,8 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
     """Return the user's ratings by entity id, or {} to leave everything unrated."""
     shown = things[:SHOWN]
     person.tell("")
-    person.tell("These may open the house, or silence an alarm", "bold")
-    person.tell("   Hearth asks you before it uses them. Which of them are harmless?")
+    person.tell("These could open the house or silence an alarm", "bold")
+    person.tell("   Hearth asks you before using them. Which of them are harmless?")
     for number, one in enumerate(shown, 1):
         area = house.areas.get(one.area_id or "")
         place = f"  ({area.name})" if area else ""
@@ -229,7 +231,9 @@ async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict
         person.tell(f"   and {len(things) - len(shown)} more; {_LATER}", "dim")
     while True:
         try:
-            line = await person.ask("Numbers, separated by spaces; Enter asks about all of them")
+            line = await person.ask(
+                "Numbers, separated by spaces; Enter to be asked about all of them"
+            )
         except Gone:
             return {}
         try:

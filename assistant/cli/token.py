@@ -24,7 +24,7 @@ def create_token(settings: Settings, name: str, scopes: str, console: Terminal) 
     if name == "admin":
         token = make_admin_token(settings)
         console.print(
-            "New administrator's token, with every right. It is shown only once, and the previous "
+            "New administrator's token, with all rights. It is shown only once, and the previous "
             "one no longer works:",
             soft_wrap=True,
         )
@@ -32,11 +32,13 @@ def create_token(settings: Settings, name: str, scopes: str, console: Terminal) 
         wanted = read_scopes(scopes)
         token = TokenFile(settings.data_folder).make(name, wanted, SystemClock().now())
         console.tell(
-            "New token [green]{name}[/] with the scopes {scopes}. It is shown only once; a running "
-            "hearth run accepts it already:"
+            "New token [green]{name}[/] with the scopes {scopes}. It is shown only once; a "
+            "running Hearth accepts it immediately:"
             if len(wanted) > 1
-            else "New token [green]{name}[/] with the scope {scopes}. It is shown only once; a "
-            "running hearth run accepts it already:",
+            else (
+                "New token [green]{name}[/] with the scope {scopes}. It is shown only once; a "
+                "running Hearth accepts it immediately:"
+            ),
             name=name,
             scopes=", ".join(wanted),
         )
@@ -62,7 +64,7 @@ def read_scopes(text: str) -> Sequence[Scope]:
     """Parse a comma-separated list of scopes such as "speak, read". Raises Failed."""
     wanted = {part.strip() for part in text.split(",") if part.strip()}
     if not wanted or not wanted.issubset(SCOPES):
-        raise Failed(f"--scopes takes any of {', '.join(SCOPES)}, separated by commas", 2)
+        raise Failed(f"--scopes must be any of {', '.join(SCOPES)}, separated by commas", 2)
     return [scope for scope in SCOPES if scope in wanted]
 
 
@@ -80,7 +82,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     listed = actions.add_parser("list", help="list the names and scopes of all tokens")
     listed.add_argument("--json", action="store_true", help="print the result as JSON")
     revoke = actions.add_parser("revoke", help="revoke a token")
-    revoke.add_argument("name", metavar="NAME", help="its name, as hearth token list shows it")
+    revoke.add_argument(
+        "name", metavar="NAME", help="the token's name, as shown by hearth token list"
+    )
     for action in (create, listed, revoke):
         repeat_common_arguments(action)
 

@@ -80,7 +80,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
     if arguments.explain == "-":  # stdin is the daemon's here, and reading it would block
-        raise Failed("Calls from the input need --alone", 2)
+        raise Failed("Calls from standard input need --alone", 2)
     calls = _calls(arguments.explain) if arguments.explain else []
     _check_profile(arguments.prompt, app.settings)
     return await _show(arguments, app.home, app.settings, SystemClock(), calls)
@@ -164,7 +164,9 @@ def _print_menu(
     if losses:
         some = ", ".join(entry.declaration.name for entry in losses[:3])
         named = some if len(losses) <= 3 else f"{some} and more"
-        console.print(f"{len(losses)} lost a detail on the way to the model ({named}); --json.")
+        console.print(
+            f"{len(losses)} lost a detail when converted for the model ({named}); see --json."
+        )
 
 
 def _calls(given: str) -> list[dict[str, Any]]:
@@ -179,9 +181,9 @@ def _calls(given: str) -> list[dict[str, Any]]:
         try:
             call = json.loads(line)
         except json.JSONDecodeError:
-            raise Failed(f"--explain takes a call as JSON, such as {_EXAMPLE}", 2) from None
+            raise Failed(f"--explain needs a call as JSON, such as {_EXAMPLE}", 2) from None
         if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-            raise Failed(f"--explain takes a call with a name, such as {_EXAMPLE}", 2)
+            raise Failed(f"--explain needs a call with a name, such as {_EXAMPLE}", 2)
         if not isinstance(call.get("arguments", {}), dict):
             raise Failed('the "arguments" of --explain must be an object', exit_code=2)
         calls.append(call)
@@ -194,7 +196,7 @@ async def _explain(
     """Return the decision about a call as a JSON object, and the ruling behind it."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
-        raise Failed(f"There is no tool {call['name']}; list them with hearth tools")
+        raise Failed(f"There is no tool {call['name']}; run hearth tools for the list")
     entry, verdict = explained
     reason = home.catalogue.say(verdict.key, language, **verdict.values) if verdict.key else None
     return {

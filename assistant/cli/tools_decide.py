@@ -63,7 +63,7 @@ async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> in
         for number, one in enumerate(shown):
             say(*([""] if number else []), *_changes(one))
         if not shown:
-            say("No tool waits to be approved.")
+            say("No tools are waiting for approval.")
         if taken:
             say("", f"Approved as shown: {', '.join(one.path for one in taken)}")
     return 0
@@ -90,7 +90,10 @@ def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentPar
         "chosen",
         nargs="*",
         metavar="SERVER/NAME",
-        help="the tool, or SERVER/* for all of a server; none: list what waits",
+        help=(
+            "a tool, or SERVER/* for all of a server's tools (default: list the tools waiting "
+            "for approval)"
+        ),
     )
     _add_common(parser)
 
@@ -109,16 +112,18 @@ def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
     """
     given = _GIVEN.fullmatch(name)
     if given is None:
-        raise Failed(f"{name} is no tool: write SERVER/NAME or SERVER/*", 2)
+        raise Failed(f"{name} is not a tool: write SERVER/NAME or SERVER/*", 2)
     path, mark = given["path"], given["mark"]
     found = [one for one in waiting if one.path == path or fnmatchcase(one.path, path)]
     if not found:
-        raise Failed(f"No tool {path} waits to be approved; hearth tools approve lists those")
+        raise Failed(
+            f"No tool {path} is waiting for approval; run hearth tools approve for the list"
+        )
     for one in found:
         if not fingerprint(one.tool):
             raise Failed(f"{one.path} cannot be approved: its schema cannot be read")
         if mark and not fingerprint(one.tool).startswith(mark):
-            raise Failed(f"{one.path} is not as it was shown: look at it again")
+            raise Failed(f"{one.path} has changed since it was shown: review it again")
     return found
 
 
@@ -170,7 +175,7 @@ async def rate(
             "Home Assistant is unreachable, so there is nothing to rate yet. Run `hearth doctor`."
         )
     if len(chosen) not in (0, 2) or (chosen and every is not None):
-        raise Failed("rate takes a name and a tier, or --all and a tier, or nothing", 2)
+        raise Failed("Give a name and a tier, --all and a tier, or nothing", 2)
     ratings = Ratings(home.store)
     await ratings.load()
     await _learnt(home, clock)
@@ -188,7 +193,7 @@ async def rate(
 def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = actions.add_parser(
         "rate",
-        help="rate scripts with unknown effects and devices that may open a door",
+        help="rate scripts with unknown effects and devices that could open a door",
         epilog='Example: hearth tools rate "Movie night" comfort',
     )
     parser.add_argument(
@@ -198,7 +203,7 @@ def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser
         "--all",
         dest="every",
         metavar="TIER",
-        help="rate all scripts, scenes, buttons and automations of unknown effect at once",
+        help="rate all scripts, scenes, buttons and automations with unknown effects at once",
     )
     _add_common(parser)
 
@@ -235,10 +240,10 @@ def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
         return found[0].entity_id
     if found:
         ids = ", ".join(one.entity_id for one in found)
-        raise Failed(f"Several are called {name}: {ids}. Say which by its id", 2)
+        raise Failed(f"Several entities are called {name}: {ids}. Use an id instead", 2)
     raise Failed(
-        f"{name} is nothing to rate as {tier}; hearth tools rate lists what is. "
-        "No rating lowers what is known to open or unlock",
+        f"Cannot rate {name} as {tier}; run hearth tools rate for what can be rated. The tier of "
+        "anything known to open or unlock cannot be lowered",
         2,
     )
 
@@ -258,7 +263,7 @@ def _is_raised(entity: Entity, tier: Tier, house: House) -> bool:
 
 def _tier(text: str) -> Tier:
     if text not in TIERS:
-        raise Failed(f"{text} is no tier to rate by; it is one of {_TIERS}", 2)
+        raise Failed(f"{text} is not a tier; use one of {_TIERS}", 2)
     return Tier(text)
 
 
@@ -269,8 +274,8 @@ def _print_rated(things: Sequence[Entity], house: House, ratings: Ratings, as_js
         return
     if not things:
         say(
-            "There is nothing to rate: of every script, scene and button it is known what it does, "
-            "and of every cover and relay what it opens"
+            "There is nothing to rate: the effects of every script, scene and button are known, "
+            "and so is what every cover and relay opens"
         )
         return
     table = Table("id", "name", "counts as", "seen to open", box=None, padding=(0, 2, 0, 0))

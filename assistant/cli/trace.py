@@ -175,7 +175,7 @@ async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) 
         console.print()
         console.print(_share_line(shares))
     else:
-        say('No turn has been kept yet; make one with hearth ask "what time is it"')
+        say('No turns have been recorded yet; make one with hearth ask "what time is it"')
 
 
 async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
@@ -186,7 +186,7 @@ async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
     elif faults:
         paper().print(_faults(faults))
     else:
-        say("Nothing is known that has not worked; hearth doctor looks at what does now")
+        say("No failures have been recorded; run hearth doctor to check the current state")
 
 
 def _turns(turns: Sequence[TurnRecord], width: int) -> Table:
@@ -379,8 +379,8 @@ async def _meant(store: Store, turn: str) -> TurnRecord:
 
 def _missing(turn: str) -> str:
     if turn == "last":
-        return 'No turn has been kept yet; make one with hearth ask "what time is it"'
-    return f"There is no turn {turn}; see the last ones with hearth trace --list"
+        return 'No turns have been recorded yet; make one with hearth ask "what time is it"'
+    return f"There is no turn {turn}; run hearth trace --list for recent turns"
 
 
 COMMAND = CliCommand(

@@ -24,13 +24,13 @@ async def play(recording: Recording, settings: Settings) -> None:
 
 def why_silent(record: TurnRecord, settings: Settings) -> str:
     if record.source not in ("voice", "follow_up", "barge_in"):
-        return f"The turn {record.turn_id} was not spoken, so there is no sound of it"
+        return f"Turn {record.turn_id} was not spoken, so it has no recording"
     if not settings.recordings.keep:
-        return (
-            f"No sound of the turn {record.turn_id} was kept; "
-            "set recordings.keep to keep that of the next ones"
-        )
-    return f"No sound of the turn {record.turn_id} is kept; see what is with --recordings"
+        return f"Turn {record.turn_id} was not recorded; set recordings.keep to record future turns"
+    return (
+        f"The recording of turn {record.turn_id} no longer exists; list the stored ones with "
+        "--recordings"
+    )
 
 
 def print_recordings(recordings: list[Recording], settings: Settings, *, as_json: bool) -> None:
@@ -41,7 +41,10 @@ def print_recordings(recordings: list[Recording], settings: Settings, *, as_json
         say_json(rows, default=str)
         return
     if not recordings:
-        say("No sound is kept; recordings.keep says how many wakes, near misses and turns are")
+        say(
+            "There are no recordings; set recordings.keep to the number of wakes, near misses "
+            "and turns to keep"
+        )
     for one in recordings:
         when = one.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         score = "" if one.score is None else f"{one.score:.2f}"

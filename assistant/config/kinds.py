@@ -123,7 +123,7 @@ def at_least_one(values: tuple[object, ...]) -> tuple[object, ...]:
 
 def no_repeats(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     if len(set(values)) < len(values):
-        raise ValueError("must not contain anything twice")
+        raise ValueError("must not contain duplicates")
     return values
 
 

@@ -106,13 +106,14 @@ def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
     Earlier versions of Hearth obeyed such messages; now they are ignored.
     """
     if not old:
-        return good("none has a command in its text")
+        return good("no message had a command in its text")
     told = ", ".join(f"{what} ({one.count})" for what, one in sorted(old.items()))
     last = max(one.last for one in old.values()).astimezone()
     order = min(old).removeprefix("command_")
     return odd(
-        f"ignored, as the command is in the text: {told}; last on {last:%Y-%m-%d at %H:%M}",
-        "change the Home Assistant automation that ran then: in its notify action, replace the "
+        f"messages ignored because their command is in the text: {told}; last on "
+        f"{last:%Y-%m-%d at %H:%M}",
+        "change the Home Assistant automation that sent it: in its notify action, replace the "
         f'text by "data: {{{MARK}: {order}}}" (see docs/home-assistant.md)',
     )
 
@@ -171,7 +172,7 @@ def judge_journal(name: str, size: int, most_mb: int) -> Found:
     """Check the journal's size. `size` is in bytes; `most_mb` is `journal.max_mb`."""
     told = f"{name}, {size / _MB:.1f} of at most {most_mb} MB"
     if size > most_mb * _OVER * _MB:
-        return odd(told, "`hearth run` shrinks it within an hour; if it does not, see its log")
+        return odd(told, "`hearth run` shrinks it within an hour; if it does not, check its log")
     return good(told)
 
 

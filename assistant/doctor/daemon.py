@@ -180,7 +180,7 @@ def judge_running(daemon: Daemon | None, version: str) -> Found:
     if not daemon.health:
         return bad(
             f"running, but {daemon.problem}",
-            "see its log (journalctl -u hearth), then restart it",
+            "check its log (journalctl -u hearth), then restart it",
         )
     if daemon.health == "dead":
         return bad("running, but stuck", "restart it: systemctl restart hearth")

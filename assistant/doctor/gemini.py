@@ -93,7 +93,7 @@ async def _left_out(settings: Settings) -> str:
         return ""
     until = min(datetime.fromisoformat(one.until) for one in refused.values()).astimezone()
     names = ", ".join(sorted(refused))
-    return f", without what the service refused (until {until:%Y-%m-%d}): {names}"
+    return f", without the features that the service rejected (until {until:%Y-%m-%d}): {names}"
 
 
 def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
@@ -105,8 +105,8 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
     if problem and not foreign:
         return bad("allowed, but the key is malformed", problem)
     doubt = "" if foreign else doubtful(key)
-    told = f"allowed, and there is a key; model {model}"
-    return odd(told, f"{doubt} If it is refused, copy it again.") if doubt else good(told)
+    told = f"allowed, with a key; model {model}"
+    return odd(told, f"{doubt} If Google rejects the key, copy it again.") if doubt else good(told)
 
 
 async def _connection(scene: Scene) -> Found:

@@ -209,19 +209,21 @@ def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
     told = [
         f"{words}: {_few(found)}"
         for words, found in (
-            ("allowed without asking, by their rating", freed),
+            ("rated harmless, so allowed without asking", freed),
             ("need confirmation until they are rated", unrated),
             ("seen opening something", seen),
         )
         if found
     ]
     if not told:
-        return good("everything that may open something is known and needs confirmation")
+        return good("everything that could open something is known and needs confirmation")
     detail = "; ".join(told)
     if unrated:
         return odd(detail, 'if one opens nothing, run: hearth tools rate "NAME" comfort')
     return good(
-        f'{detail} (to be asked again: hearth tools rate "NAME" secure)' if freed else detail
+        f'{detail} (to require confirmation again: hearth tools rate "NAME" secure)'
+        if freed
+        else detail
     )
 
 

@@ -64,10 +64,10 @@ def judge_watchdog(told: Mapping[str, str]) -> Found:
         lacks.append("Restart=always")
     if lacks:
         return odd(
-            "if Hearth hangs or dies, it may not be restarted",
+            "if Hearth hangs or crashes, it may not be restarted",
             f"add to its unit: {', '.join(lacks)}",
         )
-    return good(f"restarted if it dies, or hangs for {told['WatchdogUSec']}")
+    return good(f"restarted if it crashes, or hangs for {told['WatchdogUSec']}")
 
 
 def judge_hardening(exposure: float | None) -> Found:

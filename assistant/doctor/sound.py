@@ -243,11 +243,11 @@ def judge_path(path: EchoPath, how: str) -> Found:
     if path.kind == "deaf":
         return odd(
             f"the microphone is off while the loudspeaker plays ({how})",
-            "people can interrupt only in a pause; use a microphone that stays on",
+            "people can interrupt only in pauses; use a microphone that stays on",
         )
     return odd(
         f"the microphone does not hear the loudspeaker ({how})",
-        "if you heard a tone or use headphones, all is well; otherwise turn the loudspeaker up",
+        "if you heard a tone or use headphones, this is fine; otherwise turn the loudspeaker up",
     )
 
 

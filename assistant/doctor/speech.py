@@ -58,7 +58,7 @@ def _try(language: str, own: Voices, spare: Voices) -> _Tried:
         voice, factor = _pace(spare, language)
     except AudioError as error:
         return _Tried(f"{language}: no voice", f"{complaint} {error}", mute=True)
-    return _Tried(f"{language}: {voice.name} instead of its own, {factor}", complaint)
+    return _Tried(f"{language}: {voice.name} instead of the configured voice, {factor}", complaint)
 
 
 def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
@@ -104,7 +104,7 @@ def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Fo
     told += "; ignored other speech"
     missed = [one for one in tried if one.known and not one.heard]
     if any(one.best < _CAME_NEAR for one in missed):
-        return bad(told, "reinstall Hearth: the wake word's model does not recognise its word")
+        return bad(told, "reinstall Hearth: the wake-word model does not recognise its word")
     if missed:
         return odd(told, "say it yourself: `hearth setup` shows how well it hears you")
     return good(told)
@@ -208,7 +208,7 @@ async def _stop_words(scene: Scene) -> Found:
     works = ["the wake word", f"typed or in a transcript: {typed}"]
     if not settings.offline.recognizer:
         works.append(
-            "heard directly: the English ones, while the echo is cancelled and between rings"
+            "heard directly: the English stop words, while the echo is cancelled and between rings"
         )
     folder = models_folder(settings)
     found = STOP_WORD in await asyncio.to_thread(added_words, settings.wake.engine, folder)

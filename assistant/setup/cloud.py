@@ -41,9 +41,9 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
     """Return four lines about Gemini: what is sent, to whom, at what price and on which terms."""
     cap = settings.limits.daily_cost_usd
     return (
-        "What leaves your home: the sound of a sentence after the wake word, names and states of "
-        "what you expose in Home Assistant, results of actions, and a camera's picture if you ask "
-        "about one.",
+        "What leaves your home: the audio of each sentence after the wake word, the names and "
+        "states of what you expose in Home Assistant, the results of actions, and a camera's "
+        "picture if you ask about one.",
         "Who gets it: Google's Gemini API "
         f"({settings.gemini.model}, {settings.gemini.once_model}).",
         f"What it costs: about {price_of_a_day(settings, on):.2f} USD for {COMMANDS_A_DAY} "
@@ -69,7 +69,7 @@ async def ask_about_gemini(
             person.tell(f"   - {line}")
         before = present.privacy.accept_cloud
         accepted = await questions.ask(
-            "Use Gemini? With no, everything stays in your home",
+            "Use Gemini? If you answer no, everything stays in your home",
             lambda line: yes_or_no(line, before),
             "yes" if before else "no",
         )
@@ -77,7 +77,7 @@ async def ask_about_gemini(
             answers = replace(answers, accept_cloud=accepted)
     elif answers.accept_cloud and not present.privacy.accept_cloud:
         person.tell("")
-        person.tell("You agree to this:", "bold")
+        person.tell("You are agreeing to the following:", "bold")
         for line in four_lines(draft(present, answers)):
             person.tell(f"   - {line}")
     settings = draft(present, answers)
@@ -134,7 +134,7 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
         person.tell(str(error), "red")
         return False
     except IntegrationError as error:
-        person.tell(f"The key could not be tried: {error}", "yellow")
+        person.tell(f"Could not test the key: {error}", "yellow")
         return True
     person.tell(f"Google accepts the key for {settings.gemini.model}.", "green")
     return True

@@ -100,7 +100,7 @@ class SetupDialog:
         else:
             self._person.tell("   Home Assistant has listed no rooms.", "dim")
             room = await self.questions.ask(
-                "Its name in Home Assistant; - for none",
+                "The room's name in Home Assistant; - for none",
                 lambda line: "" if line == "-" else line,
                 present or "-",
             )
@@ -111,8 +111,7 @@ class SetupDialog:
         if self._answers.languages is None:
             self.questions.begin("Languages")
             self._person.tell(
-                "   Which languages do you speak to Hearth? The first is used when nothing else "
-                "decides."
+                "   Which languages do you speak to Hearth? The first is the default."
             )
             present = self._present.assistant.languages
             default = present if self._again else _first(facts.language) or present
@@ -128,7 +127,7 @@ class SetupDialog:
                 self._answers = replace(self._answers, voices=voices)
             problem = await self._means.fetch_voices(draft(self._present, self._answers))
             if problem:
-                self._person.tell(f"{problem} Until then, espeak-ng speaks.", "yellow")
+                self._person.tell(f"{problem} Until then, Hearth speaks with espeak-ng.", "yellow")
 
     async def _console(self) -> None:
         if self._answers.console_host is not None:
@@ -196,7 +195,8 @@ async def try_sound(
         _list("s", speakers, settings.audio.output, questions)
         await _try(questions, means, settings)
         wish = await questions.ask(
-            "Did you hear me? Enter keeps these two; m2 or s2 tries another; r tries again; skip",
+            "Did you hear me? Enter keeps these two; m2 or s2 tries another; r tries again; or "
+            "skip",
             lambda line: sound_wish(line, len(microphones), len(speakers)),
         )
         if wish.later:

@@ -182,7 +182,7 @@ def _parsed(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
-        raise ConfigError(f"The configuration is not valid TOML ({error}): correct it") from None
+        raise ConfigError(f"The configuration is not valid TOML: {error}") from None
 
 
 def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:

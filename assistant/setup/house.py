@@ -108,7 +108,7 @@ class HouseQuestions:
             version = f"  {home.version}" if home.version else ""
             self._person.tell(f"   {number}  {home.name}  {home.url}{version}")
         if not homes:
-            self._person.tell("   Found none. Its address works all the same.", "dim")
+            self._person.tell("   None found. You can still enter its address.", "dim")
 
         def read(line: str) -> str | None:
             if is_skip(line):
@@ -134,7 +134,7 @@ class HouseQuestions:
         def read(line: str) -> str:
             return "" if is_skip(line) else line or kept
 
-        does = 'keeps the current one, "skip" goes on without' if kept else "skips it"
+        does = 'keeps the current one, "skip" continues without one' if kept else "skips it"
         return await self._questions.ask(f"Token (not shown; Enter {does})", read, hidden=True)
 
     @property

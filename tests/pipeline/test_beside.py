@@ -229,7 +229,7 @@ def test_a_daemon_that_is_killed_is_told_and_nothing_runs_twice(tmp_path: Path) 
         process.kill()
         out, error = client.communicate(timeout=30)
     assert (client.returncode, out) == (1, "")
-    assert "ended before the command did" in error
+    assert "stopped before the command finished" in error
 
 
 def test_a_daemon_that_hangs_is_told_and_does_nothing_later(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_it_names_what_to_install_for_its_voices(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["demo", "--out", str(tmp_path / "demo")]) == 1
     assert capsys.readouterr().err == (
-        "hearth: The demo speaks with flite and espeak-ng. Install what is missing: "
-        "sudo apt install flite espeak-ng\n"
+        "hearth: The demo speaks with flite and espeak-ng. Install the missing programs: sudo apt "
+        "install flite espeak-ng\n"
     )
     assert not (tmp_path / "demo").exists()

@@ -115,7 +115,7 @@ def test_the_price_is_said_before(
     with serving(GeminiSimulator([Turn("audio", LIGHT)]), monkeypatch):
         assert main(["eval", "--yes", "--fast"]) == 0
     shown = capsys.readouterr()
-    assert "That costs about $0.01, an estimate; it stops before $1.00" in shown.err
+    assert "Estimated cost: $0.01. The evaluation stops before $1.00" in shown.err
     assert "go to Google's gemini-3.8-live" in shown.err
     assert shown.out.startswith("### Hearth ")
 
@@ -163,7 +163,7 @@ def test_what_was_paid_for_is_told_where_it_cannot_be_kept(
         assert main(["eval", "--yes", "--fast", "--out", "/dev/full"]) == 1
     shown = capsys.readouterr()
     assert shown.out.startswith("### Hearth ")
-    assert "/dev/full cannot be written (No space left on device); name another --out" in shown.err
+    assert "Cannot write /dev/full (No space left on device); choose another --out" in shown.err
 
 
 def test_nothing_right_is_a_failure(
@@ -183,7 +183,7 @@ def test_nothing_right_is_a_failure(
         (("--yes", "--cap", "nan"), {}, "--cap must be more than 0"),
         (("--yes", "--cap", "inf"), {}, "--cap must be more than 0"),
         (("--yes", "--cap", "0.001"), {}, "--cap is too small"),
-        (("--yes", "--out", "no-such-folder/eval.md"), {}, "name another --out"),
+        (("--yes", "--out", "no-such-folder/eval.md"), {}, "choose another --out"),
         (("--yes",), {"LIMITS__DAILY_COST_USD": "0.001"}, "limits.daily_cost_usd is reached"),
         (("--yes",), {"PRIVACY__ACCEPT_CLOUD": "false"}, "privacy.accept_cloud = true"),
         (("--yes",), {"GEMINI__API_KEY": ""}, "gemini.api_key"),

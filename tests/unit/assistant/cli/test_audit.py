@@ -167,9 +167,9 @@ def test_nothing_to_tell_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["--since", "last week"], "--since does not take 'last week'; write 2h"),
-        (["--until", "2026-13-01"], "--until does not take '2026-13-01'"),
-        (["--since", "999999999w"], "--since does not take"),
+        (["--since", "last week"], "--since cannot be 'last week'; use 2h"),
+        (["--until", "2026-13-01"], "--until cannot be '2026-13-01'"),
+        (["--since", "999999999w"], "--since cannot be"),
         (["--limit", "0"], "--limit must be at least 1, such as --limit 20"),
     ],
 )

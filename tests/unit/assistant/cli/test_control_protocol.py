@@ -224,5 +224,8 @@ async def test_a_folder_that_holds_no_socket_leaves_the_daemon_running(
 
     monkeypatch.setattr(asyncio, "start_unix_server", refused)
     async with serving(tmp_path, House()):
-        assert "Commands beside this process run on their own" in caplog.text
+        assert (
+            "Commands in other terminals cannot use this process and run on their own"
+            in caplog.text
+        )
     assert not (tmp_path / NAME).exists()

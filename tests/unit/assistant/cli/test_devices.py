@@ -160,7 +160,7 @@ def test_the_echo_for_people(
     assert main(["devices", "--measure"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "HDMI: 0, heard through alsa_input.usb-Jabra[510]:",
-        "an echo of -6 dB, 120 ms after it is played",
+        "an echo of -6 dB, 120 ms after the tone was played",
         OWN.reason,
     ]
 
@@ -205,7 +205,7 @@ def test_what_cannot_be_measured_is_said(
 ) -> None:
     measured[0] = InputUnusable("mic is muted at the sound server: switch it on there.")
     assert main(["devices", "--measure"]) == 1
-    assert "Nothing was measured: mic is muted" in capsys.readouterr().err
+    assert "Cannot measure the echo: mic is muted" in capsys.readouterr().err
 
 
 def test_what_was_measured_is_kept_though_nothing_can_be_done_about_it(
@@ -213,7 +213,10 @@ def test_what_was_measured_is_kept_though_nothing_can_be_done_about_it(
 ) -> None:
     measured.append(InputUnusable("Echo cancellation needs an extra."))
     assert main(["devices", "--measure"]) == 1
-    assert "measured and kept (echo), but: Echo cancellation needs" in capsys.readouterr().err
+    assert (
+        "The echo was measured and saved (echo), but: Echo cancellation needs"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("name", ["INPUT", "OUTPUT"])

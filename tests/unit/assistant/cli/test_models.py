@@ -109,7 +109,7 @@ def test_an_unknown_name_suggests_the_nearest(
     said = "There is no model en_US-a-lwo to download; did you mean en_US-a-low?"
     assert said in capsys.readouterr().err
     assert run(home, "download", "zzz") == 2
-    assert "see hearth models list" in capsys.readouterr().err
+    assert "run hearth models list" in capsys.readouterr().err
     assert server.asked == []
 
 
@@ -222,7 +222,7 @@ def test_config_may_stand_before_the_deed(home: Path, capsys: pytest.CaptureFixt
 def test_a_language_without_voice_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(home, "{}")
     assert run(home, "download") == 0
-    said = "voice.models has no voice for en; hearth models list shows what there is, such as "
+    said = "voice.models has no voice for en; run hearth models list for all voices, such as "
     assert f"{said}en_US-a-low or en_US-b-low" in capsys.readouterr().err
 
 

@@ -43,8 +43,8 @@ async def test_a_token_is_created_listed_and_revoked(
     shown = capsys.readouterr()
     token = shown.out.strip()
     assert " ".join(shown.err.split()) == (
-        "New token panel with the scopes speak, read. It is shown only once; a running hearth run "
-        "accepts it already:"
+        "New token panel with the scopes speak, read. It is shown only once; a running Hearth "
+        "accepts it immediately:"
     )
     tokens = HttpTokens("admin's", TokenFile(state))
     assert tokens.caller(token) == Caller("http:panel", frozenset({"speak", "read"}))
@@ -85,7 +85,7 @@ async def test_a_new_administrators_token_replaces_the_old_one(
     [
         (
             ("token", "create", "panel", "--scopes", "all"),
-            "hearth: --scopes takes any of speak, ask, read, admin, separated by commas\n",
+            "hearth: --scopes must be any of speak, ask, read, admin, separated by commas\n",
         ),
         (
             ("token", "revoke", "panel"),
@@ -149,7 +149,7 @@ async def test_a_backup_is_restored_on_a_box_without_a_configuration(
     assert "1 token." in told
     assert await hearth("backup", "create", file) == 2
     assert capsys.readouterr().err == (
-        f"hearth: {file} exists already: choose another name, or overwrite it with --force\n"
+        f"hearth: {file} already exists: choose another name, or overwrite it with --force\n"
     )
     assert await hearth("backup", "create", file, "--force") == 0
 
@@ -157,7 +157,7 @@ async def test_a_backup_is_restored_on_a_box_without_a_configuration(
     other.parent.mkdir()
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "other" / "state"))
     assert await hearth("backup", "restore", file, "--config", other) == 2
-    assert "There is no terminal to ask on: confirm with --yes" in capsys.readouterr().err
+    assert "No terminal to ask for confirmation on: confirm with --yes" in capsys.readouterr().err
     assert not other.exists()
     assert await hearth("backup", "restore", file, "--yes", "--config", other) == 0
     assert load_settings(other, os.environ).assistant.area == "Kitchen"

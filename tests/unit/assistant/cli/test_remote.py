@@ -72,10 +72,10 @@ def test_a_command_that_the_daemon_does_not_take_runs_here(tmp_path: Path) -> No
     ("replies", "told"),
     [
         ([b'{"busy": "Hearth is still starting"}\n'], "still starting"),
-        ([b""], "has just ended; try again"),
+        ([b""], "has just stopped; try again"),
         ([b"nonsense\n"], "does not answer"),
-        ([ACCEPTED, b""], "ended before the command did"),
-        ([ACCEPTED, b'{"out": "half a li'], "ended before the command did"),
+        ([ACCEPTED, b""], "stopped before the command finished"),
+        ([ACCEPTED, b'{"out": "half a li'], "stopped before the command finished"),
     ],
 )
 def test_a_daemon_that_fails_is_told_in_one_line_and_nothing_runs_here(

@@ -328,6 +328,6 @@ async def test_a_yes_to_gemini_that_comes_along_is_told(
     assert await setup(old, "--export", file) == 0
     assert await setup(new, "--import", file, "--non-interactive") == 0
     told = capsys.readouterr().err
-    assert "It allows Gemini:" in told
+    assert "It turns Gemini on:" in told
     assert "Hearth spends at most 7.50 USD a day" in told  # as it will be here then
     assert new.settings.privacy.accept_cloud is True

@@ -89,8 +89,11 @@ async def test_a_token_speaks_where_nothing_else_is_said(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--token", "panel", "--scopes", "all"), "--scopes takes any of speak, ask, read, admin"),
-        (("--token", "panel", "--scopes", ""), "--scopes takes any of"),
+        (
+            ("--token", "panel", "--scopes", "all"),
+            "--scopes must be any of speak, ask, read, admin",
+        ),
+        (("--token", "panel", "--scopes", ""), "--scopes must be any of"),
         (("--token", ""), "cannot be the name of a token"),
         (("--revoke", "panel"), "There is no token panel"),
         (("--console-link", "--minutes", "0"), "can be valid for 1 to 1440 minutes"),

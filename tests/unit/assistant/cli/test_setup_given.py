@@ -120,7 +120,7 @@ async def test_a_key_without_a_yes_goes_nowhere(
     key.write_text(KEY)
     assert await setup(config, "--gemini-key-file", key) == 0
     assert google.asked == []
-    assert "It isn't used before you agree: hearth setup --accept-cloud." in capsys.readouterr().err
+    assert "It isn't used until you agree: hearth setup --accept-cloud." in capsys.readouterr().err
     assert loaded(config).gemini.api_key.get_secret_value() == KEY
 
 
@@ -159,7 +159,7 @@ async def test_a_key_that_could_not_be_tried_is_kept(
     key = tmp_path / "key"
     key.write_text(KEY)
     assert await setup(config, "--accept-cloud", "--gemini-key-file", key) == 0
-    assert "could not be tried" in capsys.readouterr().err
+    assert "Could not test the key" in capsys.readouterr().err
     assert loaded(config).gemini.api_key.get_secret_value() == KEY
 
 

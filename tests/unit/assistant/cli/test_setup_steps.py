@@ -124,8 +124,9 @@ async def test_where_nobody_is_there_the_list_is_named(
     settings: Settings, console: Terminal
 ) -> None:
     assert await rate_openers(settings, None, console) == 0
-    assert "3 things may open the house, so Hearth asks before it uses them: hearth tools rate" in (
-        console.export_text()
+    assert (
+        "3 entities could open the house, so Hearth asks before using them: hearth tools rate"
+        in (console.export_text())
     )
 
 

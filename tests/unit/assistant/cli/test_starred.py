@@ -154,7 +154,7 @@ def test_what_nobody_caught_is_logged_by_the_same_formatter(
     error = _raised(RuntimeError(EVIL))
     _log_fault(type(error), error, error.__traceback__)
     written = capsys.readouterr().err
-    assert written.startswith("hearth: Hearth has a fault\nTraceback")
+    assert written.startswith("hearth: Hearth stopped with an internal error\nTraceback")
     assert written.endswith(f"RuntimeError: {SPELLED}\n")
 
 

@@ -72,7 +72,7 @@ async def is_held(store: Store, *tools: McpTool) -> list[str]:
 
 async def test_nothing_waits(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert await deal(store, Hub([ADD, LIST])) == 0
-    assert capsys.readouterr().out == "No tool waits to be approved.\n"
+    assert capsys.readouterr().out == "No tools are waiting for approval.\n"
 
 
 async def test_what_waits_is_shown_with_all_that_hides_in_it(
@@ -113,10 +113,10 @@ async def test_what_is_named_is_approved(store: Store, chosen: list[str], left: 
 @pytest.mark.parametrize(
     ("chosen", "reason", "code"),
     [
-        ("add", "add is no tool: write SERVER/NAME or SERVER/*", 2),
-        ("notes/list[1]", "No tool notes/list[1] waits to be approved", 1),
-        ("other/add", "No tool other/add waits to be approved", 1),
-        ("notes/add@00000000", "notes/add is not as it was shown", 1),
+        ("add", "add is not a tool: write SERVER/NAME or SERVER/*", 2),
+        ("notes/list[1]", "No tool notes/list[1] is waiting for approval", 1),
+        ("other/add", "No tool other/add is waiting for approval", 1),
+        ("notes/add@00000000", "notes/add has changed since it was shown: review it again", 1),
     ],
 )
 async def test_what_cannot_be_approved(store: Store, chosen: str, reason: str, code: int) -> None:
@@ -146,7 +146,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["tools", "approve", "--config", str(config), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
     assert main(["tools", "--config", str(config), "approve", "notes/add"]) == 1
-    assert "No tool notes/add waits" in capsys.readouterr().err
+    assert "No tool notes/add is waiting for approval" in capsys.readouterr().err
 
 
 BELL = "input_button.bell"
@@ -243,11 +243,14 @@ def test_any_thing_may_be_asked_about_more(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["Front door", "comfort"], "Front door is nothing to rate"),
-        (["Bell", "read"], "read is no tier to rate by"),
-        (["Bell"], "rate takes a name and a tier"),
-        (["Bell", "comfort", "--all", "comfort"], "rate takes a name and a tier"),
-        (["--all", "free"], "free is no tier to rate by"),
+        (["Front door", "comfort"], "Cannot rate Front door as comfort"),
+        (["Bell", "read"], "read is not a tier"),
+        (["Bell"], "Give a name and a tier, --all and a tier, or nothing"),
+        (
+            ["Bell", "comfort", "--all", "comfort"],
+            "Give a name and a tier, --all and a tier, or nothing",
+        ),
+        (["--all", "free"], "free is not a tier"),
     ],
 )
 def test_what_cannot_be_rated(

@@ -126,7 +126,7 @@ def test_a_turn_is_marked(filled: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_turn_that_is_not_there(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert hearth(filled, "trace", "t9", "--mark", "wrong") == 1
-    assert "There is no turn t9; see the last ones with hearth trace --list" in (
+    assert "There is no turn t9; run hearth trace --list for recent turns" in (
         capsys.readouterr().err
     )
 
@@ -171,7 +171,10 @@ def test_a_cap_that_is_reached(
 ) -> None:
     monkeypatch.setenv("HEARTH_LIMITS__DAILY_COST_USD", "0.25")
     assert hearth(filled, "costs") == 0
-    assert "No cloud until midnight; limits.daily_cost_usd is the cap" in capsys.readouterr().out
+    assert (
+        "limit (limits.daily_cost_usd) is reached: no cloud until midnight."
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,9 +194,15 @@ def test_numbers_that_are_none(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["trace", "--list"], "No turn has been kept yet"),
-        (["trace", "--faults"], "Nothing is known that has not worked"),
-        (["costs"], "No turn is in the journal of the last 30 days"),
+        (
+            ["trace", "--list"],
+            'No turns have been recorded yet; make one with hearth ask "what time is it"',
+        ),
+        (
+            ["trace", "--faults"],
+            "No failures have been recorded; run hearth doctor to check the current state",
+        ),
+        (["costs"], "The journal has no turns from the last 30 days."),
     ],
 )
 def test_an_empty_journal(
@@ -345,9 +354,13 @@ def test_a_recording_is_played_by_its_name(
 @pytest.mark.parametrize(
     ("turn", "keep", "sentence"),
     [
-        ("t2", "", "No sound of the turn t2 was kept; set recordings.keep"),
-        ("t2", "[recordings]\nkeep = 5\n", "No sound of the turn t2 is kept"),
-        ("t3", "", "The turn t3 was not spoken"),
+        ("t2", "", "Turn t2 was not recorded; set recordings.keep to record future turns"),
+        (
+            "t2",
+            "[recordings]\nkeep = 5\n",
+            "The recording of turn t2 no longer exists; list the stored",
+        ),
+        ("t3", "", "Turn t3 was not spoken, so it has no recording"),
         ("t9", "", "There is no turn t9"),
     ],
 )

@@ -41,7 +41,7 @@ WRONG_FILES = [
     ("[brain]\norder = []", "brain.order in FILE must have at least one entry"),
     (
         '[brain]\norder = ["offline", "offline"]',
-        "brain.order in FILE must not contain anything twice",
+        "brain.order in FILE must not contain duplicates",
     ),
     (
         '[brain]\nprefer_local = "allways"',

@@ -78,7 +78,8 @@ async def test_refused_parts_of_the_set_up_are_told_until_they_expire(tmp_path: 
     until = (now + timedelta(days=7)).astimezone()
     assert told.status == "ok"
     assert told.detail.endswith(
-        f", without what the service refused (until {until:%Y-%m-%d}): custom vocabulary"
+        f", without the features that the service rejected (until {until:%Y-%m-%d}): custom "
+        "vocabulary"
     )
 
 

@@ -97,8 +97,8 @@ def test_what_nobody_has_rated_is_named_with_the_mend() -> None:
     found = judged(GATE, LEFT, LAMP, Left=Tier.COMFORT)
     assert found.status == "warn"
     assert found.detail == (
-        "allowed without asking, by their rating: Left; "
-        "need confirmation until they are rated: Front gate"
+        "rated harmless, so allowed without asking: Left; need confirmation until they are rated: "
+        "Front gate"
     )
     assert found.mend == 'if one opens nothing, run: hearth tools rate "NAME" comfort'
 
@@ -107,7 +107,8 @@ def test_what_is_free_since_it_was_rated_is_told() -> None:
     found = judged(GATE, LEFT, Front=Tier.SECURE, Left=Tier.COMFORT)
     assert found.status == "ok"
     assert found.detail.startswith(
-        "allowed without asking, by their rating: Left (to be asked again: hearth tools rate"
+        "rated harmless, so allowed without asking: Left (to require confirmation again: "
+        "hearth tools rate"
     )
 
 
@@ -122,7 +123,7 @@ def test_what_runs_whatever_was_written_for_it_is_named(platform: str) -> None:
     found = judged(shelf, LAMP)
     assert (found.status, found.detail) == ("warn", "need confirmation until they are rated: Shelf")
     assert judged(shelf, Shelf=Tier.COMFORT).detail.startswith(
-        "allowed without asking, by their rating: Shelf"
+        "rated harmless, so allowed without asking: Shelf"
     )
 
 

@@ -142,7 +142,7 @@ def test_how_a_detector_is_judged(kind: str, spoken: float, silence: float, stat
 async def test_which_stop_words_work(tmp_path: Path) -> None:
     without = await found("stop words", tmp_path)
     assert "no model stop" in without.detail
-    assert "heard directly: the English ones" in without.detail
+    assert "heard directly: the English stop words" in without.detail
     folder = tmp_path / "models"
     folder.mkdir()
     for name in ("stop.json", "stop.tflite"):
@@ -223,7 +223,7 @@ async def test_a_missing_voice_is_replaced_and_told(tmp_path: Path) -> None:
     found = await speech.voice(scene(chosen))
     assert found.status == "warn"
     assert "en: piper:tiny" in found.detail
-    assert "es: espeak:es instead of its own" in found.detail
+    assert "es: espeak:es instead of the configured voice" in found.detail
     assert "/none.onnx" in found.mend
     assert 'no Piper voice for "de"' in found.mend
 

@@ -335,7 +335,7 @@ async def test_a_key_that_could_not_be_tried_is_kept() -> None:
     means = Remembering(google=lambda key: Unavailable("Gemini cannot be reached."))
     answers, _ = await talk(person, means, LOCAL)
     assert answers == Answers(accept_cloud=True, gemini_key=KEY)
-    assert person.heard("The key could not be tried")
+    assert person.heard("Could not test the key")
 
 
 # --- voices
@@ -344,7 +344,7 @@ async def test_a_key_that_could_not_be_tried_is_kept() -> None:
 async def test_a_voice_that_did_not_come_is_told() -> None:
     person = Scripted(*ENTER)
     await talk(person, Remembering(no_voice="The disk is full."), SET_UP)
-    assert person.heard("The disk is full. Until then, espeak-ng speaks.")
+    assert person.heard("The disk is full. Until then, Hearth speaks with espeak-ng.")
 
 
 async def test_voices_are_fetched_for_the_languages_that_were_said() -> None:
