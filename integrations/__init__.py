@@ -1,1 +1,1 @@
-"""Clients of and interfaces to the outside world. Imports nothing from `audio` or `assistant`."""
+"""Clients and servers for the outside world. Imports nothing from `audio` or `assistant`."""

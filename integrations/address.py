@@ -1,4 +1,4 @@
-"""Helpers that read a URL and make it safe to show."""
+"""Helpers to parse URLs and to make them safe to show."""
 
 from urllib.parse import urlsplit, urlunsplit
 
@@ -6,11 +6,11 @@ from urllib.parse import urlsplit, urlunsplit
 def shown(url: str) -> str:
     """Return the URL without its user, password, query and fragment, which may contain secrets.
 
-    The same parts are removed from text that is not a valid URL.
+    If the text is not a valid URL, the same parts are removed as far as they can be recognised.
     """
     try:
         parts = urlsplit(url)
-    except ValueError:  # brackets that do not match
+    except ValueError:  # unmatched brackets
         parts = None
     if parts is None or not parts.netloc:
         return url.rpartition("@")[2].partition("?")[0].partition("#")[0]
@@ -18,7 +18,7 @@ def shown(url: str) -> str:
 
 
 def host_of(url: str) -> str | None:
-    """Return the host of an http or https URL; None if the URL is not valid."""
+    """Return the host of an http or https URL, or None if the URL is not valid."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (reading it checks it)

@@ -1,8 +1,8 @@
-"""Removal of hidden characters from untrusted text. The cleaned text is still untrusted.
+"""Remove hidden characters from untrusted text. The cleaned text is still untrusted.
 
-For a model, `visible` and `one_line` remove control, direction, zero-width and tag characters, and
-letters that draw nothing: a model reads all of them, but a person who looks at the text sees none.
-For a log or a terminal, `escaped` writes them as escape sequences, so that a person can see them.
+A model reads control, direction, zero-width and tag characters, and letters without a shape, but a
+person cannot see them. `visible` and `one_line` remove these characters from text for a model.
+`escaped` makes them visible as escape sequences, for a log or a terminal.
 """
 
 import json
@@ -11,26 +11,29 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain
 
-_SPACE = re.compile(r"[^\S\n ]|\u2800")  # of any width; U+2800 is an empty braille sign
-# Python counts these as printable, but they are invisible: joiners, fillers and variation
+_SPACE = re.compile(r"[^\S\n ]|\u2800")  # spaces of any width; U+2800 is an empty braille character
+# Python considers these printable, but they are invisible: joiners, fillers and variation
 # selectors.
 _HIDDEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 _FORM = "\ufe0e\ufe0f"  # text or picture form of a sign: part of how many emoji are written
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
-_PILE = re.compile(f"({_MARK}{{4}}){_MARK}+")  # no language puts more than four marks on one letter
+_PILE = re.compile(f"({_MARK}{{4}}){_MARK}+")  # no language puts more than four marks on a letter
 
 
 def visible(text: str, limit: int) -> str:
-    """Return at most `limit` visible characters. Line breaks stay; other spaces become " "."""
-    text = text[: 4 * limit]  # so that a huge text costs nothing
+    """Return at most `limit` visible characters of the text.
+
+    Line breaks are kept, and other white space becomes " ".
+    """
+    text = text[: 4 * limit]  # limits the work for a huge text
     plain = _SPACE.sub(" ", text.replace("\r\n", "\n"))
     return "\n".join(map(_seen, plain.split("\n")))[:limit]
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return at most `limit` visible characters on one line, without double spaces."""
+    """Return at most `limit` visible characters on one line, with single spaces."""
     if len(text) <= 2 * limit and text.isascii() and text.isprintable():  # the usual case
         return " ".join(text.split())[:limit]
     return " ".join(visible(text, 2 * limit).split())[:limit]
@@ -40,7 +43,7 @@ def escaped(text: str) -> str:
     r"""Return the text on one line, so that it can neither control a terminal nor forge log lines.
 
     Control characters, invisible characters and line breaks are written as in Python: \n, \x1b,
-    \u202e. Backslashes stay as they are. Call this only when writing the text out, never earlier.
+    \u202e. Backslashes are not escaped. Call this only when the text is output, never earlier.
     """
     if text.isprintable() and not _HIDDEN.search(text):
         return text
@@ -48,13 +51,13 @@ def escaped(text: str) -> str:
 
 
 def escaped_signs(text: str) -> Iterator[str]:
-    """Yield the result of `escaped` one character at a time."""
+    """Yield the result of `escaped`, one character at a time."""
     for before, sign in zip(chain(" ", text), text, strict=False):
         yield sign.encode("unicode_escape").decode("ascii") if _acts(before, sign) else sign
 
 
 def escaped_json(value: str) -> str:
-    """Write what `escaped` replaces as JSON escapes instead; the JSON value stays the same."""
+    """Like `escaped`, but for JSON text: use JSON escapes, which leave the value unchanged."""
     if value.isprintable() and not _HIDDEN.search(value):
         return value
     pairs = zip(chain(" ", value), value, strict=False)
@@ -62,7 +65,7 @@ def escaped_json(value: str) -> str:
 
 
 def _acts(before: str, sign: str) -> bool:
-    """Return True for a character that controls a terminal or is invisible."""
+    """Return True for a character that is invisible or controls a terminal."""
     if not sign.isprintable():
         return unicodedata.category(sign) != "Zs"  # spaces of any width are visible
     if not _HIDDEN.match(sign):
@@ -85,8 +88,8 @@ def _seen(line: str) -> str:
 
 
 def _form(found: re.Match[str]) -> str:
-    """Keep a single variation selector after a picture. Others, or several in a row, can hide
-    bytes."""
+    """Keep a single variation selector after a picture. In any other position, selectors can hide
+    data."""
     before = found.string[found.start() - 1] if found.start() else ""
     return found[0] if found[0] in _FORM and before and _is_picture(before) else ""
 

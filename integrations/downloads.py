@@ -1,8 +1,9 @@
-"""Downloads of files whose size and hash are known: resumed, verified, then moved into place.
+"""Download files whose size and hash are known. Downloads can be resumed and are verified.
 
-Partial content is in `NAME.part` beside the target. It becomes the target only if its size and hash
-are right, so an incomplete file is never used. `NAME.part.tag` holds the server's entity tag for
-that version (RFC 9110, 8.8.3), so that parts of two versions are never joined.
+Partial content is stored in `NAME.part` beside the target file. It becomes the target file only if
+its size and hash are correct, so an incomplete file is never used. `NAME.part.tag` holds the
+server's entity tag for that version (RFC 9110, 8.8.3), so that parts of two versions are never
+joined.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ import httpx
 from integrations.errors import IntegrationError, Misconfigured, Refused, Unavailable
 from integrations.tls import address_allowed, next_address, tls_context
 
-# The disk's side of a download, with partial files, free space, locks and errors.
+# Files on disk: partial content, free space, locks and errors.
 
 
 ROOM = 1 << 20  # bytes that must stay free on the disk
@@ -34,7 +35,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def downloading_into(folder: Path) -> Iterator[None]:
     """Create the folder if needed and lock it against other downloads. Raises Misconfigured.
 
-    The lock is released at the latest when the process ends.
+    If the process ends unexpectedly, the lock is released.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +49,7 @@ def downloading_into(folder: Path) -> Iterator[None]:
             raise Misconfigured(
                 f"Another download into {folder} is running: wait until it has finished."
             ) from None
-        except OSError as error:  # a file system without locks
+        except OSError as error:  # a file system that does not support locks
             raise disk_trouble(error, folder / _LOCK) from error
         yield
     finally:
@@ -56,32 +57,31 @@ def downloading_into(folder: Path) -> Iterator[None]:
 
 
 def part_of(path: Path) -> Path:
-    """Return the path for a file's partial content."""
+    """Return the path of the file's partial content."""
     return path.with_name(f"{path.name}.part")
 
 
 def begin(path: Path, size: int) -> int:
-    """Create the partial file, or reuse an existing one, and return its current size. Raises
-    OSError."""
+    """Create the partial file if needed, and return its current size in bytes. Raises OSError."""
     part = part_of(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.touch()
     have = part.stat().st_size
     if have <= size:
         return have
-    forget(path)  # longer than the target, so it cannot be a part of it
+    forget(path)  # too long to be a part of this version
     part.touch()
     return 0
 
 
 def forget(path: Path) -> None:
-    """Delete a file's partial content and its tag."""
+    """Delete the file's partial content and its tag."""
     part_of(path).unlink(missing_ok=True)
     _tag_of(path).unlink(missing_ok=True)
 
 
 def kept_tag(path: Path) -> str:
-    """Return the stored entity tag of the partial version; "" if there is none."""
+    """Return the stored entity tag of the partial content, or "" if there is none."""
     try:
         return _tag_of(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -89,7 +89,8 @@ def kept_tag(path: Path) -> str:
 
 
 def keep_tag(path: Path, tag: str) -> None:
-    """Store the entity tag of the version being downloaded; "" deletes the stored tag."""
+    """Store the entity tag of the version being downloaded, or delete the stored tag if it is
+    ""."""
     if tag and tag.isascii() and tag.isprintable():
         _tag_of(path).write_text(tag, encoding="ascii")
     else:
@@ -99,8 +100,8 @@ def keep_tag(path: Path, tag: str) -> None:
 def put_in_place(paths: Sequence[Path]) -> None:
     """Rename complete partial files to their targets, in this order. Raises OSError.
 
-    The last file makes the set valid. Its old version is removed first, so that an interruption
-    never leaves a valid set of mixed versions.
+    The last file makes the set valid. Its old version is deleted first, so that after an
+    interruption a valid set never mixes versions.
     """
     if len(paths) > 1:
         paths[-1].unlink(missing_ok=True)
@@ -109,13 +110,13 @@ def put_in_place(paths: Sequence[Path]) -> None:
         _tag_of(path).unlink(missing_ok=True)
         handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.fsync(handle)  # so that the name survives a power cut too
+            os.fsync(handle)  # so that the new name survives a power cut
         finally:
             os.close(handle)
 
 
 def check_room(path: Path, more: int) -> None:
-    """Raise Misconfigured if `more` bytes do not fit on the disk."""
+    """Raise Misconfigured if another `more` bytes do not fit on the disk."""
     free = shutil.disk_usage(path.parent).free
     if more and free < more + ROOM:
         raise Misconfigured(
@@ -126,8 +127,8 @@ def check_room(path: Path, more: int) -> None:
 
 
 def disk_trouble(error: OSError, path: Path) -> Misconfigured:
-    """Make the error for a failed disk operation; also deletes the partial file if the disk is
-    full."""
+    """Return the error for a failed disk operation. If the disk is full, also delete the partial
+    file."""
     if error.errno in _FULL:
         forget(path)
         return Misconfigured(
@@ -150,13 +151,13 @@ def _tag_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part.tag")
 
 
-TRIES = 4  # in a row without a new byte
+TRIES = 4  # consecutive tries without a new byte
 FIRST_PAUSE_S = 1.0  # doubled after each failed try
-SILENCE_S = 30.0  # without a byte, after which the connection counts as dropped
+SILENCE_S = 30.0  # time without a byte after which the connection counts as dropped
 CONNECT_S = 10.0
 REDIRECTS = 10
 
-# takes the file's name, the bytes present and the total bytes
+# Gets the file's name, the bytes downloaded and the total bytes.
 Progress = Callable[[str, int, int], None]
 Pause = Callable[[float], Awaitable[None]]  # takes seconds
 
@@ -175,7 +176,7 @@ class Download:
 
 
 class _Dropped(Exception):
-    """The connection ended early or the server asked the client to wait; a retry may succeed."""
+    """The connection was interrupted, or the server asked to wait. A retry may succeed."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -183,12 +184,12 @@ class _Dropped(Exception):
 
 
 def web_client() -> httpx.AsyncClient:
-    """Make a client for downloads that uses the environment's proxies and follows no redirects."""
+    """Return an HTTP client that uses the environment's proxies and does not follow redirects."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S),
         verify=tls_context(),
         follow_redirects=False,
-        # sizes and ranges must be those of the file itself
+        # sizes and ranges must refer to the file itself
         headers={"Accept-Encoding": "identity"},
     )
 
@@ -199,11 +200,12 @@ async def fetch_together(
     progress: Progress = lambda name, done, total: None,
     pause: Pause = asyncio.sleep,
 ) -> list[Path]:
-    """Download files that belong together and move them into place once all are verified.
+    """Download files that belong together, and move them into place once all are verified.
 
-    The first file is moved last. Files that are already right are skipped; the paths of the others
-    are returned. Raises Unavailable (partial content is kept), Refused (wrong size or hash, or a
-    URL that is gone or not allowed; partial content is deleted) and Misconfigured (a disk problem).
+    Returns the paths of the downloaded files; files that are already correct are skipped. The first
+    file is moved into place last. Raises Unavailable (partial content is kept), Refused if the size
+    or hash is wrong or the URL does not exist or is not allowed (partial content is deleted), and
+    Misconfigured for a disk problem.
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]
     for one in wanted:
@@ -226,7 +228,7 @@ def is_right(download: Download, path: Path) -> bool:
 
 
 def digest_of(path: Path, algorithm: str = "sha256") -> str:
-    """Return a file's hash in hexadecimal. Raises OSError."""
+    """Return the file's hash in hexadecimal. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -240,7 +242,7 @@ async def _fetch(
     if is_right(download, download.part):
         return
     forget(download.path)
-    # The resumed part may be from another version: download it once more from the start.
+    # The resumed part may be from another version, so download the file once more from the start.
     if resumed:
         await _fill(download, client, progress, pause)
         if is_right(download, download.part):
@@ -256,11 +258,12 @@ async def _fetch(
 async def _fill(
     download: Download, client: httpx.AsyncClient, progress: Progress, pause: Pause
 ) -> bool:
-    """Download until the partial file is complete; True if it existed before this call."""
+    """Download until the partial file is complete. Returns True if this resumed an earlier
+    download."""
     try:
         begun = begin(download.path, download.size)
         check_room(download.path, download.size - begun)
-        tries, done = 0, begun  # `done` is the most that was ever there, so that the loop ends
+        tries, done = 0, begun  # `done` never decreases, so that the loop ends
         while begin(download.path, download.size) < download.size:
             try:
                 await _request(download, client, progress)
@@ -321,10 +324,10 @@ def _in_words(error: httpx.TransportError) -> str:
 async def _take(
     download: Download, response: httpx.Response, done: int, progress: Progress
 ) -> None:
-    """Write a response to the partial file, after the first `done` bytes or replacing them."""
+    """Write the response to the partial file, after its first `done` bytes or from the start."""
     start = _start(download, response, done)
     tag = response.headers.get("ETag", "")
-    # a weak tag must not be used for ranges
+    # Weak tags must not be used for ranges.
     keep_tag(download.path, "" if tag.startswith("W/") else tag)
     with download.part.open("r+b") as file:
         file.truncate(start)
@@ -344,7 +347,7 @@ async def _take(
 
 
 def _start(download: Download, response: httpx.Response, done: int) -> int:
-    """Return the file offset of the response's first byte. Raises _Dropped and Refused."""
+    """Return the offset in the file of the response's first byte. Raises _Dropped and Refused."""
     status = response.status_code
     if status == httpx.codes.PARTIAL_CONTENT:
         if response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
@@ -355,7 +358,7 @@ def _start(download: Download, response: httpx.Response, done: int) -> int:
     if status == httpx.codes.OK:
         told = response.headers.get("Content-Length", "")
         if told.isdigit() and int(told) != download.size:
-            if done:  # A page from a proxy or login portal; keep what was downloaded.
+            if done:  # probably a page from a proxy or login portal; keep the partial content
                 raise _Dropped("the server sent a different file")
             raise _wrong_size(download, told)
         return 0

@@ -1,15 +1,15 @@
-"""Errors of the outside world, one class per way to recover.
+"""Errors from the outside world, one class per way to recover.
 
 IntegrationError
-├── Unavailable     retry: not reachable now (network, restart, timeout)
-├── Exhausted       wait: a quota or the money is used up; it works again later
-├── SignInAgain     the credential is refused: the person must give another
-├── Misconfigured   tell the person: it cannot work with these settings (host, integration, URL)
-│   ├── Retired     the configured model is gone; another must be set
+├── Unavailable     cannot be reached now (network, restart, timeout): retry
+├── Exhausted       a quota or budget is used up: wait, it will work again later
+├── SignInAgain     the credential was rejected: ask the person for another
+├── Misconfigured   cannot work with these settings (host, integration, URL): tell the person
+│   ├── Retired     the configured model no longer exists: another must be set
 │   └── Barred      the service does not serve this account, key or country
 └── Refused         the service declined this one request
-    ├── Stale       the request depends on something that is gone (a session): start over
-    └── Blocked     it does not handle this content: do not ask again
+    ├── Stale       the request refers to something that is gone, such as a session: start over
+    └── Blocked     the service does not process this content: do not ask again
 """
 
 import traceback
@@ -18,15 +18,16 @@ from typing import Literal
 
 
 class IntegrationError(Exception):
-    """Base class. `str(error)` is one sentence for a person, without secrets."""
+    """Base class. `str(error)` is a sentence that can be shown to people and contains no
+    secrets."""
 
 
 class Unavailable(IntegrationError):
-    """The service cannot be reached now; the same request may succeed later."""
+    """The service cannot be reached now. The same request may succeed later."""
 
 
 class Exhausted(IntegrationError):
-    """A quota or budget is used up; the same request will work again much later."""
+    """A quota or budget is used up. The same request will work again much later."""
 
 
 class SignInAgain(IntegrationError):
@@ -34,7 +35,7 @@ class SignInAgain(IntegrationError):
 
 
 class Misconfigured(IntegrationError):
-    """Requests will fail until somebody changes a setting."""
+    """Requests will keep failing until somebody changes a setting."""
 
 
 class Retired(Misconfigured):
@@ -57,18 +58,18 @@ class Refused(IntegrationError):
 
 
 class Stale(Refused):
-    """The request refers to something that the service has forgotten; start over."""
+    """The request refers to something that the service no longer has, so start over."""
 
 
 class Blocked(Refused):
     """The service refuses to process this content."""
 
 
-# The errors inside an error, because libraries nest the informative one deeply.
+# Find the errors inside an error, because libraries nest the informative one deeply.
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error, the errors grouped inside it and its causes, outermost first."""
+    """Yield the error, the errors in its groups, and their causes, outermost first."""
     yield error
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
@@ -79,20 +80,21 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def unpacked(error: BaseException) -> BaseException:
-    """Return the first error inside nested exception groups, as task groups raise them."""
+    """Return the first error inside nested exception groups, such as those that task groups
+    raise."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def first_of(group: BaseExceptionGroup[IntegrationError]) -> IntegrationError:
-    """Return the first error inside the group, at any depth."""
+    """Return the first error in the group, at any depth."""
     error = unpacked(group)
     assert isinstance(error, IntegrationError)
     return error
 
 
 def where_raised(error: BaseException) -> str:
-    """Return the call chain of an error on one line, outermost first, without its message."""
+    """Return the error's call chain on one line, outermost call first, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return ", ".join(f"{one.name} ({one.filename}:{one.lineno})" for one in frames)

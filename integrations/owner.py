@@ -1,4 +1,4 @@
-"""Context managers that own background tasks or resources and end them on exit."""
+"""Context managers that own background tasks or resources and clean them up on exit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -10,10 +10,11 @@ Result = TypeVar("Result")
 
 
 class OwnedTasks:
-    """A TaskGroup for tasks that run until the context ends, for whatever reason.
+    """A task group whose tasks run until its context ends.
 
-    A plain TaskGroup waits for its tasks and wraps the body's error in a group. This one cancels
-    its tasks and raises the body's error unchanged. A failing task still ends the body.
+    A plain TaskGroup waits for its tasks and wraps an error of the body in a group. This class
+    cancels its tasks and raises the body's error unchanged. As in a TaskGroup, a failing task
+    cancels the body.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class OwnedTasks:
     def start_on(
         self, event: asyncio.Event, work: Callable[[], Awaitable[None]], name: str
     ) -> asyncio.Task[None]:
-        """Run `work` each time `event` is set, one run at a time, clearing `event` first."""
+        """Run `work` each time `event` is set, one run at a time. Each run clears `event` first."""
 
         async def repeat() -> None:
             while True:
@@ -52,8 +53,8 @@ class OwnedTasks:
     ) -> None:
         for task in list(self._tasks):
             task.cancel()
-        # The cancellation may come from the group after a task failed; the group must see it to
-        # report that.
+        # If a task failed, the group itself cancelled the body. It must see that cancellation to
+        # report the failure.
         if isinstance(error, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, traceback)
         else:
@@ -61,8 +62,8 @@ class OwnedTasks:
 
 
 class Opened:
-    """Base class of context managers that close what `_enter` puts on their stack, in reverse
-    order."""
+    """Base class of context managers. `_enter` puts resources on a stack, which is closed on
+    exit."""
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         raise NotImplementedError

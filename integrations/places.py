@@ -1,4 +1,4 @@
-"""Origins of connections, and connection limits for each origin."""
+"""Group connections by the place that they come from, and limit them for each place."""
 
 import ipaddress
 from collections import Counter
@@ -11,10 +11,11 @@ LOOPBACK = "this machine"
 
 @lru_cache(maxsize=1024)
 def place_of(host: str) -> str:
-    """Return an address's place. Addresses that one machine can hold count as the same place.
+    """Return the place of an address. All addresses that one machine can have count as one place.
 
-    127.0.0.0/8 and ::1 are this machine, a 64-bit IPv6 network is one place, and an IPv4 address
-    within IPv6 (::ffff:192.0.2.1) is that IPv4 address. Other names are returned unchanged.
+    Loopback addresses are this machine. An IPv6 network with a 64-bit prefix is one place, and an
+    IPv4 address within IPv6 (::ffff:192.0.2.1) counts as the IPv4 address. Other names are returned
+    unchanged.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -37,14 +38,17 @@ class ConnectionRoom:
     machine, so that the owner can still connect when other places have reached their limits.
     """
 
-    most: int  # of all places together
-    of_one: int  # of one place
-    few: int  # up to this many of one place are few
+    most: int  # maximum of all places together
+    of_one: int  # maximum per place
+    few: int  # a place with fewer connections counts as having few
     kept_for_few: int
     kept_for_loopback: int
 
     def is_left(self, place: str, held: Iterable[str]) -> bool:
-        """Return True if the place can have another connection. `held`: the open ones' places."""
+        """Return True if the place may open another connection.
+
+        `held` lists the place of each open connection.
+        """
         counts = Counter(held)
         mine, kept = counts[place], 0
         if mine >= self.of_one:

@@ -1,4 +1,4 @@
-"""Serves an ASGI application in Hearth's own event loop while a context is open."""
+"""Serve an ASGI application in Hearth's own event loop while a context is open."""
 
 import asyncio
 import contextlib
@@ -18,26 +18,26 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from integrations.errors import Misconfigured
 from integrations.places import ConnectionRoom, place_of
 
-_STOP_WITHIN_S = 2  # for open requests when the server stops
-_BACKLOG = 64  # waiting connections; asyncio accepts, and logs errors for, as many at a time
-# Anybody may connect, even without a token. Silent connections must not use up all files that the
-# process may open, or it could neither speak nor write.
-MOST_CONNECTIONS = 128  # at once; a house has a few panels, programs and browsers
+_STOP_WITHIN_S = 2  # time for open requests to finish when the server stops
+_BACKLOG = 64  # connections waiting to be accepted
+# Anybody can connect, even without a token. Idle connections must not use up all the files that the
+# process may open, or Hearth could neither speak nor save anything.
+MOST_CONNECTIONS = 128  # connections at once; a house has a few panels, programs and browsers
 ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=64, few=8, kept_for_few=32, kept_for_loopback=16)
-# Beyond that, a connection may only request paths that are always answered. The oldest of these is
-# closed for a new one, so that idle connections do not block others.
+# Beyond that limit, a connection may request only the paths that are always served. A new one
+# replaces the oldest of these, so that idle connections do not block others.
 MOST_ASIDE = 16
-ASIDE_WITHIN_S = 2.0  # for the whole of such a request
-HANDSHAKE_WITHIN_S = 5.0  # for the TLS handshake, before which nothing is known of the client
-REQUEST_WITHIN_S = 20.0  # for the whole of a request, once it is expected
-# For sending what waits, or this many bytes of it, because a client that reads nothing would hold
-# its place forever.
+ASIDE_WITHIN_S = 2.0  # time limit for such a request
+HANDSHAKE_WITHIN_S = 5.0  # time limit for the TLS handshake
+REQUEST_WITHIN_S = 20.0  # time limit for receiving a whole request
+# Time limit for sending this many bytes or everything that is waiting, because a client that reads
+# nothing would hold its place forever.
 TAKEN_WITHIN_S, TAKEN_BYTES = 10.0, 128 * 1024
-# Bytes that the kernel buffers for one connection in each direction (it doubles them). Its default
-# is some megabytes of unread data, and all connections together would use the memory of a small
-# device.
+# Bytes that the kernel buffers per connection and direction (it doubles the number). By default,
+# that can be several megabytes of unread data, and all connections together would use up the memory
+# of a small device.
 _BUFFER = 128 * 1024
-_ACCEPT_AGAIN_S = 1.0  # pause if the system has no free files; asyncio's is the same
+_ACCEPT_AGAIN_S = 1.0  # pause if no more files can be opened, as in asyncio
 
 _log = logging.getLogger(__name__)
 _FULL = PlainTextResponse(
@@ -46,21 +46,21 @@ _FULL = PlainTextResponse(
 
 
 class _Connection(H11Protocol):
-    """An HTTP connection with request and write timeouts, which uvicorn lacks."""
+    """An HTTP connection with the request and write timeouts that uvicorn lacks."""
 
-    _patience: asyncio.TimerHandle | None = None  # while a request is expected
-    _reads: asyncio.TimerHandle | None = None  # while too much waits to be sent
+    _patience: asyncio.TimerHandle | None = None  # runs while a request is expected
+    _reads: asyncio.TimerHandle | None = None  # runs while too much is waiting to be sent
     _gives_way = False
-    is_aside = False  # beyond the limit of connections
+    is_aside = False  # True: beyond the connection limit
 
     def put_aside(self, app: ASGIApp) -> None:
-        """Limit a new connection to this application and to short timeouts."""
+        """Restrict a new connection to this application and to short timeouts."""
         self.app = app
-        self.ws_protocol_class = None  # or it would get all websocket requests
+        self.ws_protocol_class = None  # otherwise it would handle all websocket requests
         self.is_aside = True
 
     def give_way(self) -> None:
-        """Close the connection now, or once it is established."""
+        """Close the connection now, or as soon as it is established."""
         self._gives_way = True
         if self.transport is not None:
             self.transport.abort()
@@ -90,8 +90,9 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _wait_so_long(self) -> None:
-        """Limit the time for receiving a whole request; single bytes do not extend it."""
-        handed_over = self.transport.get_protocol() is not self  # to a websocket
+        """Limit the time for receiving a whole request. Receiving single bytes does not extend
+        it."""
+        handed_over = self.transport.get_protocol() is not self  # to the websocket protocol
         if handed_over or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._wait_no_more()
         elif self._patience is None:
@@ -100,8 +101,8 @@ class _Connection(H11Protocol):
             )
 
     def _wait_for_reading(self) -> None:
-        """Limit the time for each TAKEN_BYTES sent, so that long responses can finish on slow
-        networks."""
+        """Limit the time for sending each TAKEN_BYTES, so that long responses can still finish on
+        slow networks."""
         waits = self.transport.get_write_buffer_size()
         self._reads = self.loop.call_later(TAKEN_WITHIN_S, self._look_at_reading, waits)
 
@@ -123,10 +124,10 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without signal handlers, and without checking ten times a second for a stop request.
+    """uvicorn without signal handlers, and without polling ten times a second for a stop request.
 
-    The program calls `end` instead. Connections are accepted here, because those still in a TLS
-    handshake must count towards the limit and uvicorn does not know about them.
+    To stop it, call `end`. This class accepts the connections itself, because those that are still
+    in the TLS handshake must count towards the limit, and uvicorn does not know about them.
     """
 
     def __init__(
@@ -136,11 +137,11 @@ class _Server(uvicorn.Server):
         self._listener = listener
         self._always = always
         self._ended = asyncio.Event()
-        self._greeted: dict[_Connection, str] = {}  # connections being accepted, with their place
-        self._aside: dict[_Connection, None] = {}  # connections beyond the limit
+        self._greeted: dict[_Connection, str] = {}  # connections being accepted, and their places
+        self._aside: dict[_Connection, None] = {}  # connections beyond the limit, oldest first
 
     def end(self) -> None:
-        """Stop now, or as soon as the server has started."""
+        """Stop the server, even if it has not started yet."""
         self.should_exit = True
         self._ended.set()
 
@@ -157,13 +158,13 @@ class _Server(uvicorn.Server):
             accepting.cancel()
 
     async def _accept(self) -> None:
-        """Accept connections; those beyond the limit can request only the `always` paths."""
+        """Accept connections. Those beyond the limit can request only the `always` paths."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
                 try:
                     one, address = await loop.sock_accept(self._listener)
-                except ConnectionError:  # it has been closed again
+                except ConnectionError:  # already closed
                     continue
                 except OSError as error:
                     _log.warning("Connections cannot be accepted: %s", error.strerror)
@@ -175,10 +176,10 @@ class _Server(uvicorn.Server):
                     self._put_aside(connection)
                 self._greeted[connection] = place
                 group.create_task(self._greet(one, connection), name="http-greet")
-                await asyncio.sleep(0)  # many new connections must not block other tasks
+                await asyncio.sleep(0)  # let other tasks run between connections
 
     async def _greet(self, one: socket.socket, connection: _Connection) -> None:
-        """Run the TLS handshake and then hand the connection to uvicorn."""
+        """Perform the TLS handshake, then hand the connection over to uvicorn."""
         tls = self.config.ssl
         within_s = ASIDE_WITHIN_S if connection.is_aside else HANDSHAKE_WITHIN_S
         try:
@@ -189,7 +190,7 @@ class _Server(uvicorn.Server):
                 ssl_handshake_timeout=within_s if tls else None,
                 ssl_shutdown_timeout=within_s if tls else None,
             )
-        except OSError as error:  # including a failed handshake
+        except OSError as error:  # or the TLS handshake failed
             _log.debug("A connection failed: %s", error)
         except Exception:  # any error affects only this connection
             _log.exception("A connection could not be accepted")
@@ -206,11 +207,11 @@ class _Server(uvicorn.Server):
             yield place_of(str(peer[0])) if peer else ""
 
     def _put_aside(self, connection: _Connection) -> None:
-        """Restrict a connection beyond the limit, and close the oldest such connection if there are
-        too many."""
+        """Restrict a connection that exceeds the limit. If there are too many of these, close the
+        oldest."""
         for one in list(self._aside):
             if one not in self._greeted and one not in self.server_state.connections:
-                del self._aside[one]  # it has been closed
+                del self._aside[one]  # closed
         if len(self._aside) >= MOST_ASIDE:
             oldest = next(iter(self._aside))
             del self._aside[oldest]
@@ -233,8 +234,8 @@ async def serving(
 ) -> AsyncIterator[int]:
     """Serve `app` and yield the port, which the system chooses if `port` is 0.
 
-    `tls` enables HTTPS. Paths in `always` are answered however many connections there are. Raises
-    Misconfigured if the address cannot be used.
+    `tls` enables HTTPS. Paths in `always` are served no matter how many connections are open.
+    Raises Misconfigured if the server cannot listen on this address.
     """
     listener = _listen(host, port)
     config = uvicorn.Config(
@@ -247,12 +248,12 @@ async def serving(
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_STOP_WITHIN_S,
         server_header=False,
-        date_header=False,  # uvicorn renews it in its own loop, which does not run here
-        proxy_headers=False,  # the caller is the peer of the connection, whatever the request says
+        date_header=False,  # uvicorn updates it in its own loop, which does not run here
+        proxy_headers=False,  # identify callers by the connection, not by headers
         ssl_context_factory=None if tls is None else lambda config, usual: tls,
     )
     server = _Server(config, listener, always)
-    # uvicorn closes the listener, but not if it is stopped before it has started.
+    # uvicorn closes the listener, unless it is stopped before it has started.
     with listener:
         async with asyncio.TaskGroup() as group:
             served = group.create_task(server.serve([listener]), name=f"http-{port}")
@@ -267,7 +268,7 @@ async def serving(
 
 
 def _only(app: ASGIApp, paths: Container[str]) -> ASGIApp:
-    """Limit the application to these paths and to one request per connection."""
+    """Restrict the application to these paths and to one request per connection."""
 
     async def narrowed(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_and_close(message: Message) -> None:
@@ -298,7 +299,7 @@ def _dated(app: ASGIApp) -> ASGIApp:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a bound socket. Connections wait in its backlog until the server has started."""
+    """Return a listening socket. Connections wait in its backlog until the server has started."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
@@ -309,8 +310,8 @@ def _listen(host: str, port: int) -> socket.socket:
                 "program that is using it"
             ) from error
         raise Misconfigured(f"Cannot listen on {host} port {port}: {error.strerror}") from error
-    # Accepted connections inherit it. asyncio sets it only on sockets that name their protocol, and
-    # Nagle's algorithm would delay each response by 40 ms.
+    # Accepted connections inherit this option. asyncio sets it only on sockets that name their
+    # protocol, and Nagle's algorithm would delay each response by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for way in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         listener.setsockopt(socket.SOL_SOCKET, way, _BUFFER)

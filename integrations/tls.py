@@ -1,4 +1,4 @@
-"""TLS contexts for clients and Hearth's own server, and a check of download URLs."""
+"""TLS contexts for clients and for Hearth's own server, and a check of download URLs."""
 
 import ipaddress
 import ssl
@@ -8,11 +8,14 @@ import httpx
 
 from integrations.errors import Misconfigured, Refused
 
-# A download must never be redirected from TLS to plain text.
+# A download must never be redirected from https to http.
 
 
 def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
-    """Return a redirect's target. Raises Refused if it is not allowed."""
+    """Return the URL of a redirect. Raises Refused if it is not allowed.
+
+    `current` is the URL that redirects, and `first` is the URL of the download.
+    """
     try:
         url = current.join(location)
     except httpx.InvalidURL:
@@ -24,7 +27,7 @@ def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
 
 
 def address_allowed(url: str, first: str) -> None:
-    """Raise Refused unless the URL uses https, or http without leaving this machine."""
+    """Raise Refused unless the URL uses https, or uses http and stays on this machine."""
     target = httpx.URL(url)
     plain = target.scheme == "http" and is_loopback(target.host)
     if target.scheme == "https" or (plain and is_loopback(httpx.URL(first).host)):
@@ -37,7 +40,7 @@ def address_allowed(url: str, first: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name or address refers to this machine."""
+    """Return True if the host name or address refers to this machine."""
     if host == "localhost":
         return True
     try:
@@ -47,16 +50,17 @@ def is_loopback(host: str) -> bool:
 
 
 def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") -> ssl.SSLContext:
-    """Make a client context that trusts the system's authorities, or those in `ca_file` (PEM).
+    """Return a client context that trusts the system's authorities, or only those in `ca_file`
+    (PEM).
 
-    `setting` is the configuration key to name if the file cannot be used. Raises Misconfigured.
-    Making a context takes about 30 ms, so callers should keep it.
+    `setting` is the name of the setting to mention if the file cannot be used. Raises
+    Misconfigured. Creating a context takes about 30 ms, so callers should keep it.
     """
     try:
         context = ssl.create_default_context(
             cafile=str(Path(ca_file).expanduser()) if ca_file else None
         )
-    except OSError as error:  # including ssl.SSLError, for a file that is not PEM
+    except OSError as error:  # including ssl.SSLError if the file is not PEM
         reason = error.strerror or "it contains no certificate"
         raise Misconfigured(
             f"{setting or 'ca_file'} = {ca_file!r} cannot be used as a certificate file: {reason}."
@@ -70,20 +74,21 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
 def tls_for(
     url: str, *, verify: bool = True, ca_file: str = "", setting: str = ""
 ) -> ssl.SSLContext | None:
-    """Return the client context for this URL, or None unless it is https. See `tls_context`."""
+    """Return the client context for this URL, or None unless the URL is https. See
+    `tls_context`."""
     if not url.lower().startswith("https:"):
         return None
     return tls_context(verify=verify, ca_file=ca_file, setting=setting)
 
 
 def server_context(cert_file: str, key_file: str) -> ssl.SSLContext:
-    """Make a server context with this certificate and key (PEM). Raises Misconfigured."""
+    """Return a server context with this certificate and key (PEM). Raises Misconfigured."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         context.load_cert_chain(
             Path(cert_file).expanduser(),
             Path(key_file).expanduser() if key_file else None,
-            password=lambda: "",  # or OpenSSL would ask for a key's password on stdin
+            password=lambda: "",  # otherwise OpenSSL would ask for a password on stdin
         )
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         reason = "they must be a PEM certificate and its key, without a password"

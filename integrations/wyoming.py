@@ -1,4 +1,4 @@
-"""Speech to text with a Wyoming server on the local network."""
+"""Speech to text by a Wyoming server on the local network."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,16 +12,19 @@ from wyoming.event import Event
 
 from integrations.errors import Misconfigured, Refused, Unavailable
 
-DEFAULT_PORT = 10300  # of Home Assistant's Whisper and Speech-to-Phrase add-ons
+DEFAULT_PORT = 10300  # used by Home Assistant's Whisper and Speech-to-Phrase add-ons
 _RATE = 16_000  # Hz
 _CHUNK_BYTES = _RATE // 10 * 2  # 100 ms
-# The audio events are made here, because `wyoming.audio` imports audioop, which warns and was
+# The audio events are built by hand, because `wyoming.audio` imports audioop, which warns and was
 # removed in Python 3.13.
 _FORMAT = {"rate": _RATE, "width": 2, "channels": 1}
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Return the host and port of "tcp://host:10300" or "wyoming://host". Raises Misconfigured."""
+    """Return the host and port of an address such as "tcp://host:10300" or "wyoming://host".
+
+    The default port is DEFAULT_PORT (10300). Raises Misconfigured.
+    """
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
@@ -35,20 +38,24 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class WyomingRecognizer:
-    """A Wyoming server. Each transcription opens a new connection, as Home Assistant does."""
+    """Client of a Wyoming server. Each transcription opens a new connection, as in Home
+    Assistant."""
 
     def __init__(self, host: str, port: int, language: str | None, timeout_s: float = 15.0) -> None:
-        """`language` is a code such as "en", or None to let the server decide."""
+        """`language` is a code such as "en", or None to let the server decide.
+
+        `timeout_s` is the time limit for a whole transcription, in seconds.
+        """
         self._host = host
         self._port = port
         self._language = language
-        self._timeout_s = timeout_s  # for the whole transcription
+        self._timeout_s = timeout_s
 
     async def transcribe(self, pcm: bytes) -> str:
         """Return the server's transcript of 16 kHz mono int16 audio, unchanged.
 
-        Raises Unavailable (no connection, or no answer in time), Refused (by the server) and
-        Misconfigured (the address belongs to a different service).
+        Raises Unavailable if the server cannot be reached or does not answer in time, Refused if it
+        reports an error, and Misconfigured if the address belongs to a different service.
         """
         async with self._limits(), AsyncTcpClient(self._host, self._port) as client:
             await client.write_event(Transcribe(language=self._language).event())
@@ -78,7 +85,7 @@ class WyomingRecognizer:
 
     @asynccontextmanager
     async def _limits(self) -> AsyncIterator[None]:
-        """Apply the time limit and convert errors to IntegrationError."""
+        """Apply the time limit, and convert exceptions to IntegrationError."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 yield
@@ -86,7 +93,7 @@ class WyomingRecognizer:
             raise Unavailable(
                 f"{self._name} did not answer within {self._timeout_s:g} seconds."
             ) from None
-        # wyoming does not validate what it reads
+        # The wyoming package does not validate what it reads.
         except (KeyError, AttributeError, TypeError) as error:
             raise Misconfigured(f"{self._name} does not speak the Wyoming protocol.") from error
         except (OSError, EOFError) as error:

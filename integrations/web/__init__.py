@@ -1,7 +1,8 @@
-"""The HTTP interface, the console, and fetching web pages.
+"""The HTTP interface, the console, and a client that fetches web pages.
 
 `box` defines what programs can see and do. `routes` and `stream` declare the paths under /v1;
-`stream` has the long-running ones and those that speak, such as `/v1/ask`. `paths` turns them into
-routes and OpenAPI, `api` combines everything, and `guard` controls access. `pages` and `console/`
-are the console. `fetch`, `page` and `markup` read other people's pages.
+`stream` has those that speak or keep a connection open, such as `/v1/events`. `paths` turns the
+declarations into routes and an OpenAPI document, `api` combines everything, and `guard` controls
+access. `pages` serves the console, whose files are in `console/`. `fetch`, `page` and `markup` read
+web pages from the internet.
 """

@@ -1,4 +1,4 @@
-"""The HTTP API for programs under /v1: all paths, the application, and sign-in.
+"""The HTTP API for programs under /v1: its paths, the application, and signing in.
 
 Every path needs a token or a session. Every error is `{"error": {"kind": …, "message": …}}`.
 """
@@ -28,10 +28,10 @@ from integrations.web.stream import speaking_paths
 
 
 def api_paths(box: Box, guard: Guard, version: str) -> Sequence[Path]:
-    """Return every path. `version` is Hearth's, for the OpenAPI document."""
+    """Return all API paths. `version` is Hearth's version, for the OpenAPI document."""
 
     @cache
-    def described() -> dict[str, Any]:  # made once, on the first request
+    def described() -> dict[str, Any]:  # generated once, on the first request
         return document(rows, version)
 
     rows = (
@@ -53,7 +53,7 @@ def api_routes(box: Box, guard: Guard, version: str = "") -> list[Route]:
 
 
 def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
-    """Make the application that serves these routes. Unknown paths return the usual error format.
+    """Return the application that serves these routes. Unknown paths get the usual error format.
 
     `host` is the address on which it listens; see `Fronted`.
     """
@@ -69,9 +69,9 @@ _log = logging.getLogger(__name__)
 
 
 class SigningIn:
-    """`/v1/session`: sign a browser in with a token or one-time link, and sign it out.
+    """`/v1/session`: sign a browser in with a token or a one-time link, and sign it out.
 
-    A session always starts with a new id. An id sent by the browser is never reused.
+    Every session starts with a new id. An id that the browser sends is never reused.
     """
 
     def __init__(self, guard: Guard) -> None:
@@ -120,12 +120,12 @@ class SigningIn:
     async def _by_token(self, request: Request, token: str) -> SignedIn:
         self._guard.prove(request, token)
         begun = await self._guard.sessions.begin(token, sent_session(request))
-        if begun is None:  # it was revoked just now
+        if begun is None:  # revoked in the meantime
             raise Refused(401, "unauthorized", "The token is not one of Hearth's.")
         return begun
 
     async def _by_code(self, request: Request, code: str) -> SignedIn:
-        async with self._one_code_at_a_time:  # or many at once could pass before they are counted
+        async with self._one_code_at_a_time:  # otherwise parallel codes would not be counted
             self._guard.check_guesses(request, certain=True)  # 192 bits cannot be guessed
             begun = await self._guard.sessions.redeem(code, sent_session(request))
             if begun is None:

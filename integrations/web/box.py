@@ -1,4 +1,4 @@
-"""Hearth as the program interfaces see it: callers, events and available actions."""
+"""The data and actions that program interfaces can use: callers, events and `Box`."""
 
 import asyncio
 import json
@@ -25,43 +25,45 @@ from integrations.web.requests import (
     TimerRequest,
 )
 
-KEPT = 256  # events that a listener can still get after an outage
-WAITING = 256  # unread events after which a listener is disconnected
+KEPT = 256  # events that a listener can still get after reconnecting
+WAITING = 256  # unread events before a listener is disconnected
 _LONGEST_NUMBER = 18  # digits of an event's number
-BEAT_S = 15.0  # interval of comments by which a lost connection is noticed
+BEAT_S = 15.0  # interval of comments that reveal a lost connection
 
 Health = Literal["ok", "degraded", "dead"]
 Scope = Literal[
     "speak",  # make it speak or listen: announcements, questions, conversations, timers, buttons
     "ask",  # typed turns
-    "read",  # its state, what was said and done
-    "admin",  # everything, including what no other scope allows: answering a confirmation
+    "read",  # see Hearth's state, and what was said and done
+    "admin",  # everything, including answering a confirmation, which no other scope allows
 ]
-Loosening = Literal["mode", "mute", "profile"]  # more trust, an open microphone, more tools
+# Fewer confirmations, an open microphone, more tools.
+Loosening = Literal["mode", "mute", "profile"]
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A program that uses an interface, as the journal names it."""
+    """A program or browser that uses an interface. The journal records its name."""
 
     name: str  # such as "http:admin", "mqtt", "home-assistant"; never a secret
     scopes: frozenset[Scope]
-    # Hash of the id of the caller's session; "" for a token. Not stored.
+    # Hash of the caller's session id; "" for a token. Not stored.
     session: str = field(default="", repr=False)
-    loosens: frozenset[Loosening] = frozenset()  # what the owner lets it do without `admin`
-    # Tells this token from an earlier one of the same name: a part of its hash, never the secret.
+    loosens: frozenset[Loosening] = frozenset()  # restrictions that it may undo without `admin`
+    # Distinguishes this token from an earlier one with the same name. It is a part of the token's
+    # hash, never the secret.
     token: str = field(default="", repr=False, compare=False)
 
     def may(self, scope: Scope) -> bool:
-        """Return True if the caller has this scope."""
+        """Return True if the caller has this scope, or `admin`, which includes all scopes."""
         return scope in self.scopes or "admin" in self.scopes
 
     def may_loosen(self, what: Loosening) -> bool:
-        """Return True if the caller is allowed to undo a restriction that a person has set."""
+        """Return True if the caller may undo a restriction that a person has set."""
         return what in self.loosens or "admin" in self.scopes
 
 
-NOBODY = Caller("", frozenset())  # an open path: the caller is not known yet
+NOBODY = Caller("", frozenset())  # on an open path, before the caller is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Told:
 
     def lines(self) -> bytes:
         data = json.dumps(self.data, ensure_ascii=False)
-        # Half a surrogate pair, which a model's JSON may contain, must not end every listener's
+        # An unpaired surrogate, which a model's JSON may contain, must not end every listener's
         # stream.
         return f"id: {self.id}\nevent: {self.kind}\ndata: {data}\n\n".encode(errors="replace")
 
@@ -80,11 +82,11 @@ class Told:
 class EventLog:
     """The newest server-sent events (as in the HTML standard), and their listeners.
 
-    Use it only in the event loop's thread.
+    Use it only from the event loop's thread.
     """
 
     def __init__(self) -> None:
-        self._run = secrets.token_hex(4)  # ids of another process are not valid here
+        self._run = secrets.token_hex(4)  # makes ids of another process invalid
         self._count = 0
         self._kept: deque[Told] = deque(maxlen=KEPT)
         self._listeners: set[asyncio.Queue[Told | None]] = set()
@@ -100,11 +102,11 @@ class EventLog:
                 listener.put_nowait(event)
 
     async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
-        """Yield events to one listener, forever or until it stops reading.
+        """Yield events to one listener until it stops reading or is disconnected.
 
-        `last_id` is the last event that the listener received; later events are sent first. If that
-        event is no longer stored, the listener gets `first` instead, which contains the whole
-        state.
+        `last_id` is the id of the last event that the listener received. Later events are sent
+        first. If they are no longer stored, the listener gets `first` instead, which contains the
+        whole state.
         """
         listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
         missed = self._after(last_id)
@@ -128,11 +130,10 @@ class EventLog:
             self._listeners.discard(listener)
 
     def now(self, kind: str, data: Mapping[str, Any]) -> Told:
-        """Make an event for a single listener, with the id of the newest event."""
+        """Return an event for a single listener, with the id of the newest event."""
         return Told(f"{self._run}-{self._count}", kind, data)
 
     def close(self) -> None:
-        """Disconnect all listeners."""
         for listener in list(self._listeners):
             self._send_away(listener)
 
@@ -154,7 +155,7 @@ class EventLog:
 
 
 class NotKept(Exception):
-    """The change could not be saved, so it will not survive a restart."""
+    """A change could not be saved, or saved data could not be read."""
 
 
 class NotAnnounced(Exception):
@@ -162,7 +163,7 @@ class NotAnnounced(Exception):
 
 
 class NotPossible(Exception):
-    """The request cannot be carried out; the message is a sentence that names the fix."""
+    """The request cannot be carried out. The message explains why."""
 
 
 class Busy(Exception):
@@ -170,14 +171,14 @@ class Busy(Exception):
 
 
 class Unknown(Exception):
-    """The item does not exist, or not any more."""
+    """The requested item does not exist, or no longer exists."""
 
 
 class Box(Protocol):
-    """Everything that interfaces can ask of Hearth, with JSON in and out.
+    """All actions and data that Hearth offers to its interfaces, as JSON.
 
-    A method raises NotKept if its effect should survive a restart but could not be saved. The
-    journal names the caller.
+    A method raises NotKept if its effect should survive a restart but could not be saved, or if
+    saved data cannot be read. `caller` is recorded in the journal.
     """
 
     @property
@@ -190,12 +191,12 @@ class Box(Protocol):
     async def mute(self, on: bool, caller: Caller) -> None:
         """Mute or unmute the microphone, and save the choice.
 
-        Raises NotPossible if a caller without `admin` tries to unmute it while no tone can be
-        heard.
+        Raises NotPossible if a caller without `admin` tries to unmute it while Hearth cannot play a
+        tone.
         """
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
-        """Set `policy.mode` for `minutes`, or permanently if that is None."""
+        """Set `policy.mode` for `minutes`, or permanently if `minutes` is None."""
 
     def live(self) -> Mapping[str, Any]:
         """Return the settings that can be changed at run time, with their possible values."""
@@ -204,32 +205,32 @@ class Box(Protocol):
         """Change settings at run time. Raises NotPossible."""
 
     def listen(self, caller: Caller) -> bool:
-        """Play a tone and listen, as after the wake word.
+        """Play a tone and start listening, as after the wake word.
 
-        Returns False if Hearth is muted or busy or has no microphone.
+        Returns False if Hearth is muted or busy, or has no microphone.
         """
 
     def stop(self, caller: Caller) -> None:
         """Stop speaking and ringing immediately."""
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
-        """Speak a text or play a sound once the conversation is over; returns the announcement's
-        id.
+        """Speak a text or play a sound once nobody is talking, and return the announcement's id.
 
-        An announcement that should survive a restart is saved first. If this raises NotAnnounced or
-        NotPossible, it will not be made.
+        An announcement that should survive a restart is saved first. If this method raises
+        NotAnnounced or NotPossible, the announcement will not be made.
         """
 
     async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask the people in the room a question and wait for the answer.
+        """Ask the people in the room a question and wait for their answer.
 
-        The question is cancelled if the caller stops waiting. Raises NotPossible.
+        If this call is cancelled, the question is cancelled too. Raises NotPossible.
         """
 
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Speak an opening line, then listen; returns the conversation's id.
+        """Speak an opening line, then listen. Returns the conversation's id.
 
-        Raises NotPossible without a microphone, and NotAnnounced if too much is waiting.
+        Raises NotPossible if there is no microphone, and NotAnnounced if too much is waiting to be
+        spoken.
         """
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
@@ -248,10 +249,10 @@ class Box(Protocol):
         """Return the calls that are waiting for confirmation."""
 
     async def confirm(self, name: str, wanted: ConfirmRequest, caller: Caller) -> Mapping[str, Any]:
-        """Answer a confirmation on a person's behalf. Raises Unknown."""
+        """Answer a confirmation on a person's behalf, and return the outcome. Raises Unknown."""
 
     def openers(self) -> Sequence[Mapping[str, Any]]:
-        """Return the openers with the owner's ratings."""
+        """Return the openers, with the owner's ratings."""
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         """Rate an opener. Raises Unknown."""
@@ -260,16 +261,16 @@ class Box(Protocol):
         """Return the facts that people asked Hearth to remember."""
 
     async def correct(self, memory_id: str, wanted: CorrectRequest, caller: Caller) -> None:
-        """Change a fact's text. Raises Unknown and NotPossible."""
+        """Change the text of a fact. Raises Unknown and NotPossible."""
 
     async def forget_one(self, memory_id: str, caller: Caller) -> None:
         """Forget a fact. Raises Unknown."""
 
     async def forget(self, caller: Caller) -> int:
-        """Forget all facts and return how many there were."""
+        """Forget all facts and return how many were forgotten."""
 
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
-        """Return the checks in the format of `hearth doctor --json`."""
+        """Run all checks and return their results in the format of `hearth doctor --json`."""
 
     async def tools(self) -> Mapping[str, Any]:
         """Return the tools in the format of `hearth tools --json`."""
@@ -287,7 +288,10 @@ class Box(Protocol):
         """Return the faults of the last `days`, newest first."""
 
     async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
-        """Return turns, newest first, optionally those before `before`. Raises Unknown."""
+        """Return at most `limit` turns, newest first. Raises Unknown.
+
+        `before` is a turn's id; only earlier turns are then returned.
+        """
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
         """Return a turn in the format of `hearth trace --json`. Raises Unknown."""
@@ -296,4 +300,4 @@ class Box(Protocol):
         """Mark a turn as wrong or misheard, or remove the mark. Raises Unknown."""
 
     async def sound(self, turn_id: str) -> Path:
-        """Return the WAV file of a turn's speech. Raises Unknown if there is none."""
+        """Return the WAV file with the recording of a turn. Raises Unknown if there is none."""

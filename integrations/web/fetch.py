@@ -1,9 +1,9 @@
-"""Fetches single pages from the internet, and from nowhere else.
+"""Fetch single web pages, but only from the public internet.
 
-The URL may be malicious (chosen by a model under a page's influence). So the host name is resolved
-once, all its addresses are checked, and the connection goes to the very address that was checked: a
-name that changes in between (DNS rebinding) gains nothing. Each redirect is handled the same way.
-TLS verifies the name, for which no device at home has a certificate.
+The URL can be malicious, because a model may choose it under the influence of a page. The host name
+is therefore resolved once, all its addresses are checked, and the connection goes to an address
+that was checked. A name that changes in between (DNS rebinding) has no effect. Each redirect is
+handled in the same way. TLS verifies the name, and no device at home has a certificate for it.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ import httpx
 from integrations.errors import IntegrationError, Refused, Unavailable
 from integrations.tls import tls_context
 
-# The addresses that are on the internet. The tables are IANA's special-purpose registries
-# (RFC 6890 and its additions) as of 2026-11, because the results of `ipaddress.is_global` differ
-# between releases of Python.
+# The addresses of the public internet. The tables are IANA's special-purpose registries (RFC 6890
+# and its additions) as of 2026-11, because the results of `ipaddress.is_global` differ between
+# Python releases.
 
 
 # Private, shared (CGNAT), loopback, link-local, documentation, benchmarks, relays, multicast and
@@ -35,8 +35,8 @@ _NOT_OUT_4 = tuple(
         *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
     )
 )
-# No other IPv6 addresses are routed: neither loopback, mapped (::ffff:), NAT64 (64:ff9b::), unique
-# local, link-local, site-local nor multicast.
+# No other IPv6 addresses are routed on the internet: not loopback, mapped (::ffff:), NAT64
+# (64:ff9b::), unique local, link-local, site-local or multicast.
 _OUT_6 = ip_network("2000::/3")
 # Protocol assignments with Teredo and ORCHID, documentation, 6to4, and again documentation.
 _NOT_OUT_6 = tuple(
@@ -45,9 +45,10 @@ _NOT_OUT_6 = tuple(
 
 
 def is_out(text: str) -> bool:
-    """Return True for the literal address of a host on the internet.
+    """Return True for an IP address on the public internet.
 
-    Returns False for an IPv6 address that contains an IPv4 address or a zone ("%eth0").
+    Returns False for a host name, and for an IPv6 address that contains an IPv4 address or a zone
+    ("%eth0").
     """
     try:
         address = ip_address(text)
@@ -67,16 +68,16 @@ def _is_out_6(address: IPv6Address) -> bool:
 
 
 CONNECT_S = 5.0
-TOTAL_S = 15.0  # name lookup, connections, redirects and the body together
-MAX_BYTES = 2_000_000  # of the body; the rest is not read
+TOTAL_S = 15.0  # for DNS, connections, redirects and the body together
+MAX_BYTES = 2_000_000  # bytes of the body; the rest is not read
 MAX_REDIRECTS = 3
 MAX_URL = 2_000  # characters
 TYPES = ("text/html", "text/plain")
 _PORT = 443
-_TRIES = 3  # addresses tried for one name
+_TRIES = 3  # addresses to try per name
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-Resolve = Callable[[str], Awaitable[Sequence[str]]]  # a host -> literal addresses; raises OSError
+Resolve = Callable[[str], Awaitable[Sequence[str]]]  # host -> IP addresses; raises OSError
 
 
 class NotAllowed(Refused):
@@ -89,17 +90,17 @@ class NotReadable(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page's unchanged body."""
+    """A page's body, exactly as received."""
 
     url: str  # after redirects, without its fragment
     kind: str  # one of TYPES
-    charset: str  # from the server; "" if it gives none
+    charset: str  # from the server; "" if it sends none
     body: bytes  # at most MAX_BYTES
     whole: bool  # False if the body was cut off
 
 
 class Fetcher:
-    """Fetches pages. Keeps nothing between two requests: no cookies, no connections."""
+    """Fetch pages. Neither cookies nor connections are kept between requests."""
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class Fetcher:
     async def fetch(self, url: str) -> Fetched:
         """Fetch the page at this URL.
 
-        Raises NotAllowed, NotReadable, Refused (by the server) or Unavailable.
+        Raises NotAllowed, NotReadable, Refused if the server declines, and Unavailable.
         """
         try:
             async with asyncio.timeout(self._total_s):
@@ -134,7 +135,7 @@ class Fetcher:
         raise Refused("The page redirects too often.")
 
     async def _ask(self, url: httpx.URL) -> Fetched | httpx.URL:
-        """Return the page, or the URL of its redirect."""
+        """Return the page, or the URL to which it redirects."""
         failure: IntegrationError = Unavailable("The page's server cannot be reached.")
         for address in (await self._addresses(url.host))[:_TRIES]:
             try:
@@ -147,7 +148,7 @@ class Fetcher:
         raise failure
 
     async def _addresses(self, host: str) -> Sequence[str]:
-        """Return all of the name's addresses. Raises NotAllowed unless all are on the internet."""
+        """Return the host's addresses. Raises NotAllowed unless all are on the public internet."""
         try:
             found = await self._resolve(host)
         except (OSError, UnicodeError):
@@ -161,8 +162,8 @@ class Fetcher:
     async def _ask_at(self, address: str, url: httpx.URL) -> Fetched | httpx.URL:
         if self._tls is None:
             self._tls = tls_context()
-        # An httpx client would keep cookies, follow redirects and log the address, so the transport
-        # is used directly.
+        # An httpx client would keep cookies, follow redirects and log the URL, so use the transport
+        # directly.
         async with self._transport(self._tls) as transport:
             answer = await transport.handle_async_request(self._request(address, url))
             try:
@@ -179,18 +180,18 @@ class Fetcher:
                 "Host": url.netloc.decode("ascii"),
                 "User-Agent": "Hearth",
                 "Accept": ", ".join(TYPES),
-                "Accept-Encoding": "identity",  # a small body must not expand
+                "Accept-Encoding": "identity",  # a small response must not expand
             },
             extensions={
                 "timeout": patience.as_dict(),
-                # The certificate is checked against the name, not the address.
+                # TLS verifies the name, not the address.
                 "sni_hostname": url.raw_host.decode("ascii"),
             },
         )
 
 
 def checked(url: str) -> httpx.URL:
-    """Return the URL without its fragment. Raises NotAllowed if it must not be requested."""
+    """Return the URL without its fragment. Raises NotAllowed if the URL must not be requested."""
     if len(url) > MAX_URL or not url.isprintable() or " " in url.strip():
         raise NotAllowed("That is not a web address.")
     try:
@@ -241,7 +242,7 @@ def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_of_tls(error: BaseException | None) -> bool:
-    """Return True if TLS made the connection fail, for example with an invalid certificate."""
+    """Return True if TLS was the cause, for example an invalid certificate."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return True

@@ -1,4 +1,4 @@
-"""Access control of the HTTP interface: tokens, sessions, ingress, and limits on guessing."""
+"""Access control for the HTTP interface: tokens, sessions, ingress, and limits on guessing."""
 
 import re
 import time
@@ -17,25 +17,27 @@ from integrations.web.box import Caller, Scope
 from integrations.web.problems import Rate, Refused, check_length, too_many
 
 COOKIE = "hearth_session"
-LASTS_S = 30 * 24 * 3600  # after signing in, after which the token or a link is needed again
-SUPERVISOR = "172.30.32.2"  # on every Home Assistant OS; add-ons must accept no other client
-# token: people sign in as usual; home-assistant: everyone whom it admits has the rights of
-# `CALLER`.
+LASTS_S = 30 * 24 * 3600  # lifetime of a session, after which a token or link is needed again
+# The supervisor's address on every Home Assistant OS. Add-ons must accept no other client.
+SUPERVISOR = "172.30.32.2"
+# "token": people sign in as usual; "home-assistant": everyone whom Home Assistant admits has the
+# rights of `CALLER`.
 IngressUse = Literal["off", "token", "home-assistant"]
 # Never `admin`: Home Assistant opens ingress to each of its users, even to a guest, and the
 # forwarded request does not show who is an administrator.
 CALLER = Caller("http:ingress", frozenset({"read", "ask", "speak"}))
 _PREFIX = re.compile(r"(/[A-Za-z0-9_-]{1,100}){1,5}")
-# For one program. A panel that shows everything sends some ten requests at once, and speaking takes
-# at least a second, so more is a program in a loop.
+# Limit per program. A panel that shows everything sends about ten requests at once, and speaking
+# takes at least a second, so a program that exceeds the limit is in a loop.
 CALLS_AT_ONCE, CALLS_EVERY_S = 60, 0.1
-# Wrong tokens from one place (`place_of`). A person who mistypes stays below the limit; an attacker
-# gets 14,400 guesses a day, which even a hand-made token withstands.
+# Limit for wrong tokens from one place (`place_of`). A person who mistypes stays below it. An
+# attacker gets 14,400 guesses a day, which even a handmade token withstands.
 WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
-# For all places except this machine, so that many addresses get no more guesses a day than three.
+# Limit for all places together except this machine, so that many addresses get no more guesses a
+# day than three.
 ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
-# Characters of a token that cannot be guessed. Its owner is admitted whatever others have guessed;
-# generated tokens have 43.
+# Length from which a token cannot be guessed. Its owner is admitted even if others have guessed too
+# often. Generated tokens have 43 characters.
 UNGUESSABLE = 32
 
 _NEEDS_TOKEN = (
@@ -55,39 +57,42 @@ class SignedIn:
 
 
 class Sessions:
-    """Sessions of people signed in with a browser. This base class admits nobody."""
+    """Sessions of signed-in browsers. In this base class, nobody can sign in."""
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
-        """Start a session with a new id for a token's owner; None if the token is not valid.
+        """Start a session for the token's owner. Returns None if the token is not valid.
 
-        `instead_of` is the id of a session that the new one replaces.
+        The session gets a new id and replaces the session with the id `instead_of`.
         """
         return None
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """Start a session for a one-time code and use the code up; None if the code is not valid.
+        """Start a session for a one-time code, which is then used up. Returns None if it is not
+        valid.
 
-        Raises NotKept if Hearth could not save that the code is used up.
+        The session gets a new id and replaces the session with the id `instead_of`. Raises NotKept
+        if Hearth could not save that the code is used up.
         """
         return None
 
     def caller(self, session: str) -> Caller | None:
-        """Return a session's owner; None once the session or its token has ended."""
+        """Return the session's owner, or None if the session or its token is no longer valid."""
         return None
 
     def holds(self, caller: Caller) -> bool:
-        """Return True if the session that admitted the caller is still valid."""
+        """Return True if the caller's session is still valid."""
         return False
 
     async def end(self, session: str) -> None:
-        """Sign out. Raises NotKept if the change could not be saved."""
+        """End the session. Raises NotKept if that could not be saved."""
 
 
 def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:
-    """Set the session cookie; "" deletes it.
+    """Set the session cookie, or delete it if `session` is "".
 
-    The browser sends it only to Hearth's own paths and not with other sites' requests, and scripts
-    cannot read it. `prefix` is the prefix of our paths as the browser sees them.
+    The browser sends the cookie only to Hearth's own paths and never with requests from other
+    sites, and scripts cannot read it. `prefix` is the prefix of Hearth's paths as the browser sees
+    them.
     """
     answer.set_cookie(
         COOKIE,
@@ -102,25 +107,25 @@ def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> Non
 
 
 def sent_session(connection: HTTPConnection) -> str:
-    """Return the session id that the browser sent; "" if there is none."""
+    """Return the session id in the browser's cookie, or "" if there is none."""
     return connection.cookies.get(COOKIE, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The names under which the browser knows this server."""
+    """This server's address as the browser sees it."""
 
     scheme: str  # "http" or "https"
-    host: str  # with its port, as in the header Host
+    host: str  # host and port, as in the Host header
     prefix: str = ""  # of our paths, such as "/api/hassio_ingress/TOKEN"
     by_ingress: bool = False
 
 
 class Ingress:
-    """The console inside Home Assistant, whose supervisor forwards signed-in browsers' requests.
+    """The console inside Home Assistant, whose supervisor forwards requests of signed-in browsers.
 
     The browser requests `/api/hassio_ingress/…/` from Home Assistant. Core and supervisor remove
-    that prefix and put it into headers, together with the name under which the browser knows them
+    that prefix and add it as a header, together with the host name that the browser used
     (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anyone
     can send such headers, so they are accepted only from the supervisor's own address, and only if
     `http.ingress` is set.
@@ -131,8 +136,8 @@ class Ingress:
         self._supervisor = supervisor
 
     def front(self, connection: HTTPConnection) -> Front:
-        """Return the names under which the browser knows this server, from ingress headers or its
-        request."""
+        """Return this server's address as the browser sees it, from the ingress headers if they are
+        trusted."""
         headers = connection.headers
         host = headers.get("host", "")
         if not self._comes_by_it(connection):
@@ -145,7 +150,8 @@ class Ingress:
         )
 
     def caller(self, connection: HTTPConnection) -> Caller | None:
-        """Return the caller that Home Assistant admitted; None if that is not sufficient."""
+        """Return the caller if being signed in to Home Assistant is sufficient, and otherwise
+        None."""
         trusted = self._use == "home-assistant" and self._comes_by_it(connection)
         return CALLER if trusted else None
 
@@ -163,9 +169,10 @@ class Ingress:
 def is_own_page(connection: HTTPConnection, front: Front) -> bool:
     """Return True if the request comes from Hearth's own page, not from another origin or port.
 
-    Browsers add the evidence themselves: `Origin` (RFC 6454) to requests that change something, and
-    `Sec-Fetch-Site` (W3C Fetch Metadata) to all requests over https or on this machine. A browser
-    also sends its cookie for pages on other ports of the same host, whatever `SameSite` says.
+    Browsers add the necessary headers themselves: `Origin` (RFC 6454) to requests that change
+    something, and `Sec-Fetch-Site` (W3C Fetch Metadata) to all requests over https or to this
+    machine. The cookie alone proves nothing: a browser sends it from pages on other ports of the
+    same host too, whatever `SameSite` says.
     """
     site = connection.headers.get("sec-fetch-site")
     if site not in (None, "same-origin"):
@@ -179,14 +186,14 @@ def is_own_page(connection: HTTPConnection, front: Front) -> bool:
         return False
     if not front.host or asking.netloc.lower() != front.host.lower():
         return False
-    # If TLS ends at a proxy in front of us, the request uses http but the page https.
+    # If a proxy in front of Hearth terminates TLS, the request uses http, but the page https.
     return asking.scheme == front.scheme or site == "same-origin" or front.by_ingress
 
 
 def is_foreign(connection: HTTPConnection, front: Front) -> bool:
-    """Return True if the request is known to come from another page.
+    """Return True if the request certainly comes from another page.
 
-    Old browsers do not send the evidence with read requests.
+    For a read request, an old browser sends neither header, and the result is False.
     """
     told = {"origin", "sec-fetch-site"}.intersection(connection.headers.keys())
     typed = connection.headers.get("sec-fetch-site") == "none"  # entered by the user as an address
@@ -194,18 +201,20 @@ def is_foreign(connection: HTTPConnection, front: Front) -> bool:
 
 
 class Tokens(Protocol):
-    """A source of tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
+    """A store of tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
     def caller(self, given: str) -> Caller | None:
-        """Return a token's owner; None if it is not valid. The time taken does not depend on the
-        token."""
+        """Return the token's owner, or None if the token is not valid.
+
+        The time that this takes does not depend on the token.
+        """
 
     def holds(self, caller: Caller) -> bool:
-        """Return True if the program's token is still valid."""
+        """Return True if the caller's token is still valid."""
 
 
 class Guard:
-    """Identifies callers and refuses requests that they are not allowed to send."""
+    """Identify callers and refuse requests that they are not allowed to make."""
 
     def __init__(
         self,
@@ -216,25 +225,25 @@ class Guard:
         sessions: Sessions | None = None,
         ingress: Ingress | None = None,
     ) -> None:
-        """`sessions` holds browser sessions; None means that nobody can sign in."""
+        """If `sessions` is None, nobody can sign in with a browser."""
         self.sessions = sessions or Sessions()
         self.ingress = ingress or Ingress()
         self._tokens = tokens
         self._calls = Rate(calls_at_once, CALLS_EVERY_S, now)
         self._wrong = Rate(wrong_at_once, WRONG_EVERY_S, now)
         self._all_wrong = Rate(ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S, now)
-        # Callers who were admitted, and from where: a program with a wrong token must not lock out
-        # others on the same machine.
+        # Callers that were admitted, and from where, so that a program with a wrong token does not
+        # lock out others on the same machine.
         self._proven: dict[tuple[str, str], None] = {}
 
     def admit(
         self, connection: HTTPConnection, scope: Scope | None, *, browsers: bool = False
     ) -> Caller:
-        """Return the caller if it has this scope; a scope of None accepts any token.
+        """Return the caller if it has this scope. If `scope` is None, any valid token is enough.
 
-        `browsers` also admits signed-in people, but only from Hearth's own page. Raises Refused:
-        401 without a valid token, 403 without the scope or from another page, 429 for too many
-        requests.
+        With `browsers`, people who are signed in are admitted too, but only from Hearth's own page.
+        Raises Refused: 401 without a valid token, 403 without the scope or from another page, and
+        429 after too many requests.
         """
         if browsers and "authorization" not in connection.headers:
             caller = self._browsing(connection)
@@ -254,7 +263,7 @@ class Guard:
         return self._tokens.holds(caller) or self.ingress.holds(caller)
 
     def around(self, app: ASGIApp, scope: Scope | None = None) -> ASGIApp:
-        """Put another application behind this guard. The caller is in `request.state.caller`."""
+        """Protect another application with this guard, which sets `request.state.caller`."""
 
         async def guarded(asgi: Asgi, receive: Receive, send: Send) -> None:
             try:
@@ -277,12 +286,12 @@ class Guard:
         return self.prove(connection, given)
 
     def prove(self, connection: HTTPConnection, given: str) -> Caller:
-        """Return a token's owner. Raises Refused: 401, or 429 after too many guesses."""
+        """Return the token's owner. Raises Refused: 401, or 429 after too many guesses."""
         caller = self._tokens.caller(given)
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
-            # After too many wrong tokens a right one is refused too, unless it cannot be guessed
-            # and the guesses came from other places.
+            # After too many wrong tokens, even a valid token is refused, unless it cannot be
+            # guessed and the guesses came from other places.
             certain = caller is not None and len(given) >= UNGUESSABLE
             self.check_guesses(connection, certain=certain)
         if caller is None:
@@ -293,9 +302,9 @@ class Guard:
         return caller
 
     def check_guesses(self, connection: HTTPConnection, *, certain: bool = False) -> None:
-        """Raise Refused if this place, or all places together, sent too many wrong secrets.
+        """Raise Refused after too many wrong tokens or codes from this client or from all clients.
 
-        The total is ignored if the current secret is `certain` not to be a guess.
+        The total of all clients is ignored if the current secret is `certain` not to be a guess.
         """
         place = _place(connection)
         wait = self._wrong.wait_s(place)
@@ -306,16 +315,16 @@ class Guard:
             raise too_many(wait, "Too many wrong tokens from many addresses; wait a while.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
-        """Count a wrong secret from the connection's place."""
+        """Count a wrong token or code from this client."""
         place = _place(connection)
         self._wrong.take(place)
         if place != LOOPBACK:
             self._all_wrong.take(_ALL)
 
     def _browsing(self, connection: HTTPConnection) -> Caller:
-        """Return the caller of a browser session.
+        """Return the caller of a browser's session.
 
-        A wrong cookie does not count as a guess: 256 bits cannot be guessed, and a browser sends an
+        A wrong cookie does not count as a guess: nobody can guess 256 bits, and a browser sends an
         expired cookie with every request.
         """
         given = sent_session(connection)

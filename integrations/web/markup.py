@@ -1,7 +1,7 @@
-"""An HTML tokenizer whose running time is linear in the page's length.
+"""An HTML tokenizer whose running time is linear in the length of the page.
 
-Pages are untrusted: a few hundred kilobytes of open tags can keep a parser that builds a tree busy
-for minutes (Lexbor). The same was true of Python's own parser before 3.11.14 (CVE-2025-6069).
+Pages are untrusted. A few hundred kilobytes of open tags can keep a parser that builds a tree
+(Lexbor) busy for minutes. Python's own parser had the same weakness before 3.11.14 (CVE-2025-6069).
 """
 
 import html
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-# Their content is not markup; an unclosed one extends to the end.
+# Elements whose content is not markup. If one is unclosed, it extends to the end of the page.
 _RAW = frozenset(
     {
         *("iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style"),
@@ -26,7 +26,7 @@ _BARE = re.compile(r"[^\s>]*+")
 @dataclass(frozen=True, slots=True)
 class Start:
     name: str  # in lower case
-    attributes: Mapping[str, str] = field(default_factory=dict)  # the first of each name
+    attributes: Mapping[str, str] = field(default_factory=dict)  # the first value of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    text: str  # entities resolved
+    text: str  # with entities resolved
 
 
 Piece = Start | End | Text
 
 
 def pieces(source: str) -> Iterator[Piece]:
-    """Yield tags and text in order, skipping comments and declarations."""
+    """Yield the page's tags and text in order, skipping comments and declarations."""
     at = 0
     while at < len(source):
         opening = source.find("<", at)
@@ -64,7 +64,7 @@ def pieces(source: str) -> Iterator[Piece]:
         elif (name := _NAME.match(source, opening + 1)) is not None:
             start, at = _start(source, name[0].lower(), name.end())
             if at < 0:
-                return  # browsers show nothing after an unclosed tag
+                return  # browsers show nothing after a tag that is not closed
             yield start
             if start.name in _RAW:
                 closing, at = _raw(source, start.name, at)
@@ -82,14 +82,14 @@ def _behind(source: str, sign: str, at: int) -> int:
 
 def _behind_declaration(source: str, opening: int) -> int:
     if source.startswith("<!--", opening):
-        if source.startswith((">", "->"), opening + 4):  # a comment that is closed at once
+        if source.startswith((">", "->"), opening + 4):  # an empty comment
             return _behind(source, ">", opening + 4)
         return _behind(source, "-->", opening + 4)
     return _behind(source, ">", opening + 1)
 
 
 def _start(source: str, name: str, at: int) -> tuple[Start, int]:
-    """Return the tag and the position after it; the position is -1 if the tag is not closed."""
+    """Return the tag and the position after it, or -1 as the position if the tag is not closed."""
     attributes: dict[str, str] = {}
     while True:
         space = _SPACE.match(source, at)
@@ -99,7 +99,7 @@ def _start(source: str, name: str, at: int) -> tuple[Start, int]:
         if source[at] == ">":
             return Start(name, attributes), at + 1
         key = _KEY.match(source, at)
-        assert key is not None  # the character is neither space, slash nor ">"
+        assert key is not None  # the character is not a space, slash or ">"
         value, at = _value(source, key.end())
         if at < 0:
             return Start(name), -1

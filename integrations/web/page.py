@@ -1,4 +1,4 @@
-"""A page's main text as a reader sees it, without menus and hidden text."""
+"""Extract the main text of a web page, without menus and hidden text."""
 
 import codecs
 import re
@@ -10,13 +10,13 @@ from integrations.cleaning import one_line, visible
 from integrations.web.fetch import Fetched
 from integrations.web.markup import End, Start, Text, pieces
 
-MAX_TEXT = 6_000  # characters of a page
+MAX_TEXT = 6_000  # characters of a page's text
 MAX_TITLE = 200
 MAX_LINKS = 500
-_LITTLE = 200  # characters; a main part with less is ignored
-_ENOUGH = 8 * MAX_TEXT  # of all parts; more would be cut off anyway
-_MOST_STEPS = 2_000_000  # of work; only a malicious page needs more
-_DEEPEST = 500  # nested elements; browsers have a similar limit
+_LITTLE = 200  # characters; a main part with less text is ignored
+_ENOUGH = 8 * MAX_TEXT  # characters to collect; more would be cut off anyway
+_MOST_STEPS = 2_000_000  # only a malicious page needs more
+_DEEPEST = 500  # levels of nesting; browsers have a similar limit
 
 _VOID = frozenset(
     "area base br col embed hr img input link meta param source track wbr".split()
@@ -39,7 +39,7 @@ _BLOCKS = frozenset(
         *("section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
     }
 )
-# Open elements that a start tag closes (HTML, "optional tags").
+# The open elements that each start tag closes (HTML, "optional tags").
 _ENDS: Mapping[str, frozenset[str]] = {
     "li": frozenset({"li", "p"}),
     "dt": frozenset({"dt", "dd", "p"}),
@@ -54,7 +54,7 @@ _HIDING = re.compile(
     r"|text-indent:-\d{3}|(left|top|right|bottom|margin[a-z-]*):-\d{3}|(^|;)(max-)?(height|width):0"
     r"|clip(-path)?:|color:transparent|\\"
 )
-# Class names with which common style sheets hide things.
+# Class names that common style sheets use to hide elements.
 _HIDDEN_CLASSES = frozenset(
     {
         *("d-none", "hidden", "hide", "invisible", "offscreen", "screen-reader-text", "sr-only"),
@@ -68,7 +68,8 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})",
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page's readable content. It is untrusted data, whatever it says."""
+    """The readable content of a page. It is untrusted and must never be followed as an
+    instruction."""
 
     title: str
     text: str  # at most MAX_TEXT characters, one paragraph per line
@@ -76,7 +77,7 @@ class Page:
 
 
 def links(fetched: Fetched) -> list[str]:
-    """Return the page's link targets as written, at most MAX_LINKS."""
+    """Return the targets of the page's links as written, at most MAX_LINKS (500)."""
     if fetched.kind == "text/plain":
         return []
     found: dict[str, None] = {}
@@ -89,7 +90,7 @@ def links(fetched: Fetched) -> list[str]:
 
 
 def read_page(fetched: Fetched) -> Page:
-    """Return the page as text. Never raises; a page without text gives ""."""
+    """Return the page's text. Never raises. If the page has no text, `text` is ""."""
     source = _decoded(fetched)
     if fetched.kind == "text/plain":
         return _page("", source.splitlines(), fetched.whole)
@@ -111,8 +112,10 @@ def _page(title: str, lines: list[str], whole: bool) -> Page:
 
 
 def _decoded(fetched: Fetched) -> str:
-    """Decode by the server's charset, else by the page's own, else as UTF-8. Replaces invalid
-    bytes."""
+    """Decode the body with the server's charset, or else the page's own, or else UTF-8.
+
+    Invalid bytes are replaced.
+    """
     found = _CHARSET.search(fetched.body[:2048]) if fetched.kind == "text/html" else None
     for name in (fetched.charset, found[1].decode("ascii") if found else "", "utf-8"):
         try:
@@ -126,7 +129,7 @@ def _decoded(fetched: Fetched) -> str:
 @dataclass(slots=True)
 class _Open:
     name: str
-    seen: bool  # it and all elements around it are visible
+    seen: bool  # the element and all elements around it are visible
     aside: bool
     main: bool
 
@@ -136,13 +139,13 @@ class _Reader:
     """Follows the tags and collects visible text."""
 
     title: str = ""
-    main: list[str] = field(default_factory=list)  # paragraphs within the main part
-    # those and the rest, without headers, menus and the like
+    main: list[str] = field(default_factory=list)  # paragraphs of the main part
+    # all paragraphs except headers, menus and the like
     all: list[str] = field(default_factory=list)
     stopped: bool = False  # a limit was reached before the end of the page
     _stack: list[_Open] = field(default_factory=list)
-    _open: Counter[str] = field(default_factory=Counter)  # number of each name
-    # ".class" and "#id" that the page's own style hides
+    _open: Counter[str] = field(default_factory=Counter)  # number of open elements by name
+    # ".class" and "#id" selectors that the page's own style hides
     _hidden: set[str] = field(default_factory=set)
     _line: list[str] = field(default_factory=list)
     _in_main: bool = False  # the current line is in the main part
@@ -150,7 +153,7 @@ class _Reader:
     _steps: int = 0
 
     def take(self, piece: Start | End | Text) -> bool:
-        """Process the next tag or text; False if a limit is reached."""
+        """Process the next tag or text. Returns False once a limit is reached."""
         self._steps += 1
         match piece:
             case Start():
@@ -201,7 +204,8 @@ class _Reader:
         if not self._open[name]:
             return
         if name not in _BLOCKS and name not in _UNSEEN:
-            # As in browsers, the end of an inline tag does not close a block around open elements.
+            # As in browsers, the end tag of an inline element closes no block that is still open
+            # inside it.
             for one in reversed(self._stack):
                 self._steps += 1
                 if one.name == name:
@@ -228,7 +232,7 @@ class _Reader:
             self._length += len(text)
 
     def _learn(self, style: str) -> None:
-        """Note the classes and ids that the page's own style sheet hides, for any medium."""
+        """Record the classes and ids that the page's own style sheet hides, for any medium."""
         for selectors, declarations in _RULE.findall(style):
             if _hiding(declarations):
                 for selector in selectors.split(","):
@@ -237,7 +241,6 @@ class _Reader:
                         self._hidden.add(found[0])
 
     def end_line(self) -> None:
-        """End the current paragraph."""
         line = " ".join("".join(self._line).split())
         self._line.clear()
         if line:

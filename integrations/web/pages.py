@@ -21,9 +21,9 @@ HEALTH = "/healthz"  # the path
 
 
 def health_route(health: Callable[[], Health]) -> Route:
-    """`GET /healthz`: the health in one word, with status 200 for ok and degraded, 503 for dead.
+    """Return the route `GET /healthz`, which needs no token.
 
-    It needs no token and reveals nothing else.
+    Its body is just "ok", "degraded" or "dead"; the status is 503 for "dead" and otherwise 200.
     """
 
     async def healthz(request: Request) -> PlainTextResponse:
@@ -34,7 +34,10 @@ def health_route(health: Callable[[], Health]) -> Route:
 
 
 def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard: Guard) -> Route:
-    """`GET /metrics` for Prometheus; it requires the scope `read`. `page` returns the metrics."""
+    """Return the route `GET /metrics` for Prometheus, which requires the scope `read`.
+
+    `page` returns the metrics in the format `content_type`.
+    """
 
     async def metrics(request: Request) -> Response:
         try:
@@ -52,7 +55,7 @@ def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard
 FOLDER = Path(__file__).parent / "console"
 _INDEX = "index.html"
 _PART = r"[a-z0-9][a-z0-9_-]*"
-# A file, in a folder or not, but not a hidden one or one outside the folder.
+# A file, possibly in a folder, but neither a hidden file nor one outside the console's folder.
 _FILE = re.compile(rf"({_PART}/){{0,3}}{_PART}(?P<kind>\.[a-z0-9]{{1,12}})")
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -75,14 +78,14 @@ _PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
 def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
-    """The console: `/` and `/console/…`, files next to this module that need no token.
+    """Return the routes of the console's files, `/` and `/console/…`, which need no token.
 
-    They contain nothing about the house; the page gets its data from /v1, signed in. `ingress` lets
-    Home Assistant show the page inside its own.
+    The files contain nothing about the house: the console gets its data from /v1 after signing in.
+    `ingress` determines whether Home Assistant may show the console in a frame.
     """
     files = _Files(ingress, folder)
     return [
-        Route("/", files.index, methods=["GET"]),  # starlette adds HEAD
+        Route("/", files.index, methods=["GET"]),  # Starlette adds HEAD
         Route("/console/{file:path}", files.file, methods=["GET"]),
     ]
 
@@ -115,7 +118,8 @@ class _Files:
     def _guarded(self, request: Request) -> dict[str, str]:
         """Return headers that forbid framing, except by Home Assistant through ingress.
 
-        A page that frames ours could make people press buttons that they do not see.
+        A page that frames the console could trick people into pressing buttons that they do not
+        see.
         """
         framed = self._ingress.front(request).by_ingress
         return {
@@ -126,7 +130,7 @@ class _Files:
 
 
 def _tags(header: str) -> set[str]:
-    """Read the entity tags in `If-None-Match` (RFC 9110, 13.1.2), ignoring the weak prefix."""
+    """Return the entity tags in `If-None-Match` (RFC 9110, 13.1.2), without the weak prefix."""
     return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
 
@@ -134,8 +138,8 @@ def _missing() -> Response:
     return problem(404, "not_found", "The console has no such file.")
 
 
-# Responses must not be cached; only the console, which sets its own policy, is a page; and other
-# origins may not embed a response as a picture, a sound or a script.
+# Responses must not be cached. Only the console, which sets its own policy, is a page. Other
+# origins must not embed a response as an image, audio or a script.
 _ALWAYS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -156,11 +160,12 @@ def is_loopback(host: str) -> bool:
 
 
 class Fronted:
-    """Wraps an application with the checks and headers for every request.
+    """Wraps an application with the checks and headers that apply to every request.
 
-    On a loopback address it accepts only names of this machine: a website can make its name point
-    to 127.0.0.1 (DNS rebinding), so that a browser takes us for that site's server. On other
-    addresses our names are not known, so the token alone has to suffice.
+    If Hearth listens on a loopback address, only this machine's own names are accepted as the Host
+    header. Otherwise a website could point its name to 127.0.0.1 (DNS rebinding), and a browser
+    would treat Hearth as that site's server. On any other address, Hearth does not know its own
+    names, and the token has to suffice.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -181,7 +186,7 @@ class Fronted:
             return
         try:
             await self._app(scope, receive, send_fronted)
-        # it has been answered, and the server would log the error's text
+        # The request has been answered, and the server would log the error's message.
         except Exception as error:
             log_broken("a request", error)
 

@@ -1,4 +1,4 @@
-"""The table of API paths, which defines both the routes and the OpenAPI document.
+"""The table of API paths, from which the routes and the OpenAPI document are generated.
 
 Both come from the same rows, so the document describes only paths that exist.
 """
@@ -34,22 +34,20 @@ from integrations.web.requests import Wish
 
 Method = Literal["GET", "POST", "DELETE"]
 
-# Problems that many paths share.
+# Errors that many paths share.
 STORE = {507: "The journal cannot be read or written at the moment."}
 GONE = {404: "Not found; it may have ended or expired."}
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An admitted request with a valid body."""
-
     caller: Caller
-    wanted: Any  # the body, an instance of the row's model
+    wanted: Any  # the body, an instance of the path's model
     request: Request
 
     @property
     def name(self) -> str:
-        """The path's `{id}`. Raises Unknown if it is not a valid id."""
+        """The `{id}` in the path. Raises Unknown if it is not a valid id."""
         given = str(self.request.path_params["id"])
         if not re.fullmatch(ID, given):
             raise Unknown("Not found: that is not a valid id.")
@@ -58,25 +56,25 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """An API path with its method."""
+    """An API path with one method."""
 
     method: Method
     path: str  # may contain {id}
-    scope: Scope | None  # required scope; None: any token
+    scope: Scope | None  # the required scope; None: any token is enough
     summary: str
-    handler: Callable[[Call], Any]  # returns a response or its JSON; may be asynchronous
-    status: int  # on success
-    answer: Any = None  # type from which the response's JSON schema is made; None: no body
+    handler: Callable[[Call], Any]  # returns a response or its JSON, possibly asynchronously
+    status: int  # status on success
+    answer: Any = None  # type of the response, for its JSON schema; None: no body
     media: str = "application/json"  # content type of the response
     body: type[Wish] | None = None
     query: tuple[Number | Name, ...] = ()
-    # Statuses and when they are sent, besides those of all paths.
+    # Error statuses and their causes, in addition to those of all paths.
     problems: Mapping[int, str] = field(default_factory=dict)
-    open: bool = False  # True: no token is needed, because the body identifies the caller
+    open: bool = False  # True: needs no token, because the body identifies the caller
 
 
 def routes_of(paths: Iterable[Path], guard: Guard) -> list[Route]:
-    """Make a route for each path. HEAD and OPTIONS return 405."""
+    """Return one route for each path. HEAD and OPTIONS get status 405."""
     by_path: dict[str, dict[str, Path]] = {}
     for row in paths:
         by_path.setdefault(row.path, {})[row.method] = row
@@ -88,7 +86,7 @@ def _route(path: str, rows: Mapping[str, Path], guard: Guard) -> Route:
         return await _answer(rows[request.method], guard, request)
 
     route = Route(path, endpoint, methods=list(rows))
-    route.methods = set(rows)  # starlette adds HEAD to GET, which would run an event stream forever
+    route.methods = set(rows)  # Starlette adds HEAD, which would run an event stream forever
     return route
 
 
@@ -109,7 +107,7 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
 
 
 def _response(row: Path, told: Any) -> Response:
-    """Make the response from a handler's result: nothing, a JSON object or a list of objects."""
+    """Return the response for a handler's result: nothing, a JSON object or a list of objects."""
     if isinstance(told, Response):
         return told
     if row.answer is None:
@@ -139,8 +137,8 @@ _ALWAYS = {
 def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document for these paths, as JSON.
 
-    It is built here because pydantic provides the schemas and little else is needed. A library
-    would bring a second way of writing handlers and checking bodies.
+    pydantic provides the schemas and little else is needed, so no library is used: it would bring
+    another way of writing handlers and validating bodies.
     """
     rows = tuple(paths)
     shapes = _Shapes(rows)
@@ -163,7 +161,7 @@ def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
 
 
 class _Shapes:
-    """The JSON schemas of all bodies and responses."""
+    """The JSON schemas of all request bodies and responses."""
 
     def __init__(self, rows: tuple[Path, ...]) -> None:
         types: set[Any] = {row.body for row in rows} | {ErrorReply}

@@ -1,7 +1,7 @@
-"""Reading and refusing requests: bodies, queries, rate limits, and the error format.
+"""Read and refuse requests: bodies, queries, rate limits, and the error format.
 
-An error is `{"error": {"kind": …, "message": …}}`. Its message names the field and the values that
-it accepts, and repeats nothing from the request.
+An error is `{"error": {"kind": …, "message": …}}`. Its message names the field and the accepted
+values, and never quotes the request.
 """
 
 import logging
@@ -25,15 +25,15 @@ ID = r"[A-Za-z0-9_.:-]{1,100}"  # of everything that has its own path
 MAX_BODY = 64 * 1024  # bytes of a request; no API call needs more
 _JSON = "application/json"
 _DIGITS = re.compile(r"[0-9]{1,4}")
-# Servers accept leading zeros, so these must not hide the number's length.
+# Servers accept leading zeros, so the pattern must too.
 _LENGTH = re.compile(r"0*[0-9]{1,9}")
-# number of callers for which a rate is kept; the one idle for longest is dropped first
+# Callers to remember; the one that has been idle longest is dropped first.
 _MOST = 1024
 
 _log = logging.getLogger(__name__)
 
 
-# Status and kind for each error of Box. The message is the error's own.
+# Status and kind for each error that Box raises. The message is that of the error.
 _OF_THE_BOX: Mapping[type[Exception], tuple[int, str]] = {
     NotKept: (507, "not_kept"),
     NotAnnounced: (503, "not_announced"),
@@ -52,7 +52,7 @@ BROKE = "An internal error occurred; see Hearth's log."
 
 
 class Refused(Exception):
-    """A refused request. `str(error)` is a sentence that quotes nothing from the request."""
+    """A request that was refused. The message never quotes the request."""
 
     def __init__(
         self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None
@@ -74,12 +74,12 @@ def problem(
 
 
 def too_many(wait_s: float, message: str) -> Refused:
-    """Return the refusal for a program that must wait `wait_s` seconds."""
+    """Return the error for a program that must wait `wait_s` seconds."""
     return Refused(429, "too_many", message, {"Retry-After": str(math.ceil(wait_s))})
 
 
 def refused_by_box(error: Exception) -> Response | None:
-    """Return the response for an error raised by Box; None for any other error."""
+    """Return the response for an error that Box raised, or None for any other error."""
     for kind, (status, word) in _OF_THE_BOX.items():
         if isinstance(error, kind):
             return problem(status, word, str(error))
@@ -87,12 +87,13 @@ def refused_by_box(error: Exception) -> Response | None:
 
 
 def gone() -> Refused:
-    """Return the refusal for a client that has disconnected and will not read it."""
+    """Return the error for a client that has disconnected. Nobody will receive it."""
     return Refused(499, "gone", "The client has disconnected.")
 
 
 def log_broken(what: str, error: Exception) -> None:
-    """Log where an error was raised, but not its text, which can quote the request or a PIN."""
+    """Log where the error was raised, but not its message, which could quote the request or a
+    PIN."""
     _log.error("%s failed with %s in %s", what, type(error).__name__, where_raised(error))
 
 
@@ -102,7 +103,7 @@ async def own_fault(request: Request, error: Exception) -> Response:
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """Return the response for a request that starlette refuses: an unknown path or method."""
+    """Return the response for an unknown path or method, which Starlette refuses."""
     assert isinstance(error, HTTPException)
     kind, message = _OF_HTTP.get(
         error.status_code, ("refused", "The request could not be understood.")
@@ -111,7 +112,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
 
 
 def check_length(connection: HTTPConnection) -> None:
-    """Raise Refused for a body that is too long or lacks a Content-Length."""
+    """Raise Refused if the body is too long or has no Content-Length."""
     if connection.headers.get("transfer-encoding"):
         raise Refused(411, "length_required", "Send the request with a Content-Length.")
     length = connection.headers.get("content-length", "0")
@@ -134,7 +135,7 @@ async def read_body(request: Request, model: type[Wish]) -> Wish:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer in a query."""
+    """An integer parameter in a query."""
 
     name: str
     default: int
@@ -143,7 +144,7 @@ class Number:
 
 
 def read_number(request: Request, wanted: Number) -> int:
-    """Return the number from the query, or its default. Raises Refused."""
+    """Return the number in the query, or its default. Raises Refused."""
     given = request.query_params.getlist(wanted.name)
     if not given:
         return wanted.default
@@ -156,7 +157,7 @@ def read_number(request: Request, wanted: Number) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An optional id in a query."""
+    """An optional id parameter in a query."""
 
     name: str
 
@@ -175,7 +176,7 @@ def fault_sentence(error: ValidationError, model: type[BaseModel]) -> str:
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     if fault["type"] == "json_invalid":
         return "The body must be JSON."
-    if fault["type"] == "extra_forbidden":  # the last part of the location is the sender's own text
+    if fault["type"] == "extra_forbidden":  # the last part of the location comes from the request
         *path, _ = fault["loc"]
         inside = f" in {_named(path)}" if path else ""
         return f"Unknown key{inside}; the valid keys are {_keys(model)}."
@@ -198,26 +199,30 @@ def _keys(model: type[BaseModel]) -> str:
 
 
 class Rate:
-    """A rate limit for each of many callers.
+    """A separate rate limit for each caller.
 
-    It stores one number per caller: the time at which all its calls so far would be paid off at the
-    allowed rate (the generic cell rate algorithm of ATM Forum TM-4.1, annex B).
+    Only one number is stored per caller: the time at which the allowed rate will have made up for
+    all its calls (the generic cell rate algorithm, ATM Forum TM-4.1, annex B).
     """
 
     def __init__(self, at_once: int, every_s: float, now: Callable[[], float]) -> None:
-        """`now` returns the time of a monotonic clock in seconds."""
+        """Allow `at_once` calls in a burst, and then one call every `every_s` seconds.
+
+        `now` returns the seconds of a monotonic clock.
+        """
         self._ahead_s = (at_once - 1) * every_s
         self._every_s = every_s
         self._now = now
         self._paid: dict[str, float] = {}
 
     def wait_s(self, who: str) -> float:
-        """Return the seconds until the next call is allowed; 0 if it is allowed now."""
+        """Return how many seconds to wait until the next call is allowed; 0 if it is allowed
+        now."""
         wait = self._paid.get(who, 0.0) - self._now() - self._ahead_s
-        return max(0.0, round(wait, 6))  # sums of fractions are not exact
+        return max(0.0, round(wait, 6))  # sums of fractions are inexact
 
     def take(self, who: str) -> float:
-        """Count a call and return 0. If it is not allowed, return the seconds to wait."""
+        """Count a call and return 0. If it is not allowed, return the seconds to wait instead."""
         wait = self.wait_s(who)
         if wait:
             return wait

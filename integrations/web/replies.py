@@ -1,6 +1,6 @@
 """Response models of the API, used only for the OpenAPI document.
 
-No response is built from them: Box returns JSON and may add more keys.
+Responses are not built from these models: Box returns JSON, which may have more keys.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ from integrations.web.requests import Mode
 
 
 class HttpReply(BaseModel):
-    """A response. Keys with a default can be missing."""
+    """Base class of all responses. Keys with a default can be missing."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -25,13 +25,13 @@ class Fault(HttpReply):
 
 
 class ErrorReply(HttpReply):
-    """Every response with a status of 400 or more."""
+    """The body of every response with a status of 400 or higher."""
 
     error: Fault
 
 
 class StateReply(HttpReply):
-    """The current state."""
+    """Hearth's current state."""
 
     state: Literal[
         "idle",
@@ -47,24 +47,24 @@ class StateReply(HttpReply):
     microphone: str
     mode: Mode
     loudspeaker: str = ""
-    problems: list[str] = []  # notes for people about the devices
+    problems: list[str] = []  # notes about the devices, for people
     health: Literal["ok", "degraded", "dead"] = "ok"
     version: str = ""  # of Hearth
-    listening_since: str | None = None  # ISO 8601; null while it does not listen
-    troubles: dict[str, str] = {}  # current problems, each with a sentence
+    listening_since: str | None = None  # ISO 8601; null while not listening
+    troubles: dict[str, str] = {}  # current problems, each with its message
     sound: dict[str, Any] = {}
     settings: dict[str, Any] = {}
 
 
 class SessionReply(HttpReply):
-    """The caller."""
+    """The caller's name and scopes."""
 
     name: str  # as in the journal, such as "http:admin"
-    scopes: list[Scope]  # all scopes; an administrator has every one
+    scopes: list[Scope]  # all its scopes; `admin` includes every scope
 
 
 class NamedReply(HttpReply):
-    """The id of what was accepted."""
+    """The id of the accepted announcement or conversation."""
 
     id: str
 
@@ -73,21 +73,21 @@ class QuestionReply(HttpReply):
     """The result of a question."""
 
     result: Literal["answered", "no_answer", "unclear", "busy"]
-    id: str | None  # id of the expected answer; if none was given, a plain "yes" or "no"
+    id: str | None  # id of the answer; without `answers`, "yes" or "no" or null
     sentence: str | None  # the spoken answer; null for guests
     slots: dict[str, Any]  # empty for guests
-    turn_id: str  # turn in which it was last asked; "" if it was not
+    turn_id: str  # the turn that asked it last; "" if it was not asked
 
 
 class SpokenReply(HttpReply):
-    """The text and sound given to the voice."""
+    """The clauses that were passed to the voice, and the duration of their audio."""
 
     clauses: list[str]
     audio_ms: float
 
 
 class ToolCallReply(HttpReply):
-    """A tool call of a turn."""
+    """A tool call in a turn."""
 
     id: str
     server: str
@@ -104,7 +104,7 @@ class ToolCallReply(HttpReply):
 
 
 class NotDoneReply(HttpReply):
-    """A change that did not happen, or is not known to have happened."""
+    """A change that did not happen or could not be verified."""
 
     id: str
     name: str
@@ -114,7 +114,7 @@ class NotDoneReply(HttpReply):
 
 
 class TurnReply(HttpReply):
-    """A typed turn, as from `hearth ask --json`."""
+    """A typed turn, in the format of `hearth ask --json`."""
 
     turn_id: str | None
     brain: str | None
@@ -147,26 +147,26 @@ class KeptTurnReply(HttpReply):
 
 
 class SoundTurnReply(KeptTurnReply):
-    """A turn from the journal, as listed by the API."""
+    """A turn from the journal, as the API lists it."""
 
     has_sound: bool  # see `/v1/turns/{id}/sound`
 
 
 class TraceReply(SoundTurnReply):
-    """A turn from the journal with its calls, as from `hearth trace --json`."""
+    """A turn from the journal with its tool calls, in the format of `hearth trace --json`."""
 
     tool_calls: list[ToolCallReply]
 
 
 class TimerReply(HttpReply):
-    """A timer, alarm, reminder, request or command."""
+    """A timer, alarm, reminder, planned request or planned command."""
 
     id: str
     kind: Literal["timer", "alarm", "reminder", "request", "command"]
     name: str
     text: str
     due: str  # ISO 8601, in the house's time zone
-    set_for_s: int  # as requested; 0 for a time of day
+    set_for_s: int  # the requested duration; 0 for a time of day
     left_s: int
     state: Literal["runs", "paused", "rings"]
     repeat: dict[str, Any] | None
@@ -174,20 +174,21 @@ class TimerReply(HttpReply):
 
 
 class NumberSetting(HttpReply):
-    """A number that can be changed at run time."""
+    """A numeric setting that can be changed at run time."""
 
     value: float
 
 
 class ChoiceSetting(HttpReply):
-    """A choice that can be changed at run time."""
+    """A setting with fixed options that can be changed at run time."""
 
     value: str
     options: list[str]
 
 
 class TextSetting(HttpReply):
-    """A text that can be changed at run time: quiet hours such as "22:30-07:00", or "off"."""
+    """A text setting that can be changed at run time: quiet hours such as "22:30-07:00", or
+    "off"."""
 
     value: str
 
@@ -205,7 +206,7 @@ class SettingsReply(HttpReply):
 
 
 class ConfirmationReply(HttpReply):
-    """A call that waits for confirmation."""
+    """A tool call that is waiting for confirmation."""
 
     id: str
     question: str
@@ -223,47 +224,47 @@ class VerdictReply(HttpReply):
 
 
 class OpenerReply(HttpReply):
-    """A thing that may open something or silence an alarm."""
+    """An entity that could let somebody in or silence an alarm, and its rating."""
 
     entity_id: str
     name: str
     tier: Literal["comfort", "costly", "secure"] | None  # the owner's rating
     unrated: Literal["comfort", "costly", "secure"]  # its tier without a rating
-    seen_opening: list[str]  # ids of what it was seen to open, unlock or disarm
+    seen_opening: list[str]  # ids of entities that it was seen to open, unlock or disarm
 
 
 class MemoryReply(HttpReply):
-    """A fact that somebody asked to remember."""
+    """A fact that a person asked Hearth to remember."""
 
     id: str
     text: str
     who: str  # name of the person who said it, or ""
     about: str  # its subject, or ""
-    sensitive: bool  # only mentioned if somebody asks for it
+    sensitive: bool  # mentioned only if somebody asks about it
     created_at: str  # ISO 8601
 
 
 class ForgottenReply(HttpReply):
-    """The number of memories that were deleted."""
+    """The number of facts that were forgotten."""
 
     forgotten: Annotated[int, Field(ge=0)]
 
 
 class CostReply(HttpReply):
-    """The cost of one brain with one model on one day."""
+    """The cost of one model of one brain on one day."""
 
     day: str  # ISO 8601, in the device's time zone
     brain: str  # "" if no brain was used
-    model: str  # "" if the brain has none
+    model: str  # "" if the brain has no model
     turns: int
     cost_usd: float
     input_tokens: int
     output_tokens: int
-    by_modality: dict[str, int] = {}  # tokens, such as of "input_audio"
+    by_modality: dict[str, int] = {}  # tokens by modality, such as "input_audio"
 
 
 class CostsReply(HttpReply):
-    """The cost of cloud services."""
+    """The costs of cloud services."""
 
     days: list[CostReply]  # newest first
     today_usd: float
@@ -271,7 +272,7 @@ class CostsReply(HttpReply):
 
 
 class SharesReply(HttpReply):
-    """Outcomes of people's commands; `turns` is the sum of the others."""
+    """The number of people's commands by outcome. `turns` is the total."""
 
     turns: int
     right: int
@@ -287,26 +288,26 @@ class FaultReply(HttpReply):
     what: str  # "microphone", "home_assistant", ...
     problem: str
     began_at: str  # ISO 8601
-    ended_at: str | None  # null: not over yet
-    settled: bool  # Hearth stopped before it was over, so the end is unknown
+    ended_at: str | None  # null: still a problem
+    settled: bool  # True: Hearth stopped before it ended, so the end is unknown
 
 
 class LevelReply(HttpReply):
-    """The level at the microphone in the last second; all null if there is no sound."""
+    """The microphone level over the last second. All values are null if there is no audio."""
 
-    rms_db: float | None  # dB of full scale, at most 0
+    rms_db: float | None  # dBFS, at most 0
     peak_db: float | None
-    clipped: int | None  # samples at the end of the range
-    noise_floor_db: float | None  # of the quietest tenth of the last 30 s
-    at_ms: float | None  # position of the newest sample, counted from the first
+    clipped: int | None  # clipped samples
+    noise_floor_db: float | None  # level of the quietest tenth of the last 30 s
+    at_ms: float | None  # position of the newest sample since the first one
 
 
 class ServerReply(HttpReply):
-    """A tool server."""
+    """A tool server and its availability."""
 
     name: str
     ok: bool
-    reason: str | None  # why it is not ok
+    reason: str | None  # why it cannot be used; null if ok
 
 
 class ToolReply(HttpReply):
@@ -320,18 +321,18 @@ class ToolReply(HttpReply):
     rule: str
     approved: bool
     hidden: bool
-    losses: list[str]  # what the declaration omits of the tool's schema
+    losses: list[str]  # details of the schema that the declaration omits
 
 
 class ToolsReply(HttpReply):
-    """The tools, as from `hearth tools --json`."""
+    """All tools, in the format of `hearth tools --json`."""
 
     servers: list[ServerReply]
     tools: list[ToolReply]
 
 
 class CheckReply(HttpReply):
-    """A check of `hearth doctor`."""
+    """The result of one check of `hearth doctor`."""
 
     check: str
     status: Literal["ok", "warn", "fail"]

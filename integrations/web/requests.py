@@ -1,4 +1,4 @@
-"""Request bodies from programs, validated in one module for all interfaces."""
+"""Request bodies from programs. All interfaces validate requests with these models."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -15,10 +15,10 @@ from pydantic.config import JsonDict
 
 from integrations.cleaning import one_line
 
-LONGEST_TEXT = 1_000  # characters of a text to say; more than a minute
+LONGEST_TEXT = 1_000  # characters of a text to speak; more than a minute
 LONGEST_FACT = 300  # characters of a fact
-LONGEST_S = 7 * 24 * 3600  # longest time that anything waits to be said
-LONGEST_ANSWER_S = 20.0  # longest time that the microphone is open for an answer
+LONGEST_S = 7 * 24 * 3600  # longest time that a request may wait to be spoken
+LONGEST_ANSWER_S = 20.0  # longest time to keep the microphone open for an answer
 _MOST_MINUTES = 366 * 24 * 60
 
 QUIET_HOURS = r"^(off|([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)$"
@@ -27,7 +27,7 @@ Priority = Literal["low", "normal", "high"]
 
 
 def _said(text: str) -> str:
-    """Reduce the text to one line, without characters that cannot be spoken."""
+    """Reduce the text to one line of speakable characters. Raises ValueError if it has no words."""
     plain = one_line(text, LONGEST_TEXT)
     if not any(sign.isalnum() for sign in plain):
         raise ValueError("must contain words")
@@ -52,23 +52,23 @@ Seconds = Annotated[float, Field(ge=1, le=LONGEST_S, allow_inf_nan=False)]
 
 
 class Wish(BaseModel):
-    """The body of a request: no unknown keys, no guessed types."""
+    """Base class of request bodies. Unknown keys are rejected, and types are not converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class SpokenRequest(Wish):
-    """The fields that everything spoken has in common."""
+    """Fields that all requests to speak have in common."""
 
     preannounce: bool = True  # play a tone first
     volume: Fraction | None = None  # relative to the voice's own loudness
     priority: Priority = "normal"
-    expire_s: Seconds | None = None  # seconds after which it is not said any more
+    expire_s: Seconds | None = None  # seconds after which it is no longer spoken
     language: LanguageTag | None = None  # None: detected from the text
 
 
 def _either(given: str, left_out: str) -> JsonDict:
-    """Return the JSON Schema that requires the first field and excludes the second."""
+    """Return a JSON Schema that requires the field `given` and excludes the field `left_out`."""
     kinds: JsonDict = {given: {"type": "string"}, left_out: {"type": "null"}}
     return {"required": [given], "properties": kinds}
 
@@ -82,7 +82,7 @@ class AnnounceRequest(SpokenRequest):
 
     text: Said | None = None
     media: Annotated[str, Field(max_length=2_000)] | None = None  # a file or an http(s) address
-    persist: bool = False  # keep it over a restart
+    persist: bool = False  # keep it across a restart
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -104,8 +104,8 @@ class Choice(Wish):
 class QuestionRequest(SpokenRequest):
     """Body of `POST /v1/question`.
 
-    Without answers, any words are accepted; with a `schema` of an object, a model fills in its
-    values from them.
+    Without `answers`, any answer is accepted. With a `schema` of an object, a model then fills in
+    that object from the answer.
     """
 
     question: Said
@@ -118,20 +118,20 @@ Result = Literal["answered", "no_answer", "unclear", "busy"]
 
 
 class QuestionAnswer(BaseModel):
-    """The result of a question. For guests, sentence and slots are left out."""
+    """The result of a question. For guests, `sentence` and `slots` are left out."""
 
     result: Result
-    id: str | None = None  # id of the expected answer; if none was given, a plain "yes" or "no"
+    id: str | None = None  # id of the answer; without `answers`, "yes" or "no" or null
     sentence: str | None = None  # the spoken answer
-    slots: dict[str, Any] = {}  # from its template, or by the schema
-    turn_id: str = ""  # turn in which it was last asked; "" if it was not
+    slots: dict[str, Any] = {}  # values from the answer's template or the schema
+    turn_id: str = ""  # the turn that asked it last; "" if it was not asked
 
 
 class ConverseRequest(SpokenRequest):
-    """Body of `POST /v1/converse`: an opening line, after which the person speaks."""
+    """Body of `POST /v1/converse`: an opening line, after which Hearth listens."""
 
     text: Said
-    # for the model, only this time
+    # an instruction to the model for this conversation only
     instruction: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""
 
 
@@ -180,7 +180,7 @@ class ConfirmRequest(Wish):
 
 
 class RateRequest(Wish):
-    """Body of `POST /v1/openers/{id}`: the rating."""
+    """Body of `POST /v1/openers/{id}`: the opener's rating."""
 
     tier: Literal["comfort", "costly", "secure"]
 
@@ -201,7 +201,7 @@ Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
 class Repeat(Wish):
-    """Days of repetition: weekdays or dates, at a time or relative to the sun."""
+    """The days on which a timer repeats: weekdays or dates."""
 
     weekdays: Annotated[list[Weekday], Field(max_length=7)] = []
     dates: Annotated[
@@ -216,7 +216,7 @@ class TimerRequest(Wish):
     seconds: Annotated[int, Field(ge=1, le=30 * 24 * 3600), Whole] | None = None  # from now
     at: Annotated[str, Field(max_length=40)] | None = None  # "07:30" or an ISO 8601 time
     sun: Literal["sunrise", "sunset"] | None = None  # instead of `at`
-    offset_min: Annotated[int, Field(ge=-720, le=720), Whole] = 0  # relative to the sun's time
+    offset_min: Annotated[int, Field(ge=-720, le=720), Whole] = 0  # minutes after sunrise or sunset
     name: Annotated[str, Field(max_length=60)] = ""
     text: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""  # text of a reminder or a request
     repeat: Repeat | None = None
@@ -224,7 +224,7 @@ class TimerRequest(Wish):
 
 
 class LiveRequest(Wish):
-    """Body of `POST /v1/settings`: any of the settings that can be changed at run time."""
+    """Body of `POST /v1/settings`: any settings that can be changed at run time."""
 
     volume: Fraction | None = None
     speed: Annotated[float, Field(ge=0.5, le=2, allow_inf_nan=False)] | None = None
@@ -232,5 +232,5 @@ class LiveRequest(Wish):
     sensitivity: Literal["low", "normal", "high"] | None = None
     wake_word: Annotated[str, Field(max_length=100)] | None = None
     profile: Annotated[str, Field(max_length=100)] | None = None
-    # "22:30-07:00" in local time, or "off"
+    # Quiet hours such as "22:30-07:00" in local time, or "off".
     quiet_hours: Annotated[str, Field(pattern=QUIET_HOURS)] | None = None

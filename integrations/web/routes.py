@@ -1,4 +1,4 @@
-"""API paths for the state and buttons, for lists and their items, and for read-only views."""
+"""API paths for the state and the buttons, for lists and their items, and for read-only views."""
 
 import asyncio
 import re
@@ -51,7 +51,10 @@ _RANGE = re.compile(r"bytes=([0-9]{1,12})-([0-9]{0,12})")
 
 
 def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
-    """Return the paths for the state, events and buttons. Button paths return the new state."""
+    """Return the paths for the state, events, buttons and settings.
+
+    Pressing a button returns the new state.
+    """
 
     def listen(call: Call) -> Mapping[str, Any]:
         if not box.listen(call.caller):
@@ -65,8 +68,8 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
     async def mute(call: Call) -> Mapping[str, Any]:
         wanted: MuteRequest = call.wanted
         if not wanted.muted:
-            # A person may have muted it, so a program that only speaks must not unmute it for good.
-            # `/v1/listen` listens once, with a tone, and not while it is muted.
+            # A person may have muted it, so a program without `admin` must not unmute it for good.
+            # `/v1/listen` listens only once, after a tone, and not while the microphone is muted.
             require(call.caller, "admin")
         await box.mute(wanted.muted, call.caller)
         return box.state()
@@ -132,12 +135,11 @@ def _setting_paths(box: Box) -> Sequence[Path]:
 
 
 def list_paths(box: Box) -> Sequence[Path]:
-    """Return the paths for lists and their items."""
+    """Return the paths for timers, confirmations, openers and remembered facts."""
     return (*_timer_paths(box), *_memory_paths(box))
 
 
 def _timer_paths(box: Box) -> Sequence[Path]:
-    """Return the paths for timers, pending confirmations and openers."""
     return (
         Path(
             *("GET", "/v1/timers", "read", "List timers, alarms, reminders and planned requests."),
@@ -302,9 +304,9 @@ def _number_paths(box: Box) -> Sequence[Path]:
 
 
 def _part_of(sound: bytes, wanted: str) -> Response:
-    """Return the whole recording, or one byte range, which some browsers need for playing.
+    """Return the whole recording or one byte range, which some browsers need for playback.
 
-    Any other form of the `Range` header can be ignored (RFC 9110, 14.2).
+    Any other form of the `Range` header may be ignored (RFC 9110, 14.2).
     """
     headers = {"Accept-Ranges": "bytes"}
     found = _RANGE.fullmatch(wanted)

@@ -25,9 +25,10 @@ Result = TypeVar("Result")
 
 
 async def while_waited_for(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return the result of `work`, which is cancelled if the client disconnects.
+    """Return the result of `work`, cancelling it if the client disconnects.
 
-    Read the body first. Raises Refused after a disconnect, and any error of `work`.
+    The request's body must have been read. Raises Refused if the client disconnects, and any error
+    of `work`.
     """
     try:
         async with OwnedTasks() as tasks, asyncio.timeout(None) as there:
@@ -45,7 +46,7 @@ async def _end_when_gone(request: Request, there: asyncio.Timeout) -> None:
     there.reschedule(asyncio.get_running_loop().time())
 
 
-LISTENERS = 16  # at once; a house has a few panels, lamps and automations
+LISTENERS = 16  # listeners at once; a house has a few panels, lamps and automations
 
 
 class EventStreams:
@@ -55,7 +56,7 @@ class EventStreams:
         self._open = 0
 
     async def open(self, call: Call) -> Response:
-        """Start a stream. Raises Refused if there are too many listeners."""
+        """Return a response that streams events. Raises Refused if there are too many listeners."""
         if self._open >= LISTENERS:
             message = f"At most {LISTENERS} programs can follow the events at once; close one."
             raise Refused(503, "too_many_listeners", message, {"Retry-After": "60"})
@@ -67,8 +68,8 @@ class EventStreams:
     async def _while_welcome(
         self, told: AsyncGenerator[bytes, None], caller: Caller
     ) -> AsyncGenerator[bytes, None]:
-        """Yield events until the caller's token is revoked, which the next heartbeat notices at the
-        latest."""
+        """Yield events until the caller's token is revoked. The next event or heartbeat then ends
+        the stream."""
         try:
             async for piece in told:
                 if not self._guard.holds(caller):
@@ -113,7 +114,7 @@ def speaking_paths(box: Box) -> Sequence[Path]:
         return {"id": await box.announce(call.wanted, call.caller)}
 
     async def question(call: Call) -> Mapping[str, Any]:
-        # If the client disconnects, the question is not asked any further.
+        # If the client disconnects, the question is cancelled.
         asking = box.question(call.wanted, call.caller)
         answer = await while_waited_for(call.request, asking)
         return answer.model_dump(mode="json")

@@ -1,1 +1,1 @@
-"""Hearth as a Wyoming server: `server` accepts connections, `session` serves one of them."""
+"""Hearth as a Wyoming server: `server` accepts connections, and `session` serves each of them."""

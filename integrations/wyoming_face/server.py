@@ -1,4 +1,4 @@
-"""A server with a session for each Wyoming connection, and its announcement on the network."""
+"""A Wyoming server with one session per connection, and its announcement on the network."""
 
 import asyncio
 import logging
@@ -27,30 +27,34 @@ if TYPE_CHECKING:
 
 _ATTRIBUTION = {"name": "Hearth", "url": ""}
 SERVICE = "_wyoming._tcp.local."
-AGAIN_S = 60.0  # pause before the next attempt, because the device may start before its network
+AGAIN_S = 60.0  # pause before a retry, because the device may start before its network
 _ANYWHERE = ("", "0.0.0.0", "::")
-# multicast DNS's address; nothing is sent to it to find our own address
+# The multicast DNS address. Nothing is sent to it; it only serves to find this device's own
+# address.
 _FAR = ("224.0.0.251", 5353)
 _END_WITHIN_S = 3.0
 MOST_CONNECTIONS = 12  # Home Assistant keeps one open and sometimes opens another to check
 ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
-# A satellite's connection gets a ping every two seconds; others send one request and close.
+# Home Assistant pings a satellite every two seconds. Other clients send one request and close.
 SILENT_S = 60.0
-# for an answer, because a client that reads nothing would hold its place forever
+# Limit for sending an event, because a client that reads nothing would hold its place forever.
 TAKEN_WITHIN_S = 10.0
-CLOSE_S = 1.0  # for unsent data
+CLOSE_S = 1.0  # for sending the remaining data
 
 _log = logging.getLogger(__name__)
 
 
 def satellite_info(name: str, area: str, version: str) -> Event:
-    """Make a satellite's answer to `describe`; its port must not offer any other service."""
+    """Return a satellite's response to `describe`. Its port must not offer any other service."""
     satellite = {**_artifact(name, "The voice of this room", version), "area": area or None}
     return _info({"satellite": {**satellite, "has_vad": True, "supports_trigger": False}})
 
 
 def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) -> Event:
-    """Make the speech service's answer to `describe`. `voices` maps names to language codes."""
+    """Return the speech service's response to `describe`.
+
+    `voices` maps the name of each voice to its language codes.
+    """
     rows = [
         {**_artifact(voice, voice, version), "languages": list(languages), "speakers": None}
         for voice, languages in voices.items()
@@ -60,7 +64,8 @@ def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) ->
 
 
 def _info(told: Mapping[str, Any]) -> Event:
-    # Made here, because `wyoming.info` imports audioop, which warns and was removed in Python 3.13.
+    # Written by hand, because `wyoming.info` imports audioop, which warns and was removed in Python
+    # 3.13.
     nothing: dict[str, Any] = {
         kind: [] for kind in ("asr", "tts", "handle", "intent", "wake", "mic", "snd")
     }
@@ -79,16 +84,17 @@ def _artifact(name: str, description: str, version: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Advertised:
-    name: str  # of the instance, unique in the network
+    name: str  # the instance's name, unique on the network
     port: int
 
 
 async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
     """Announce the services by multicast DNS until cancelled, then withdraw the announcement.
 
-    `host` is the address on which they listen; it must not be a loopback address.
+    `host` is the address on which they listen, which must not be a loopback address. If announcing
+    fails, it is retried after `again_s` seconds.
     """
-    # Imported late, because most devices do not need it.
+    # Imported here, because most devices do not need it.
     from zeroconf import Error
     from zeroconf.asyncio import AsyncZeroconf
 
@@ -113,7 +119,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
                 parsed_addresses=[address],
                 server=f"{one.name}.local.",
             )
-            # It first checks whether the name is taken, and then uses another one.
+            # This checks if the name is taken, and in that case chooses another one.
             await network.async_register_service(info, allow_name_change=True)
         await asyncio.Event().wait()
     finally:
@@ -127,7 +133,7 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
 
 
 def _address(host: str) -> str:
-    """Return Hearth's own address on the network. Raises OSError if there is none."""
+    """Return this device's address on the network. Raises OSError if there is none."""
     if host not in _ANYWHERE:
         return socket.gethostbyname(host)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -145,7 +151,7 @@ class WyomingServer(Opened):
         silent_s: float = SILENT_S,
         taken_within_s: float = TAKEN_WITHIN_S,
     ) -> None:
-        """`port` 0 lets the system choose. `setting` is the port's configuration key."""
+        """If `port` is 0, the system chooses one. `setting` is the name of the port's setting."""
         self._host = host
         self._port = port
         self._session = session
@@ -154,7 +160,7 @@ class WyomingServer(Opened):
         self._taken_within_s = taken_within_s
         self._tasks = OwnedTasks()
         self._server: asyncio.Server | None = None
-        self._full = False  # the log has reported that it is full
+        self._full = False  # the log already says that there is no room
         self._open: list[str] = []  # place of each connection
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -198,10 +204,10 @@ class WyomingServer(Opened):
         async def send(event: Event) -> None:
             try:
                 async with asyncio.timeout(self._taken_within_s):
-                    async with sending:  # sounds that play at the same time report their end too
+                    async with sending:  # several announcements can end at the same time
                         await async_write_event(event, writer)
             except TimeoutError:
-                writer.transport.abort()  # a client that keeps sending would hold the place
+                writer.transport.abort()  # a client that keeps sending would hold its place
                 raise ConnectionAbortedError("the client is not reading the answers") from None
 
         try:
@@ -229,7 +235,7 @@ class WyomingServer(Opened):
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Send the remaining data for at most CLOSE_S, then close the connection in any case."""
+    """Close the connection, allowing CLOSE_S for the remaining data to be sent."""
     writer.close()
     closing = True
     try:

@@ -1,4 +1,4 @@
-"""Wyoming sessions for the satellite and the speech service, and parsing of their events."""
+"""Wyoming sessions for the satellite and the speech service, and a parser for their events."""
 
 import asyncio
 import json
@@ -14,13 +14,13 @@ from integrations.owner import Opened, OwnedTasks
 from integrations.web.box import NotAnnounced, NotPossible
 from integrations.web.requests import LONGEST_TEXT
 
-MOST_DATA = 64 * 1024  # bytes of the first line, and of the additional data
-MOST_PAYLOAD = 1024 * 1024  # bytes of sound in one event; Home Assistant sends 2 KB
-WIDTH, CHANNELS = 2, 1  # of all sound in both directions: int16, mono
-LONGEST_S = 120.0  # of one announcement
+MOST_DATA = 64 * 1024  # bytes of an event's first line, and of its additional data
+MOST_PAYLOAD = 1024 * 1024  # bytes of audio per event; Home Assistant sends 2 KB
+WIDTH, CHANNELS = 2, 1  # of all audio in both directions: int16, mono
+LONGEST_S = 120.0  # longest announcement
 _RATES = range(8_000, 48_001)  # Hz
-_LONGEST_PING = 200  # characters that are sent back
-_MOST_TIMERS = 64  # most that are remembered by name
+_LONGEST_PING = 200  # characters to send back
+_MOST_TIMERS = 64  # timers whose names are remembered
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 8_192
 _BUSY = "Send one text at a time on a connection."
@@ -28,8 +28,8 @@ _BUSY = "Send one text at a time on a connection."
 _log = logging.getLogger(__name__)
 
 Send = Callable[[Event], Awaitable[None]]  # raises OSError
-# A text and an announced voice, or "" -> mono int16 in pieces, each with the same rate in Hz.
-# Raises NotSpoken.
+# Gets a text and the name of an announced voice or "", and yields mono int16 audio in chunks, all
+# with the same rate in Hz. Raises NotSpoken.
 Speech = Callable[[str, str], AsyncGenerator[tuple[bytes, int]]]
 
 
@@ -38,16 +38,16 @@ class BadEvent(Exception):
 
 
 async def read_event(reader: asyncio.StreamReader) -> Event | None:
-    """Read the next event, limiting its size; None at the end of the stream.
+    """Read the next event, limiting its size. Returns None at the end of the stream.
 
-    The package `wyoming` reads any length that a sender claims, and senders are not authenticated.
-    Format: a line of JSON with `type`, `data_length` and `payload_length`, followed by that many
-    bytes of data and payload. `reader` needs a limit of MOST_DATA, as set by
+    The package `wyoming` would read any length that a sender claims, and senders are not
+    authenticated. An event is a line of JSON with `type`, `data_length` and `payload_length`,
+    followed by that many bytes of data and payload. `reader` needs the limit MOST_DATA, as set by
     `asyncio.start_server(limit=…)`. Raises BadEvent and OSError.
     """
     try:
         line = await reader.readline()
-    except ValueError as error:  # the line is longer than the limit
+    except ValueError as error:  # the line exceeds the limit
         raise BadEvent("a line is too long") from error
     if not line:
         return None
@@ -81,10 +81,10 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 class DescribedSession(Opened):
-    """A connection. Everything that it has started ends with it."""
+    """A connection. Leaving its context cancels everything that it started."""
 
     def __init__(self, send: Send, info: Event) -> None:
-        """`info` is the answer to `describe`."""
+        """`info` is the response to `describe`."""
         self._send = send
         self._info = info
         self._tasks = OwnedTasks()
@@ -93,7 +93,7 @@ class DescribedSession(Opened):
         await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
-        """Handle an event quickly. Raises BadEvent."""
+        """Handle an event without waiting for what it starts. Raises BadEvent."""
         match event.type:
             case "describe":
                 await self._send(self._info)
@@ -105,15 +105,15 @@ class DescribedSession(Opened):
                 await self._serve(event)
 
     async def _serve(self, event: Event) -> None:
-        """Handle an event of this service; events of other types are ignored."""
+        """Handle an event of this service, ignoring unknown types."""
         raise NotImplementedError
 
 
 class SatelliteSession(DescribedSession):
-    """Home Assistant's connection to Hearth as a satellite, which plays audio but sends none.
+    """A connection from Home Assistant, which uses Hearth as a satellite for playback only.
 
     To make an announcement, Home Assistant sends PCM between `audio-start` and `audio-stop` and
-    waits for `played`. Satellites can also send microphone audio and request a pipeline; this one
+    waits for `played`. Other satellites also send microphone audio and request a pipeline; Hearth
     never does.
     """
 
@@ -124,15 +124,16 @@ class SatelliteSession(DescribedSession):
         play: Callable[[bytes, int], Awaitable[None]],
         ring: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`play` plays mono int16 at a rate in Hz once the conversation is over, and returns
-        afterwards. `ring` reports that a Home Assistant timer for this satellite has finished, with
-        its name or "". Both can raise NotAnnounced and NotPossible."""
+        """`play` gets mono int16 audio and its rate in Hz. It plays the audio once nobody is
+        talking, and returns after it has been played. `ring` is called when a Home Assistant timer
+        for this satellite finishes, with the timer's name or "". Both may raise NotAnnounced and
+        NotPossible."""
         super().__init__(send, info)
         self._play_sound = play
         self._ring_for = ring
-        self._sound: bytearray | None = None  # what came since `audio-start`
+        self._sound: bytearray | None = None  # the audio since `audio-start`
         self._rate = 0
-        self._timers: dict[str, str] = {}  # id -> name
+        self._timers: dict[str, str] = {}  # names by id
 
     async def _serve(self, event: Event) -> None:
         match event.type:
@@ -167,8 +168,8 @@ class SatelliteSession(DescribedSession):
             self._tasks.start(self._play(whole, self._rate), "wyoming announcement")
 
     async def _play(self, pcm: bytes, rate: int) -> None:
-        """Play the audio and report its end. A failure is reported too, because Home Assistant
-        waits."""
+        """Play the audio and report that it has been played, even after an error, because Home
+        Assistant waits for the report."""
         try:
             await self._play_sound(pcm, rate)
         except (NotAnnounced, NotPossible) as error:
@@ -202,11 +203,11 @@ class SatelliteSession(DescribedSession):
 
 
 class NotSpoken(Exception):
-    """The voice cannot speak the text; the message is a sentence."""
+    """The voice cannot speak the text. The message gives the reason."""
 
 
 class SpeechSession(DescribedSession):
-    """A connection to our speech service, which receives a text and returns its audio."""
+    """A connection to Hearth's speech service, which receives a text and returns its audio."""
 
     def __init__(self, send: Send, info: Event, speech: Speech) -> None:
         super().__init__(send, info)
@@ -227,7 +228,7 @@ class SpeechSession(DescribedSession):
         else:
             self._speaks = True
             voice_name = name if isinstance(name, str) else ""
-            # A task, so that the work ends if the connection is lost.
+            # Run it as a task, so that it ends when the connection is lost.
             self._tasks.start(self._speak(text, voice_name), "wyoming speech")
 
     async def _speak(self, text: str, voice: str) -> None:
