@@ -88,8 +88,7 @@ def _seen(line: str) -> str:
 
 
 def _form(found: re.Match[str]) -> str:
-    """Keep a single variation selector after a picture. In any other position, selectors can hide
-    data."""
+    """Keep a single variation selector after an emoji or symbol. Other selectors can hide data."""
     before = found.string[found.start() - 1] if found.start() else ""
     return found[0] if found[0] in _FORM and before and _is_picture(before) else ""
 

@@ -1,4 +1,4 @@
-"""Group connections by the place that they come from, and limit them for each place."""
+"""Determine where connections come from, and limit the number from each origin."""
 
 import ipaddress
 from collections import Counter
@@ -11,11 +11,11 @@ LOOPBACK = "this machine"
 
 @lru_cache(maxsize=1024)
 def place_of(host: str) -> str:
-    """Return the place of an address. All addresses that one machine can have count as one place.
+    """Return the origin of a connection with this client address.
 
-    Loopback addresses are this machine. An IPv6 network with a 64-bit prefix is one place, and an
-    IPv4 address within IPv6 (::ffff:192.0.2.1) counts as the IPv4 address. Other names are returned
-    unchanged.
+    All addresses that a single machine can have count as one origin. For a loopback address, the
+    origin is LOOPBACK. An IPv6 network with a 64-bit prefix is one origin, and an IPv4 address
+    within IPv6 (::ffff:192.0.2.1) counts as the IPv4 address. Host names are returned unchanged.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -32,22 +32,22 @@ def place_of(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRoom:
-    """A connection limit that no single place can use up.
+    """A limit on open connections that no single origin can use up.
 
-    The last connections are reserved for places that hold only a few, and the very last for this
-    machine, so that the owner can still connect when other places have reached their limits.
+    The last connections are reserved for origins that hold only a few, and the very last for this
+    machine, so that the owner can still connect when other origins have reached their limits.
     """
 
-    most: int  # maximum of all places together
-    of_one: int  # maximum per place
-    few: int  # a place with fewer connections counts as having few
+    most: int  # maximum of all origins together
+    of_one: int  # maximum per origin
+    few: int  # an origin with fewer connections counts as holding few
     kept_for_few: int
     kept_for_loopback: int
 
     def is_left(self, place: str, held: Iterable[str]) -> bool:
-        """Return True if the place may open another connection.
+        """Return True if the origin `place` may open another connection.
 
-        `held` lists the place of each open connection.
+        `held` lists the origin of each open connection.
         """
         counts = Counter(held)
         mine, kept = counts[place], 0

@@ -30,8 +30,8 @@ MOST_ASIDE = 16
 ASIDE_WITHIN_S = 2.0  # time limit for such a request
 HANDSHAKE_WITHIN_S = 5.0  # time limit for the TLS handshake
 REQUEST_WITHIN_S = 20.0  # time limit for receiving a whole request
-# Time limit for sending this many bytes or everything that is waiting, because a client that reads
-# nothing would hold its place forever.
+# Time limit for sending this many bytes or everything that is waiting. Otherwise a client that
+# reads nothing would keep its connection forever.
 TAKEN_WITHIN_S, TAKEN_BYTES = 10.0, 128 * 1024
 # Bytes that the kernel buffers per connection and direction (it doubles the number). By default,
 # that can be several megabytes of unread data, and all connections together would use up the memory
@@ -137,7 +137,7 @@ class _Server(uvicorn.Server):
         self._listener = listener
         self._always = always
         self._ended = asyncio.Event()
-        self._greeted: dict[_Connection, str] = {}  # connections being accepted, and their places
+        self._greeted: dict[_Connection, str] = {}  # connections being accepted, with their origins
         self._aside: dict[_Connection, None] = {}  # connections beyond the limit, oldest first
 
     def end(self) -> None:
@@ -198,7 +198,7 @@ class _Server(uvicorn.Server):
             del self._greeted[connection]
 
     def _places(self) -> Iterator[str]:
-        """Yield the place of each connection that counts towards the limit."""
+        """Yield the origin of each connection that counts towards the limit."""
         for one, place in self._greeted.items():
             if not one.is_aside:
                 yield place

@@ -27,7 +27,10 @@ def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
 
 
 def address_allowed(url: str, first: str) -> None:
-    """Raise Refused unless the URL uses https, or uses http and stays on this machine."""
+    """Raise Refused unless the URL uses https.
+
+    http is allowed only if both `url` and `first`, the URL of the download, are on this machine.
+    """
     target = httpx.URL(url)
     plain = target.scheme == "http" and is_loopback(target.host)
     if target.scheme == "https" or (plain and is_loopback(httpx.URL(first).host)):

@@ -109,7 +109,7 @@ class Translator:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The server's argument names, by the declared names of the renamed arguments."""
+        """The original names of the renamed arguments, by declared name."""
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:

@@ -247,7 +247,7 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Add up the token counts.
+    """Return the total token counts.
 
     Results of Google's own tools count as input, and thoughts count as output.
     """

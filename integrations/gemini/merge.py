@@ -36,8 +36,10 @@ class ArgumentNames:
         self._kept: set[str] = set()
 
     def legal(self, name: str, taken: Container[str], originals: Container[str]) -> str:
-        """Return the name to declare. It is in neither `taken` (declared names) nor `originals`,
-        unless the original name is kept."""
+        """Return a valid name to declare, which is `name` itself if possible.
+
+        A changed name is neither in `taken` (the names declared so far) nor in `originals`.
+        """
         if is_legal_name(name) and name not in taken and name not in self.renamed:
             self._kept.add(name)
             return name

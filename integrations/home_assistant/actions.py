@@ -141,8 +141,8 @@ class _Reader:
     def _targets(self, step: Mapping[str, Any], domain: str) -> set[str]:
         """Return the ids of the entities that the step targets.
 
-        Of an area, device, floor or label, only the entities in `domain` count; "" allows any
-        domain.
+        If the step names an area, device, floor or label, only its entities in `domain` are
+        included; "" includes any domain.
         """
         found: set[str] = set()
         for holder in (step, step.get("target"), *_datas(step)):
@@ -174,9 +174,10 @@ class _Reader:
         return {name for name in found if not domain or name.partition(".")[0] == domain}
 
     def _entities(self, value: Any, domain: str) -> set[str]:
-        """Return the entities in a list of ids or a comma-separated string.
+        """Return the entity ids in a list or a comma-separated string.
 
-        Entities of other domains are included, because a group can contain them.
+        "all" means all entities in `domain`. Other ids may have any domain, because a group can
+        contain entities of other domains.
         """
         found: set[str] = set()
         for one in self._texts(value):
@@ -211,7 +212,7 @@ class _Reader:
         return field is not None and field[1] in self._fields
 
     def _act_on_device(self, step: Mapping[str, Any]) -> None:
-        """Read a device action. It names its entity by entity id or by registry id."""
+        """Read a device action, which names its entity by entity id or registry id."""
         named, domain = step.get("entity_id"), str(step.get("domain"))
         entity = named if isinstance(named, str) else ""
         if not _ENTITY_ID.fullmatch(entity):

@@ -109,9 +109,9 @@ class Conversation:
         return next((one for one in found if one is not None), None)
 
     async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
-        """Have Home Assistant carry out a sentence, in the conversation of `owner`.
+        """Have Home Assistant process a sentence, and return its reply.
 
-        Raises CommandRefused, Unanswered and Unavailable.
+        `owner` is the owner of the conversation. Raises CommandRefused, Unanswered and Unavailable.
         """
         answer = await self._home.command(
             _SAY,

@@ -50,7 +50,7 @@ class _Waiter:
 
 
 class HomeAssistant:
-    """Follows one Home Assistant. Inside the context, `house` is the newest state of the house.
+    """A connection to one Home Assistant. Inside the context, `house` is the state of the house.
 
     If Home Assistant is unreachable, entering the context still succeeds: `connected` is then
     False, `problem` gives the reason, and the owner task retries with growing pauses. While
@@ -150,7 +150,7 @@ class HomeAssistant:
         """Ping Home Assistant, waiting at most LOOK_S (1 s), and return the age of `house` in
         seconds.
 
-        Without an answer, it is the longest time for which a lost connection can go unnoticed.
+        If there is no answer, return the longest time for which a lost connection can go unnoticed.
         """
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
@@ -250,7 +250,7 @@ class HomeAssistant:
         return self._connection
 
     async def _own(self) -> None:
-        """Connect again and again, forever, recording each error and pausing after it."""
+        """Stay connected until cancelled, recording each error and pausing after it."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -269,7 +269,7 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """Run one connection from sign-in until it closes. Raises IntegrationError, even in a
+        """Run one connection from sign-in until it closes. Raises IntegrationError, perhaps in a
         group."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (

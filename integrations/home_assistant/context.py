@@ -103,12 +103,11 @@ def exposed_by(
     areas: Mapping[str, Area],
     said: Mapping[str, bool],
 ) -> dict[str, bool]:
-    """Return by id whether each entity is in the list, leaving out entities for which that is
-    unclear.
+    """Determine which entities are in the list, as True or False by entity id.
 
-    `said` gives the exposure that is already known, by id. Several entities can have identical
-    rows; if the list has fewer of these rows than there are such entities, their exposure is
-    unclear.
+    Entities for which that is unclear are left out. `said` gives the exposure that is already
+    known, by id. Several entities can have identical rows; if the list has fewer of these rows than
+    there are such entities, their exposure is unclear.
     """
     if not shown:
         return {}
@@ -155,7 +154,7 @@ def _by_yaml(row: str) -> Mapping[str, Any]:
 
 
 def area_key(area: Area | None) -> frozenset[str]:
-    """Return the names that a row's `areas` has for an entity in this area, in any order."""
+    """Return the area's name and aliases, split at commas like `areas` in a row."""
     return frozenset(_all_parts((area.name, *area.aliases))) if area else frozenset()
 
 

@@ -195,8 +195,7 @@ class Places:
         return self.inside(devices, areas) | {name for name in own if name in self._where}
 
     def by_registry_id(self, entry_id: str) -> str | None:
-        """Return the id of the entity with this registry id, which device actions use; None if
-        unknown."""
+        """Return the entity id for a registry id, or None. Device actions use registry ids."""
         entries = self._registries.entities.items()
         return next((name for name, entry in entries if entry.get("id") == entry_id), None)
 

@@ -177,7 +177,7 @@ class Snapshot:
 
 
 class Cameras:
-    """Fetch camera pictures, which is rare, so each fetch opens a new connection."""
+    """Fetch camera pictures. Each fetch opens a new connection, because fetches are rare."""
 
     def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
         """`url` is Home Assistant's base URL ("http://host:8123")."""

@@ -187,7 +187,7 @@ class Phones:
 
 
 async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
-    """Return the first answer that carries `nonce`. Any answer other than `yes` means "no"."""
+    """Return the first answer that contains `nonce`. Any answer other than `yes` means "no"."""
     while True:
         event = await anext(events)
         action = text(mapping(event.get("data")).get("action"))

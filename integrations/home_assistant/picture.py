@@ -67,7 +67,7 @@ class Picture:
         """The newest House, built on the first access after a change rather than on every change.
 
         Copying 5,000 entities takes about 0.03 ms, a hundredth of the time needed to read that many
-        states (`tests/unit/integrations/home_assistant/test_picture.py` limits it).
+        states (checked by `tests/unit/integrations/home_assistant/test_picture.py`).
         """
         if self._house is None:
             if self._told is None:
@@ -92,7 +92,7 @@ class Picture:
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
-        """Replace everything with what was loaded. Raises TypeError if `states` is not iterable."""
+        """Replace all registries and entities. Raises TypeError if `states` is not iterable."""
         found = keyed(states, "entity_id")
         found = {name: state for name, state in found.items() if not is_snapshot(name)}
         # Events may have arrived while the states were being read; the newer state wins.

@@ -92,7 +92,7 @@ def by_status(url: str, status: int, text: str = "", location: str = "") -> Inte
 
 
 def network(url: str, error: BaseException) -> IntegrationError:
-    """Return the error for a network error of any library (httpx, websockets, ssl or socket)."""
+    """Convert a network error from any library (httpx, websockets, ssl or socket)."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             if cause.verify_code in _OTHER_NAME:

@@ -1,7 +1,6 @@
 """Read Home Assistant's registries, fully or partly, and combine them with states.
 
-The `read_*` functions only parse results, except `read_registries`, which sends requests, as does
-`refreshed`.
+`read_registries` and `refreshed` send requests; the other `read_*` functions only parse results.
 """
 
 import asyncio
@@ -99,8 +98,8 @@ def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
 def read_listed(answer: Json) -> dict[str, bool]:
     """Return by entity id whether the entity is exposed to the `conversation` assistant.
 
-    `answer` is the result of `homeassistant/expose_entity/list`. Entities without this setting are
-    left out.
+    `answer` is the result of `homeassistant/expose_entity/list`. Entities for which it does not say
+    are left out.
     """
     said = mapping(mapping(answer).get("exposed_entities"))
     return {

@@ -89,7 +89,7 @@ class Switches:
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """All observations: the ids of the opened entities by the switch's id."""
+        """The ids of all entities that each switch was seen to open, by the switch's id."""
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
@@ -176,8 +176,7 @@ def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool
 
 
 def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
-    """Return True if the entity was already open, or may have been because its state was
-    unknown."""
+    """Return True if the entity was already open, or if its previous state is unknown."""
     away = _AWAY if by_itself else {"unavailable"}
     return before in away or before in _OPEN[domain]
 

@@ -67,9 +67,9 @@ async def start(made: ProgramCommand) -> Running:
     """Start the program, with pipes for stdin, stdout and stderr.
 
     Raises OSError, or ValueError if an argument contains a null character.
-    `asyncio.create_subprocess_exec` gives no access to the transport. Without closing the
-    transport, the pipes would stay open for as long as an orphaned child of the program holds their
-    other ends.
+    `asyncio.create_subprocess_exec` is not used, because it gives no access to the transport. If
+    the transport is not closed, the pipes stay open as long as an orphaned child of the program
+    holds their other ends.
     """
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(

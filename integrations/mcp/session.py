@@ -61,8 +61,10 @@ Result = TypeVar("Result")
 
 
 class McpSession:
-    """The session and its owner task. Only the owner task may call `run`; any task can call the
-    rest."""
+    """The session and its owner task.
+
+    Only the owner task may call `run`; any task may call the other methods.
+    """
 
     def __init__(self, spec: ServerSpec, aside: HomeAside | None = None) -> None:
         self.spec = spec
@@ -94,7 +96,7 @@ class McpSession:
         return ServerState(self.spec.name, False, reason)
 
     async def run(self) -> None:
-        """Open a session on request and wait until it ends, forever.
+        """Open a session whenever one is requested, and wait until it ends. Runs until cancelled.
 
         Errors are stored and never raised, so that they affect only this server.
         """

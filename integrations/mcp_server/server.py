@@ -82,9 +82,9 @@ _log = logging.getLogger(__name__)
 def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
     """Return a simplified JSON Schema of the model's fields, with the descriptions in `told`.
 
-    pydantic generates references, titles and `null` for optional fields. Models call such a tool
-    less reliably, and some clients refuse it. Patterns use JavaScript syntax, of which Home
-    Assistant, in Python, supports only a part. Raises KeyError for a field without a description,
+    pydantic generates references, titles and `null` for optional fields. With these, models call a
+    tool less reliably, and some clients refuse it. Patterns use JavaScript syntax, which Home
+    Assistant, in Python, supports only in part. Raises KeyError for a field without a description,
     so that a new field is not exposed by accident.
     """
     whole = model.model_json_schema()

@@ -85,7 +85,7 @@ class MqttClient(Opened):
         await self._connection.publish(message)
 
     async def _stay(self) -> None:
-        """Connect again and again, forever, recording each error and pausing after it."""
+        """Stay connected until cancelled, recording each error and pausing after it."""
         pause_s = self._pause_s[0]
         while True:
             try:

@@ -276,7 +276,7 @@ class Box(Protocol):
         """Return the tools in the format of `hearth tools --json`."""
 
     def level(self) -> Mapping[str, Any]:
-        """Return the microphone level."""
+        """Return the microphone level over the last second."""
 
     async def costs(self, days: int) -> Mapping[str, Any]:
         """Return the costs of the last `days`, including today, and the daily limit."""

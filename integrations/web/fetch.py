@@ -242,7 +242,7 @@ def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_of_tls(error: BaseException | None) -> bool:
-    """Return True if TLS was the cause, for example an invalid certificate."""
+    """Return True if TLS caused the error, for example because of an invalid certificate."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return True

@@ -30,10 +30,10 @@ _PREFIX = re.compile(r"(/[A-Za-z0-9_-]{1,100}){1,5}")
 # Limit per program. A panel that shows everything sends about ten requests at once, and speaking
 # takes at least a second, so a program that exceeds the limit is in a loop.
 CALLS_AT_ONCE, CALLS_EVERY_S = 60, 0.1
-# Limit for wrong tokens from one place (`place_of`). A person who mistypes stays below it. An
+# Limit for wrong tokens from one origin (`place_of`). A person who mistypes stays below it. An
 # attacker gets 14,400 guesses a day, which even a handmade token withstands.
 WRONG_AT_ONCE, WRONG_EVERY_S = 10, 6.0
-# Limit for all places together except this machine, so that many addresses get no more guesses a
+# Limit for all origins together except this machine, so that many addresses get no more guesses a
 # day than three.
 ALL_WRONG_AT_ONCE, ALL_WRONG_EVERY_S = 60, 2.0
 # Length from which a token cannot be guessed. Its owner is admitted even if others have guessed too
@@ -45,7 +45,7 @@ _NEEDS_TOKEN = (
 )
 FOREIGN = "The request came from a page that is not Hearth's, using your sign-in; it was rejected."
 _MOST_PROVEN = 256
-_ALL = ""  # the only key in the bucket for all places
+_ALL = ""  # the only key of `_all_wrong`
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class Guard:
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
             # After too many wrong tokens, even a valid token is refused, unless it cannot be
-            # guessed and the guesses came from other places.
+            # guessed and the guesses came from other origins.
             certain = caller is not None and len(given) >= UNGUESSABLE
             self.check_guesses(connection, certain=certain)
         if caller is None:
@@ -302,9 +302,10 @@ class Guard:
         return caller
 
     def check_guesses(self, connection: HTTPConnection, *, certain: bool = False) -> None:
-        """Raise Refused after too many wrong tokens or codes from this client or from all clients.
+        """Raise Refused after too many wrong tokens or codes from this address or from all
+        addresses.
 
-        The total of all clients is ignored if the current secret is `certain` not to be a guess.
+        The total of all addresses is ignored if the current secret is `certain` not to be a guess.
         """
         place = _place(connection)
         wait = self._wrong.wait_s(place)
@@ -315,7 +316,7 @@ class Guard:
             raise too_many(wait, "Too many wrong tokens from many addresses; wait a while.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
-        """Count a wrong token or code from this client."""
+        """Count a wrong token or code from the connection's address."""
         place = _place(connection)
         self._wrong.take(place)
         if place != LOOPBACK:

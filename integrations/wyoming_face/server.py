@@ -37,7 +37,8 @@ MOST_CONNECTIONS = 12  # Home Assistant keeps one open and sometimes opens anoth
 ROOM = ConnectionRoom(MOST_CONNECTIONS, of_one=6, few=2, kept_for_few=3, kept_for_loopback=2)
 # Home Assistant pings a satellite every two seconds. Other clients send one request and close.
 SILENT_S = 60.0
-# Limit for sending an event, because a client that reads nothing would hold its place forever.
+# Limit for sending an event. Otherwise a client that reads nothing would keep its connection
+# forever.
 TAKEN_WITHIN_S = 10.0
 CLOSE_S = 1.0  # for sending the remaining data
 
@@ -161,7 +162,7 @@ class WyomingServer(Opened):
         self._tasks = OwnedTasks()
         self._server: asyncio.Server | None = None
         self._full = False  # the log already says that there is no room
-        self._open: list[str] = []  # place of each connection
+        self._open: list[str] = []  # origin of each connection
 
     async def _enter(self, stack: AsyncExitStack) -> None:
         await stack.enter_async_context(self._tasks)
@@ -207,7 +208,7 @@ class WyomingServer(Opened):
                     async with sending:  # several announcements can end at the same time
                         await async_write_event(event, writer)
             except TimeoutError:
-                writer.transport.abort()  # a client that keeps sending would hold its place
+                writer.transport.abort()  # or a client that keeps sending would stay connected
                 raise ConnectionAbortedError("the client is not reading the answers") from None
 
         try:
