@@ -15,11 +15,11 @@ class Listed:
 
 COMMANDS = {
     "run": Listed("Start the assistant", "run"),
-    "demo": Listed("Try Hearth without a microphone, a key or Home Assistant", "demo"),
-    "setup": Listed("Set up Hearth, by answering questions or with flags", "setup"),
+    "demo": Listed("Try Hearth without a microphone, an API key or Home Assistant", "demo"),
+    "setup": Listed("Set up Hearth interactively or with flags", "setup"),
     "token": Listed("Create, list and revoke tokens for programs", "token"),
     "link": Listed("Print a one-time link that signs a browser in to the console", "link"),
-    "backup": Listed("Back up what Hearth has learned, and restore it", "backup"),
+    "backup": Listed("Back up or restore Hearth's settings and data", "backup"),
     "unregister": Listed("Remove this device from Home Assistant", "unregister"),
     "hear": Listed("Run one spoken command from a sound file", "ask:HEAR"),
     "ask": Listed("Run one typed command", "ask"),
@@ -29,7 +29,7 @@ COMMANDS = {
     "trace": Listed("Show how a turn spent its time, or list recent turns", "trace"),
     "costs": Listed("Show cloud costs by day, brain and model", "costs"),
     "eval": Listed("Run sixty spoken commands and report success, latency and cost", "eval"),
-    "audit": Listed("List tool calls, how each was decided, and by whom", "audit"),
+    "audit": Listed("List tool calls, with the decision on each and who made it", "audit"),
     "doctor": Listed("Check everything and suggest fixes", "doctor"),
     "devices": Listed("List microphones and speakers, and measure their echo", "devices"),
     "models": Listed("List, download and check voices and wake words", "models"),
@@ -84,7 +84,7 @@ def overview() -> argparse.ArgumentParser:
         usage="hearth COMMAND ...",
         description="A voice assistant for Home Assistant that uses Gemini Live if you allow it, "
         "and works locally if you don't.",
-        epilog="Try it without a microphone, a key or Home Assistant: hearth demo",
+        epilog="Try it without a microphone, an API key or Home Assistant: hearth demo",
         add_help=False,
     )
     commands = parser.add_subparsers(title="commands", metavar="")

@@ -193,7 +193,7 @@ async def rate(
 def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = actions.add_parser(
         "rate",
-        help="rate scripts with unknown effects and devices that could open a door",
+        help="rate devices that could open a door, and scripts whose effects are unknown",
         epilog='Example: hearth tools rate "Movie night" comfort',
     )
     parser.add_argument(

@@ -101,7 +101,7 @@ export const words = {
     pin: "PIN",
     phone: "You can also answer on your phone.",
     verdicts: { yes: "You said yes.", no: "You said no.", silence: "Nobody answered.", unclear: "The answer was unclear, so nothing was done.", new_command: "Someone gave a new command instead." },
-    tiers: { read: "read-only", comfort: "ordinary", costly: "costly", secure: "secure" },
+    tiers: { read: "read-only", comfort: "ordinary", costly: "costly", secure: "security-sensitive" },
   },
 
   turns: {
@@ -196,7 +196,7 @@ export const words = {
     openersLead: "Judging by their names or by earlier use, these entities may open a door or silence an alarm. Hearth asks before using one until you rate it as harmless.",
     openersRate: { comfort: "Harmless", secure: "Keep asking" },
     openersRateLong: { comfort: (name) => `${name} is harmless`, secure: (name) => `Keep asking about ${name}` },
-    openersStates: { none: "Asks first", comfort: "Harmless", costly: "Costly", secure: "Asks first, as you chose" },
+    openersStates: { none: "Asks first", comfort: "Harmless", costly: "Costly", secure: "Asks first (your choice)" },
     openersSeen: (what) => `opened ${what} before`,
     openersDone: { comfort: "Rated as harmless. Hearth no longer asks first.", secure: "Hearth will keep asking first." },
     parameters: "Parameters",
@@ -291,7 +291,7 @@ export const words = {
 
   settings: {
     title: "Settings",
-    lead: "Changes apply immediately and are kept.",
+    lead: "Changes take effect immediately and are saved.",
     saved: "Saved.",
     sound: "Voice",
     volume: "Volume",
@@ -302,7 +302,7 @@ export const words = {
     sensitivity: "Wake word sensitivity",
     sensitivities: { low: "Low", normal: "Normal", high: "High" },
     followUp: "Keep listening after an answer",
-    followUps: { question: "After a question", always: "Always", never: "Never" },
+    followUps: { question: "If it asks a question", always: "Always", never: "Never" },
     behaviour: "Behaviour",
     profile: "Profile",
     quiet: "Quiet hours",
@@ -314,7 +314,7 @@ export const words = {
     modes: { trusting: "Trusting", normal: "Normal", ask: "Always ask", guest: "Guest" },
     modeHints: {
       trusting: "Asks less often. Doors still need confirmation.",
-      normal: "Runs everyday actions. Asks before costly and secure ones.",
+      normal: "Runs everyday actions. Asks before costly or security-sensitive ones.",
       ask: "Asks before every change.",
       guest: "For visitors: nothing is recorded and memories stay private.",
     },
