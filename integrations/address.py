@@ -6,7 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 def shown(url: str) -> str:
     """Return the URL without its user, password, query and fragment, which may contain secrets.
 
-    If the text is not a valid URL, the same parts are removed as far as they can be recognised.
+    From text that is not a valid URL, everything that looks like one of these parts is removed.
     """
     try:
         parts = urlsplit(url)

@@ -65,7 +65,6 @@ def escaped_json(value: str) -> str:
 
 
 def _acts(before: str, sign: str) -> bool:
-    """Return True for a character that is invisible or controls a terminal."""
     if not sign.isprintable():
         return unicodedata.category(sign) != "Zs"  # spaces of any width are visible
     if not _HIDDEN.match(sign):

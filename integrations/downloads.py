@@ -236,7 +236,6 @@ def digest_of(path: Path, algorithm: str = "sha256") -> str:
 async def _fetch(
     download: Download, client: httpx.AsyncClient, progress: Progress, pause: Pause
 ) -> None:
-    """Download one file to `download.part` and verify it."""
     address_allowed(download.url, download.url)
     resumed = await _fill(download, client, progress, pause)
     if is_right(download, download.part):
@@ -293,7 +292,6 @@ def _gave_up(download: Download, reason: str, done: int) -> str:
 
 
 async def _request(download: Download, client: httpx.AsyncClient, progress: Progress) -> None:
-    """Request the missing bytes. Raises _Dropped, Refused and OSError."""
     done = download.part.stat().st_size if download.part.exists() else 0
     headers = {"Range": f"bytes={done}-"} if done else {}
     if done and (tag := kept_tag(download.path)):

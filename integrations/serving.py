@@ -141,7 +141,6 @@ class _Server(uvicorn.Server):
         self._aside: dict[_Connection, None] = {}  # connections beyond the limit, oldest first
 
     def end(self) -> None:
-        """Stop the server, even if it has not started yet."""
         self.should_exit = True
         self._ended.set()
 
@@ -179,7 +178,6 @@ class _Server(uvicorn.Server):
                 await asyncio.sleep(0)  # let other tasks run between connections
 
     async def _greet(self, one: socket.socket, connection: _Connection) -> None:
-        """Perform the TLS handshake, then hand the connection over to uvicorn."""
         tls = self.config.ssl
         within_s = ASIDE_WITHIN_S if connection.is_aside else HANDSHAKE_WITHIN_S
         try:
@@ -198,7 +196,6 @@ class _Server(uvicorn.Server):
             del self._greeted[connection]
 
     def _places(self) -> Iterator[str]:
-        """Yield the origin of each connection that counts towards the limit."""
         for one, place in self._greeted.items():
             if not one.is_aside:
                 yield place
@@ -284,8 +281,6 @@ def _only(app: ASGIApp, paths: Container[str]) -> ASGIApp:
 
 
 def _dated(app: ASGIApp) -> ASGIApp:
-    """Add a Date header to every HTTP response."""
-
     async def dated(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_dated(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -67,7 +67,6 @@ class WyomingRecognizer:
             return await self._transcript(client)
 
     async def _transcript(self, client: AsyncTcpClient) -> str:
-        """Return the transcript, ignoring other events such as partial results."""
         while (event := await client.read_event()) is not None:
             if Transcript.is_type(event.type):
                 text = event.data.get("text")
@@ -85,7 +84,6 @@ class WyomingRecognizer:
 
     @asynccontextmanager
     async def _limits(self) -> AsyncIterator[None]:
-        """Apply the time limit, and convert exceptions to IntegrationError."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 yield

@@ -96,7 +96,7 @@ Refs = tuple[str, ...]
 
 
 class Translator:
-    """Translate one JSON Schema node by node, recording losses and renamed arguments."""
+    """Translates one JSON Schema node by node, recording losses and renamed arguments."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -113,7 +113,7 @@ class Translator:
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:
-        """Return what the declaration omits, each as "argument: detail"."""
+        """Return the details that the declaration omits, each as "argument: detail"."""
         told = tuple(self._losses)
         over = len(told) - _MAX_LOSSES
         return told if over <= 0 else (*told[:_MAX_LOSSES], f"and {over} more")
@@ -143,7 +143,6 @@ class Translator:
         return lambda text: self.lose(path, text)
 
     def _notes(self, node: Node, path: str) -> list[str]:
-        """Describe the keywords that the subset lacks, one sentence each."""
         return notes(node, self._losing(path)) if is_noted(node) else []
 
     def _flat(self, node: Any, path: str, refs: Refs, level: int = 0) -> tuple[Node, Refs, bool]:
@@ -185,7 +184,6 @@ class Translator:
         return flat, below, recursive
 
     def _schema(self, raw: Any, path: str, refs: Refs, depth: int) -> Schema:
-        """Translate the schema of an argument, a list item or an alternative."""
         self._nodes += 1
         if isinstance(raw, dict) and _STRUCTURE.isdisjoint(raw):
             kind = raw.get("type")

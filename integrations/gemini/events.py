@@ -148,7 +148,7 @@ _NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
 class FrameReader:
-    """Convert one connection's frames to events, and report each function call only once.
+    """Converts one connection's frames to events, and reports each function call only once.
 
     The service may send the same call twice, in the reply and as a tool call (mastra-ai/mastra
     #22969).

@@ -122,8 +122,6 @@ _BY_CODE = {  # close codes (RFC 6455) and HTTP statuses
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The service's response: a close code or HTTP status, and its text."""
-
     code: int
     text: str
     closed: bool = True  # True: a close code; False: an HTTP status
@@ -186,8 +184,6 @@ def _meaning(told: _Told) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names that an error message can mention, and the secret that it must not."""
-
     model: str
     setting: str
     secret: str

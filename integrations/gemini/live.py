@@ -168,7 +168,6 @@ class LiveSession:
         raise AssertionError("the events end with the reason")
 
     async def _events(self) -> AsyncGenerator[LiveEvent | IntegrationError]:
-        """Yield the connection's events, then the error that ended it."""
         frames = FrameReader()
         try:
             async for message in _messages(self._wire):
@@ -187,7 +186,7 @@ class LiveSession:
 
 
 class LiveClient:
-    """Open Live sessions. Leaving the context closes any that are still open."""
+    """Opens Live sessions. Leaving the context closes any that are still open."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -277,7 +276,6 @@ class LiveClient:
                     on_event(Closed(reason))
 
     def _session(self, wire: "AsyncSession", setup: LiveSetup) -> LiveSession:
-        """Create the session, owned by the current task."""
         owner = asyncio.current_task()
         assert owner is not None
         session = self._owners[owner] = LiveSession(wire, setup, self._access.api_key, owner)

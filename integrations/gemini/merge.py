@@ -25,7 +25,7 @@ def legal_name(name: str) -> str:
 
 
 class ArgumentNames:
-    """Choose the declared names of one tool's arguments, at all nesting levels.
+    """Chooses the declared names of one tool's arguments, at all nesting levels.
 
     One map from declared to original names covers all levels, so a declared name must never equal
     another argument's original name.

@@ -248,5 +248,4 @@ def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
 
 
 def _told(used: TokensUsed, side: str) -> int:
-    """Return the sum of the token details whose key begins with `side`."""
     return sum(count for key, count in used.by_modality.items() if key.startswith(side))

@@ -75,7 +75,7 @@ OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
 
 
 class OnceClient:
-    """Start conversations that share one connection pool. Close it with `aclose`."""
+    """Starts conversations that share one connection pool. Close it with `aclose`."""
 
     def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
         """`patience_s` is the longest wait for each part of an answer, in seconds."""

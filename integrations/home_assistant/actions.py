@@ -73,7 +73,6 @@ class _Reader:
         return Effects(self._touched, tuple(self._reasons), sentences)
 
     def sequence(self, steps: Any, depth: int = 0) -> None:
-        """Read a single step or a list of steps."""
         if isinstance(steps, Mapping | str):
             steps = [steps]
         if not isinstance(steps, list | tuple):
@@ -212,7 +211,6 @@ class _Reader:
         return field is not None and field[1] in self._fields
 
     def _act_on_device(self, step: Mapping[str, Any]) -> None:
-        """Read a device action, which names its entity by entity id or registry id."""
         named, domain = step.get("entity_id"), str(step.get("domain"))
         entity = named if isinstance(named, str) else ""
         if not _ENTITY_ID.fullmatch(entity):
@@ -266,7 +264,6 @@ def _all_texts(given: Any) -> Iterator[str]:
 
 
 def _within(given: Any) -> Iterator[Any]:
-    """Yield the value itself and every value nested in it."""
     level = [given]
     while level:
         value = level.pop()
@@ -288,7 +285,6 @@ def _fields(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _assigned(config: Any) -> Iterator[str]:
-    """Yield the name of every variable that the configuration sets."""
     for value in _within(config):
         if isinstance(value, Mapping):
             yield from map(str, mapping(value.get("variables")))

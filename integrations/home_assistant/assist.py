@@ -132,7 +132,6 @@ class Conversation:
         self._kept.pop(PEOPLE, None)
 
     def _id_of(self, owner: str) -> str | None:
-        """Return the owner's conversation id, or None to start a new conversation."""
         conversation, last_s = self._kept.get(owner, (None, 0.0))
         return conversation if self._monotonic() - last_s <= KEPT_S else None
 

@@ -42,8 +42,6 @@ UNTOLD_S = 300.0  # interval for reading the registries if their events are refu
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """A caller of `wait_for`."""
-
     entity_ids: frozenset[str]
     predicate: Callable[[House], bool]
     met: asyncio.Event
@@ -355,7 +353,6 @@ class HomeAssistant:
         self._stale.note_everything()
 
     async def _search(self, connection: Connection) -> None:
-        """Read the effects of scripts, automations and scenes whenever they may have changed."""
         picture = self._picture
         picture.forget_asked()
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
@@ -369,7 +366,6 @@ class HomeAssistant:
             await asyncio.sleep(REST_S)
 
     def _on_registry(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Handle a registry change, which can also change the effects of scripts."""
         if not self._behind:
             self._behind = True
             self._picture.doubt_effects()

@@ -141,7 +141,6 @@ def _plainly(row: str) -> dict[str, str] | None:
 
 
 def _by_yaml(row: str) -> Mapping[str, Any]:
-    """Parse the row as untrusted YAML. Returns {} if it is not a mapping."""
     if len(row) > MAX_ROW:
         return {}
     try:
@@ -171,5 +170,4 @@ def _all_parts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(text: str) -> tuple[str, ...]:
-    """Split the text at commas, and collapse line breaks and repeated spaces."""
     return tuple(part for part in _PARTS.split(" ".join(text.split())) if part)

@@ -139,7 +139,7 @@ def way_on_device(domain: str, kind: str) -> Way | None:
 
 
 class Places:
-    """Look up entities by device, area, floor, label or name.
+    """Looks up entities by device, area, floor, label or name.
 
     Registered entities without a state are included, because their integration may be about to
     load.
@@ -331,7 +331,6 @@ def read_scene(config: Any, entity: Entity) -> Effects | None:
 
 
 def _way(entity_id: str, wanted: Any) -> Way:
-    """Return the direction of a requested state, which may come with attributes."""
     state = wanted.get("state") if isinstance(wanted, Mapping) else wanted
     if isinstance(state, bool):  # YAML reads a plain `on` as True
         state = "on" if state else "off"

@@ -40,7 +40,7 @@ class SoundFile:
 
 
 class HomeSounds:
-    """Fetch audio files. Nothing is cached."""
+    """Fetches audio files. Nothing is cached."""
 
     def __init__(
         self, home: Commands, url: str, verify_tls: bool = True, ca_file: str = ""
@@ -177,7 +177,7 @@ class Snapshot:
 
 
 class Cameras:
-    """Fetch camera pictures. Each fetch opens a new connection, because fetches are rare."""
+    """Fetches camera pictures. Each fetch opens a new connection, because fetches are rare."""
 
     def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
         """`url` is Home Assistant's base URL ("http://host:8123")."""

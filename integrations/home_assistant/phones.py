@@ -79,7 +79,7 @@ class _Device:
 
 
 class Phones:
-    """Send notifications and questions to phones.
+    """Sends notifications and questions to phones.
 
     The phones are looked up on every call, because new ones can be added while Hearth runs.
     """
@@ -158,7 +158,6 @@ class Phones:
                 return None
 
     async def _answers(self, stack: AsyncExitStack) -> Events:
-        """Subscribe to button presses on all phones."""
         try:
             stream = self._home.stream("subscribe_events", event_type=ANSWERED)
             return await stack.enter_async_context(stream)
@@ -206,7 +205,6 @@ def slug(name: str) -> str:
 
 
 def _devices(answer: Any) -> list[_Device]:
-    """Return the `mobile_app` devices in the result of `config/device_registry/list`."""
     found = []
     for row in rows(answer):
         identifiers = row.get("identifiers")
@@ -226,7 +224,6 @@ def _devices(answer: Any) -> list[_Device]:
 
 
 def _matched(services: Iterable[str], devices: Iterable[_Device]) -> dict[str, _Device]:
-    """Return the device of each notify action, matched by name."""
     left = {name.removeprefix(_PREFIX): name for name in services}
     found, others = {}, []
     for device in devices:

@@ -42,7 +42,7 @@ _GONE = ("unavailable", None)
 
 
 class Picture:
-    """Maintain the newest House. A House that was returned never changes."""
+    """Builds the House and keeps it up to date. Houses that were returned never change."""
 
     def __init__(self) -> None:
         self._registries = Registries()
@@ -232,7 +232,7 @@ class Picture:
 
     @property
     def switches(self) -> Switches:
-        """The observations of what each switch opens."""
+        """The observed effects of each switch."""
         return self._switches
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
@@ -241,7 +241,6 @@ class Picture:
         self._house = None
 
     def _learn(self) -> bool:
-        """Apply the newest list. Returns True if any entity's exposure has changed."""
         self._unlearnt = self._pending = False
         registries = self._registries
         said = {name: said_exposed(name, registries) for name in self._entities}
@@ -265,12 +264,10 @@ def _updated(state: Mapping[str, Any]) -> str:
 
 
 def _has_ways(effects: Effects) -> bool:
-    """Return True if the direction is known for at least one affected entity."""
     return any(way != "either" for way in effects.touched.values())
 
 
 def _members(entity: Entity) -> Any:
-    """Return the member ids from the entity's attributes, which most scenes have."""
     return entity.attributes.get("entity_id")
 
 
@@ -301,7 +298,7 @@ NOT_LOADED = Effects({}, ("it is not loaded",), ())
 
 
 class Search:
-    """Request the effects of scripts, automations and scenes over one connection."""
+    """Requests the effects of scripts, automations and scenes over one connection."""
 
     def __init__(
         self,
@@ -368,12 +365,10 @@ class Search:
             return None
 
     def _is_held(self, item_id: str) -> bool:
-        """Return True for a scene whose attributes list its members."""
         scene = self._picture.house.entities.get(item_id)
         return scene is not None and scene.domain == "scene" and "entity_id" in scene.attributes
 
     async def _related(self, item_id: str) -> Effects | None:
-        """Return the effects from `search/related`, or None if Home Assistant refuses."""
         if self._tells is False:
             return None
         domain = item_id.partition(".")[0]

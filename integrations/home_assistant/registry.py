@@ -96,10 +96,10 @@ def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
-    """Return by entity id whether the entity is exposed to the `conversation` assistant.
+    """Map entity ids to True if exposed to the `conversation` assistant, and to False if not.
 
-    `answer` is the result of `homeassistant/expose_entity/list`. Entities for which it does not say
-    are left out.
+    `answer` is the result of `homeassistant/expose_entity/list`. Entities without this setting are
+    left out.
     """
     said = mapping(mapping(answer).get("exposed_entities"))
     return {
@@ -199,7 +199,6 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
 def _labels(
     entry: Json, device: DeviceRow | None, area_id: str | None, registries: Registries
 ) -> tuple[str, ...]:
-    """Return the ids and names of the labels of the entity, its device and its area."""
     ids = read_labels(entry) | registries.area_labels.get(area_id or "", frozenset())
     if device is not None:
         ids |= device.labels
@@ -218,7 +217,6 @@ def _features(attributes: Json) -> int:
 
 
 def _precision(entry: Json) -> int | None:
-    """Return a sensor's number of decimals, as set by the user or else by its integration."""
     options = mapping(mapping(entry.get("options")).get("sensor"))
     for key in ("display_precision", "suggested_display_precision"):
         if isinstance(options.get(key), int):
@@ -289,10 +287,9 @@ async def read_registries(connection: Connection) -> Registries:
 
 
 async def refreshed(connection: Connection, known: Registries, stale: Stale) -> Registries | None:
-    """Read what has changed and return the new registries, or None if everything must be read
-    again.
+    """Read the changed entries again and return the new registries.
 
-    Raises Refused or Unavailable.
+    Returns None if everything must be read again. Raises Refused or Unavailable.
     """
     if stale.everything or len(stale.entity_ids) > MAX_NAMED:
         return None
@@ -310,7 +307,6 @@ async def refreshed(connection: Connection, known: Registries, stale: Stale) -> 
 
 
 async def _places(connection: Connection, known: Registries) -> Registries:
-    """Return `known` with the current floors, areas, devices and labels."""
     floors = await connection.command("config/floor_registry/list")
     areas = await connection.command("config/area_registry/list")
     devices = await connection.command("config/device_registry/list")

@@ -69,8 +69,6 @@ class Runs:
 
 @dataclass(slots=True)
 class _Happening:
-    """The state changes that share one context."""
-
     parent: str = ""
     carried: bool = False  # True: caused by a script, an automation or a scene
     switched: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ from integrations.home_assistant.websocket import Commands
 
 
 class Services:
-    """Call actions. The caller must check that a call is allowed."""
+    """Calls actions. The caller must check that a call is allowed."""
 
     def __init__(self, home: Commands) -> None:
         self._home = home
@@ -153,7 +153,7 @@ def _is_row_of_ours(row: str) -> bool:
 
 
 class Snapshots:
-    """Create, restore and delete snapshots. All methods raise IntegrationError."""
+    """Creates, restores and deletes snapshots. All methods raise IntegrationError."""
 
     def __init__(self, home: Commands) -> None:
         self._home = home

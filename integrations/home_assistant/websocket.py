@@ -95,7 +95,6 @@ class Connection:
             await self._forget(number)
 
     async def _forget(self, number: int) -> None:
-        """End a subscription without waiting for the result."""
         ending = {"type": "unsubscribe_events", "subscription": number}
         try:
             async with asyncio.timeout(FORGET_S):

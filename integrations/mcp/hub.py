@@ -24,7 +24,7 @@ AGAIN_S = 5.0
 
 
 class McpHub:
-    """List and call the tools of all servers.
+    """Lists and calls the tools of all servers.
 
     Entering the context does not connect to any server, so it cannot fail.
     """
@@ -99,8 +99,6 @@ class McpHub:
         return task is not None and task.done() and name not in self._unheard
 
     def _listing(self, name: str) -> asyncio.Task[None]:
-        """Return the task that lists the server's tools, starting a new one if the last is
-        outdated."""
         task = self._listings.get(name)
         if task is None or (task.done() and not self._just_away(name)):
             task = self._owners.start(self._list(self._sessions[name]), f"mcp-{name}-tools")

@@ -368,7 +368,6 @@ class McpSession:
             self._end(self._client, problem)
 
     def _end(self, client: Client, problem: IntegrationError | None = None) -> None:
-        """End this session. The next use opens a new one."""
         if self._client is not client:
             return
         self._client, self._problem = None, problem
@@ -382,7 +381,6 @@ class McpSession:
         self._settle(problem)
 
     def _settle(self, result: Client | IntegrationError) -> None:
-        """Pass the result to everyone who is waiting for the session to open."""
         opening, self._opening = self._opening, None
         if opening is not None and not opening.done():
             opening.set_result(result)

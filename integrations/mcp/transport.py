@@ -44,7 +44,7 @@ _SHORTEST_SECRET = 4  # characters; otherwise "1" or "yes" would be replaced in 
 
 
 class Chatter:
-    """Log a program's stderr at debug level, with long lines cut and secrets removed."""
+    """Logs a program's stderr at debug level, with long lines cut and secrets removed."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._name = spec.name
@@ -176,7 +176,6 @@ class _Pipes:
         return True
 
     async def speak(self) -> None:
-        """Write the session's messages to the program."""
         writer = self._process.stdin
         assert writer is not None
         async for item in self._waiting:
@@ -248,7 +247,6 @@ class _Pipes:
             self._gone = True
 
     async def _gone_within(self, limit_s: float) -> bool:
-        """Wait until the whole process group has exited. Returns False after `limit_s`."""
         return await _within(limit_s, self._all_gone)
 
     def _all_gone(self) -> bool:

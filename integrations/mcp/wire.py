@@ -170,7 +170,7 @@ def was_cancelled() -> bool:
 
 
 class TracingTransport(httpx2.AsyncBaseTransport):
-    """Forward requests and record their outcomes.
+    """Forwards requests and records their outcomes.
 
     With `aside`, answers arrive in a separate stream, as in the SSE transport. The SDK (2.3) then
     waits for an answer even if the request was refused or could not be sent.
@@ -248,7 +248,6 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _asks(request: httpx2.Request) -> bool:
-    """Return True if the request expects an answer."""
     if request.method != "POST":
         return False
     message = json.loads(request.content)

@@ -341,7 +341,6 @@ class McpServer(Opened):
         )
 
     async def _reply(self, name: str, arguments: dict[str, Any], caller: Caller) -> ToolReply:
-        """Return the tool's result, or a message that explains why there is none."""
         tool = self._tools.get(name)
         if tool is None:
             return _refused("There is no such tool.")

@@ -105,7 +105,6 @@ class MqttClient(Opened):
             pause_s = min(2 * pause_s, self._pause_s[1])
 
     async def _serve(self) -> None:
-        """Run one connection from start to end. Raises IntegrationError."""
         opening = open_connection(self._broker, self._name, self._will, self._version)
         async with opening as connection:
             await connection.subscribe(self._subscriptions)
@@ -118,7 +117,6 @@ class MqttClient(Opened):
             await self._read(connection)
 
     async def _read(self, connection: Connection) -> None:
-        """Receive messages until the connection closes. Raises IntegrationError."""
         while True:
             message = await connection.next()
             if not await self._receive(message):

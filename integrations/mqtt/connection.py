@@ -177,7 +177,6 @@ class Connection:
             _write(loop, opened, client)
 
     def _abandon(self, opening: asyncio.Future[None]) -> None:
-        """Close a connection that was cancelled while it was opening."""
         if not opening.cancelled() and opening.exception() is None:
             self._drop()
 

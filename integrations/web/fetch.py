@@ -100,7 +100,7 @@ class Fetched:
 
 
 class Fetcher:
-    """Fetch pages. Neither cookies nor connections are kept between requests."""
+    """Fetches pages. Neither cookies nor connections are kept between requests."""
 
     def __init__(
         self,
@@ -135,7 +135,6 @@ class Fetcher:
         raise Refused("The page redirects too often.")
 
     async def _ask(self, url: httpx.URL) -> Fetched | httpx.URL:
-        """Return the page, or the URL to which it redirects."""
         failure: IntegrationError = Unavailable("The page's server cannot be reached.")
         for address in (await self._addresses(url.host))[:_TRIES]:
             try:
@@ -148,7 +147,6 @@ class Fetcher:
         raise failure
 
     async def _addresses(self, host: str) -> Sequence[str]:
-        """Return the host's addresses. Raises NotAllowed unless all are on the public internet."""
         try:
             found = await self._resolve(host)
         except (OSError, UnicodeError):

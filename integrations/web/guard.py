@@ -214,7 +214,7 @@ class Tokens(Protocol):
 
 
 class Guard:
-    """Identify callers and refuse requests that they are not allowed to make."""
+    """Identifies callers and refuses requests that they are not allowed to make."""
 
     def __init__(
         self,

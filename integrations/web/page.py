@@ -136,8 +136,6 @@ class _Open:
 
 @dataclass(slots=True)
 class _Reader:
-    """Follows the tags and collects visible text."""
-
     title: str = ""
     main: list[str] = field(default_factory=list)  # paragraphs of the main part
     # all paragraphs except headers, menus and the like

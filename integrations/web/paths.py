@@ -107,7 +107,6 @@ async def _answer(row: Path, guard: Guard, request: Request) -> Response:
 
 
 def _response(row: Path, told: Any) -> Response:
-    """Return the response for a handler's result: nothing, a JSON object or a list of objects."""
     if isinstance(told, Response):
         return told
     if row.answer is None:
@@ -161,8 +160,6 @@ def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
 
 
 class _Shapes:
-    """The JSON schemas of all request bodies and responses."""
-
     def __init__(self, rows: tuple[Path, ...]) -> None:
         types: set[Any] = {row.body for row in rows} | {ErrorReply}
         inputs: list[tuple[Any, JsonSchemaMode, TypeAdapter[Any]]] = [
@@ -250,5 +247,4 @@ def _in_query(wanted: Number | Name) -> dict[str, Any]:
 
 
 def _id(row: Path) -> str:
-    """Return the operation id, such as "post_confirmations_id"."""
     return "_".join([row.method.lower(), *re.findall(r"\w+", row.path.removeprefix("/v1"))])

@@ -134,7 +134,6 @@ async def _tell(network: "AsyncZeroconf", services: Sequence[Advertised], addres
 
 
 def _address(host: str) -> str:
-    """Return this device's address on the network. Raises OSError if there is none."""
     if host not in _ANYWHERE:
         return socket.gethostbyname(host)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
