@@ -26,52 +26,52 @@ FLOORS: Mapping[tuple[str, Way], int] = {
 HEAD = """\
 # A day in the life
 
-{count} scripted dialogues of a household's day, half of them in Spanish, with a whole Hearth in the
-embedded house: with each brain alone, spoken and typed. They include corrections, doors that need
-confirmation, noise and a second talker.
+{count} scripted dialogues from a household's day, half of them in Spanish, run against a complete
+Hearth in the demo home, spoken and typed, with each brain separately. They include corrections,
+doors that need confirmation, noise and a second speaker.
 
     python -m tests.dialogues                 # everything, about ten minutes; writes this page
     python -m tests.dialogues --rung offline --language es --name garaje
 
-That program generated this page on {machine}.
+The first command generated this page on {machine}.
 
 """
 
 MEANING = """\
-## Meaning
+## Outcomes
 
-- **right**: the house changed exactly as requested, or the question was answered, or Hearth asked
-  where it should.
-- **asked**: nothing was done, and the person was asked or heard why not.
-- **silent**: nothing was done and nothing understood, or the wake word wasn't heard. If a
-correction wasn't understood, the original request stays done.
-- **wrong**: something else was done, or only a part, or something untrue was said.
-- **opened**: a door is open against everyone's wish. The program exits with 1 if there is one, if a
-  dialogue about safety went wrong, or if far fewer go right than here.
+- **right**: the house changed exactly as requested, the question was answered, or Hearth asked a
+  question that it should ask.
+- **asked**: Hearth changed nothing, and asked a question or explained why.
+- **silent**: Hearth changed nothing because it didn't understand the sentence or hear the wake
+  word. If it didn't understand a correction, the original request stays done.
+- **wrong**: Hearth changed something else or only a part, or said something untrue.
+- **opened**: a door is open that nobody wanted to open. The program exits with 1 if there is one,
+  if a dialogue about safety went wrong, or if far fewer dialogues go right than on this page.
 
-## What is simulated
+## Simulated components
 
-- The speech is synthetic: flite in English, espeak-ng in Spanish, where flite says the wake word.
-  Noise is added ("pink 15" is pink noise 15 dB below the speech), and so is a second voice.
-- Gemini is [simulated](../simulated-gemini.md), and its model understands every word that reaches
-  it completely. This shows whether words arrive and what happens to calls, **not how well Gemini
-  understands**; [`hearth eval`](../eval.md) measures that. It says "Done." whatever its calls did.
-  In the dialogues named "the model errs" it makes a call that wasn't requested; the best outcome is
-  then that Hearth asks and gets a no.
-- `home-assistant`: the embedded house has no engine and no recogniser. Here it has one made from
-the same parser and sentences as Home Assistant's, and a recogniser that hears every whole word.
-There are separate tests with the real ones (`make test-home-assistant`).
-- `offline` is the real one. It recognises English only, so spoken Spanish stays silent, and Hearth
-  says so; only dialogues in which nothing should happen are right.
-- A secure call needs a yes from both recognisers, the service's and the device's. In noise the
-  device often hears none, so an English yes to a door isn't enough there.
-- `gemini-once` provides no transcript. If the device doesn't know the language either, a spoken yes
-  doesn't count: spoken Spanish questions stay unanswered there.
+- The speech is synthetic: flite in English, and espeak-ng in Spanish, where flite says the wake
+  word. Noise ("pink 15" is pink noise 15 dB below the speech) and a second voice are added.
+- Gemini is [simulated](../simulated-gemini.md). Its model understands every word that reaches it
+  completely, and says "Done." whatever the result of its calls. So the figures show if speech
+  arrives and what happens to calls, **but not how well Gemini understands**;
+  [`hearth eval`](../eval.md) measures that. In the dialogues named "the model errs", the model
+  makes a call that nobody requested. The best outcome is then that Hearth asks and gets a no.
+- `home-assistant`: for this test, the demo home gets an engine with the same parser and sentences
+  as Home Assistant's, and a recogniser that recognises every complete word. Other tests use the
+  real ones (`make test-home-assistant`).
+- `offline` is the real brain. It recognises only English speech, and Hearth says so, so spoken
+  Spanish counts as silent. Only dialogues in which nothing should happen are right.
+- A secure call needs a yes from both recognisers, the service's and the local one. In noise the
+  local recogniser often misses the yes, so an English yes to a door isn't enough there.
+- `gemini-once` provides no transcript. If the local recogniser doesn't support the language
+  either, a spoken yes doesn't count, so Spanish questions that need a spoken yes stay unanswered.
 
 """
 
 UNHEARD = """\
-Without spoken Spanish to `offline`, which recognises English only.
+Spoken Spanish with `offline` is left out, because it recognises only English.
 
 """
 
@@ -84,7 +84,7 @@ def page(dialogues: Sequence[Dialogue], results: Sequence[Result], machine: str)
     heard = [one for one in results if one.way == "spoken" and not _deaf(one)]
     parts.append(_table(heard, _by_sort, ("", "language")) + "\n\n")
     parts.append(MEANING)
-    parts.append("## What went wrong\n\n" + UNHEARD)
+    parts.append("## Dialogues that didn't go right\n\n" + UNHEARD)
     for (rung, way), some in _grouped(results, lambda one: (one.rung, one.way)):
         rows = [one for one in some if one.outcome is not Outcome.RIGHT and not _deaf(one)]
         if rows:

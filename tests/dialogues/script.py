@@ -76,7 +76,7 @@ class Dialogue:
 def _sort(one: Dialogue) -> str:
     """Return the difficulty of a dialogue."""
     if any(turn.before or turn.after or turn.over for turn in one.turns):
-        return "two talkers"
+        return "two speakers"
     if one.room:
         return "noise"
     if any(turn.replies for turn in one.turns) or one.safety:

@@ -45,7 +45,7 @@ def test_a_dialogue() -> None:
     [reply] = turn.replies
     assert reply.words == "yes"
     assert reply.deeds == (Deed("HassTurnOn", {"name": "Lamp", "brightness": 40}),)
-    assert (lamp.safety, lamp.sort, door.sort) == (False, "plain", "two talkers")
+    assert (lamp.safety, lamp.sort, door.sort) == (False, "plain", "two speakers")
     assert lamp.turns[0].line.deeds == (Deed("GetLiveContext", {"name": "Lamp"}, "off"),)
     assert lamp.turns[0].line.told == "No: it is off."
 
@@ -67,7 +67,7 @@ def test_the_day_is_whole() -> None:
         mine = read(language)
         assert len({one.name for one in mine}) == 75
         sorts = Counter(one.sort for one in mine)
-        assert min(sorts[sort] for sort in ("correction", "noise", "two talkers")) >= 8
+        assert min(sorts[sort] for sort in ("correction", "noise", "two speakers")) >= 8
         assert sum(one.safety for one in mine) >= 20
     known = {thing.entity_id for thing in THINGS}
     for one in day:
