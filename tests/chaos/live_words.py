@@ -26,11 +26,11 @@ HAD_STARTED = "cut off, but it had started"
 
 # Cells of the table of faults.
 ANSWER = f"the answer: “{SAID}”"
-AGAIN = "the turn, again, on a new connection with the same sound"
-NEXT = "the turn, with the next brain and the same sound"
-NEVER = "nothing: a change was under way, so no brain gets this turn again"
-WHOLE = "the whole sentence; the lights are switched once"
-TOLD = "what was done: the model learns it with the next turn"
+AGAIN = "the turn with the same audio on a new connection"
+NEXT = "the turn with the next brain and the same audio"
+NEVER = "nothing; a change had started, so no brain gets this turn again"
+WHOLE = "the whole sentence; the lights are switched only once"
+TOLD = "the changes, which the model learns about in the next turn"
 
 
 async def assert_told(on: Scene, later: str) -> None:

@@ -10,7 +10,7 @@ from tests.chaos.noting import Note
 BEGIN = "<!-- Made by `python -m tests.chaos`; do not edit. -->"
 END = "<!-- end of the generated part -->"
 _HEAD = (
-    "| what breaks | what a person hears | what is tried again | what is kept | test | outcome |",
+    "| fault | effect for a person | retries | preserved | test | outcome |",
     "|---|---|---|---|---|---|",
 )
 

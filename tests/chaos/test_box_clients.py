@@ -77,10 +77,10 @@ async def let_in_again(box: Daemon, since_s: float) -> None:
 
 
 @fault(
-    "hundreds of connections that say nothing, or a byte now and then (slow loris)",
-    hears="nothing: the wake word and commands work meanwhile",
-    retried="programs get in again after 20 s at most",
-    kept="at most 64 connections of one address are open at once; `/healthz` answers meanwhile",
+    "hundreds of connections that send nothing, or a byte now and then (slow loris)",
+    hears="nothing unusual; the wake word and commands work",
+    retried="programs can connect again within 20 s",
+    kept="at most 64 connections per address are open at once; `/healthz` keeps responding",
 )
 async def test_slow_requests(tmp_path: Path, office: Path) -> None:
     async with (
@@ -118,10 +118,10 @@ async def _drip(connections: list[Connected]) -> None:
 
 
 @fault(
-    "connections that send many requests and read no answer",
+    "connections that send many requests and don't read the responses",
     hears="nothing",
-    retried="programs get in again after 20 s at most",
-    kept="memory holds no more than the answers in transit",
+    retried="programs can connect again within 20 s",
+    kept="memory doesn't grow beyond the responses in transit",
 )
 async def test_deaf_clients(tmp_path: Path) -> None:
     async with daemon(tmp_path / "box") as box, unharmed(box, 2 * SLACK_MB) as before:
@@ -144,10 +144,10 @@ async def _ask_without_end(writer: asyncio.StreamWriter, asks: bytes) -> None:
 
 
 @fault(
-    "endless bodies, and bodies with no length or a wrong one",
+    "request bodies that are endless, or have a missing or wrong length",
     hears="nothing",
-    retried="nothing: 411, 413, or the connection is closed",
-    kept="none of it is stored",
+    retried="nothing; Hearth responds with 411 or 413, or closes the connection",
+    kept="everything; Hearth stores none of the requests",
 )
 async def test_huge_bodies(tmp_path: Path) -> None:
     rows = (
@@ -199,10 +199,10 @@ async def _body(writer: asyncio.StreamWriter) -> None:
 
 
 @fault(
-    "somebody guesses tokens, as fast as possible",
+    "somebody guesses tokens as fast as possible",
     hears="nothing",
-    retried="ten wrong ones at once, then one every six seconds",
-    kept="programs already signed in from that address go on",
+    retried="Hearth accepts ten wrong tokens at once, then one every six seconds",
+    kept="programs that have signed in from that address keep working",
 )
 async def test_guessed_tokens(tmp_path: Path) -> None:
     told: Counter[int] = Counter()
@@ -230,10 +230,10 @@ async def test_guessed_tokens(tmp_path: Path) -> None:
 
 
 @fault(
-    "event listeners that read nothing, and more of them than allowed",
+    "event listeners that don't read, and more listeners than allowed",
     hears="nothing",
-    retried="each one too many is asked to try again in a minute",
-    kept="others get every event; memory doesn't grow with slow readers",
+    retried="Hearth asks each surplus listener to try again in a minute",
+    kept="other listeners get every event; slow readers don't increase memory use",
 )
 async def test_listeners_that_do_not_read(tmp_path: Path) -> None:
     async with daemon(tmp_path / "box") as box, unharmed(box) as before:

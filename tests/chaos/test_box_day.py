@@ -84,11 +84,11 @@ class Household:
 
 
 @fault(
-    ("24 hours of a household's conversations, with a service that breaks in one of twelve turns"),
+    ("24 hours of a household's conversations, with a service that fails in one of twelve turns"),
     hears="an answer to each typed sentence; each announcement once; each timer and the alarm ring",
-    retried="an interrupted turn, with the next brain, if none of its calls has begun",
-    kept="every turn in the journal; no call twice; no timer rings for a second time; memory, open "
-    "files and tasks do not grow",
+    retried="an interrupted turn with the next brain, if none of its calls has started",
+    kept="all turns in the journal; no call runs twice, no timer rings twice; memory, open "
+    "files and tasks don't grow",
 )
 async def test_a_day_of_talk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     chance = Random(5)

@@ -117,12 +117,11 @@ class OddGemini:
 
 
 @fault(
-    "Gemini sends nonsense frames: altered, torn, too many, unknown",
+    "Gemini sends invalid frames: altered, truncated, too many or unknown",
     hears=(
-        "the answer, if it is intelligible; otherwise the next brain's, or a "
-        "sentence on what was done"
+        "the answer if it is intelligible; otherwise the next brain's, or a report of what was done"
     ),
-    retried="the turn, once and with the next brain, if none of its calls has begun",
+    retried="the turn once with the next brain, if none of its calls has started",
     kept="a call runs once per id; the next turn works as usual",
 )
 async def test_an_odd_gemini(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -75,10 +75,10 @@ class OddHouse:
 
 
 @fault(
-    ("Home Assistant's websocket misbehaves: odd events, odd answers, torn frames"),
-    hears="commands are carried out and answered with what is known about the house",
-    retried="the connection, at once and then up to every 5 s",
-    kept="the last valid picture of the house",
+    ("Home Assistant's websocket sends invalid events and responses, or truncated frames"),
+    hears="commands work; answers use the last known states",
+    retried="the connection, immediately and then at least every 5 s",
+    kept="the last valid states of the house",
 )
 async def test_an_odd_websocket_of_the_house(tmp_path: Path, office: Path) -> None:
     chance = Random(11)
@@ -103,10 +103,10 @@ async def test_an_odd_websocket_of_the_house(tmp_path: Path, office: Path) -> No
 
 
 @fault(
-    "Home Assistant's tools and REST give invalid answers",
-    hears="that it is unknown whether it worked, or that the house is unreachable",
-    retried="read-only requests; never a call that may have run",
-    kept="no call reaches the house twice",
+    "Home Assistant's tools and REST API send invalid responses",
+    hears="Hearth says that it can't tell if the command worked, or that the house is unreachable",
+    retried="read-only requests, but no call that may have run",
+    kept="everything; no call reaches the house twice",
 )
 async def test_odd_tools_of_the_house(tmp_path: Path) -> None:
     chance, told = Random(12), Counter[str]()
@@ -139,10 +139,10 @@ async def test_odd_tools_of_the_house(tmp_path: Path) -> None:
 
 
 @fault(
-    "Home Assistant pushes nonsense messages to the device",
-    hears="what is valid in them; nothing of the rest",
+    "Home Assistant pushes invalid messages to the device",
+    hears="the valid messages only",
     retried="nothing",
-    kept="the channel: the next message is said",
+    kept="the message channel; the next message is spoken",
 )
 async def test_odd_messages_to_the_device(tmp_path: Path) -> None:
     chance, count = Random(13), so_many(120, 8_000)

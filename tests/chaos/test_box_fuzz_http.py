@@ -91,10 +91,10 @@ def judged(answer: httpx.Response) -> int:
 
 
 @fault(
-    "programs send nonsense bodies to the HTTP interface",
-    hears="nothing; whatever is valid is carried out",
-    retried="nothing: each gets one sentence that says what was wrong",
-    kept="everything; the wake word is heard during and after it",
+    "programs send invalid request bodies to the HTTP interface",
+    hears="nothing unusual; valid requests are carried out",
+    retried="nothing; each program gets an error message in one sentence",
+    kept="everything; the wake word keeps working",
 )
 async def test_odd_bodies_over_http(tmp_path: Path, office: Path) -> None:
     chance, count = Random(1), so_many(480, 12_000)
@@ -130,9 +130,9 @@ async def _posted(
 
 
 @fault(
-    "agents send nonsense messages to the MCP interface",
+    "agents send invalid messages to the MCP interface",
     hears="nothing",
-    retried="nothing: each gets an error",
+    retried="nothing; each agent gets an error",
     kept="everything",
 )
 async def test_odd_messages_of_agents(tmp_path: Path) -> None:
@@ -191,10 +191,10 @@ def _addresses(chance: Random) -> tuple[str, dict[str, str]]:
 
 
 @fault(
-    ("the HTTP port receives bytes that are no requests, and requests to odd addresses"),
+    ("the HTTP port receives data that isn't HTTP, and requests with invalid paths"),
     hears="nothing",
-    retried="nothing: it is answered, or the connection is closed",
-    kept="everything; only the console's own files are served",
+    retried="nothing; Hearth responds or closes the connection",
+    kept="everything; Hearth serves only the console's files",
 )
 async def test_bytes_that_are_no_requests(tmp_path: Path) -> None:
     chance, count = Random(3), so_many(600, 20_000)

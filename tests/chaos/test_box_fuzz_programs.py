@@ -47,9 +47,9 @@ PAYLOADS: tuple[tuple[str, Any], ...] = (
 
 @needs_mosquitto
 @fault(
-    "the broker delivers nonsense messages",
-    hears="nothing; whatever is valid is carried out",
-    retried="nothing: it is ignored, and reported as an event",
+    "the broker delivers invalid messages",
+    hears="nothing unusual; valid requests are carried out",
+    retried="nothing; Hearth ignores the message and reports it as an event",
     kept="everything; valid messages are handled as usual",
 )
 async def test_odd_messages_of_the_broker(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ async def _listened(client: aiomqtt.Client) -> None:
 
 
 @fault(
-    "a broker that doesn't speak MQTT: packets torn, too long, unknown",
+    "a broker sends packets that are truncated, too long or unknown",
     hears="nothing",
     retried="the connection",
     kept="everything",
@@ -151,11 +151,11 @@ def _events(chance: Random) -> bytes:
 
 
 @fault(
-    "the Wyoming ports receive invalid events, too many of them, or from clients that read no "
-    "answers",
-    hears="nothing; valid sound and timers are played",
-    retried="nothing: that connection is closed",
-    kept="the other connections: Home Assistant is answered",
+    "the Wyoming ports receive invalid or too many events, or have clients that don't read the "
+    "responses",
+    hears="nothing unusual; valid audio and timers are played",
+    retried="nothing; Hearth closes that connection",
+    kept="the other connections, including Home Assistant's",
 )
 async def test_odd_events_at_the_wyoming_ports(tmp_path: Path) -> None:
     chance, ports = Random(33), (free_port(), free_port())

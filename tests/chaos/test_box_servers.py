@@ -36,9 +36,9 @@ MOST_BYTES = 60_000_000  # more than before
 LOST = "I lost the connection, so I don't know whether that happened."
 LATE = "Home Assistant took too long to answer. It may still happen."
 HELD = "t has changed since it was approved, so I won't use it until its owner has checked it."
-UNKNOWN = f"what the model makes of this result: “{LOST}”"
-NOT_AGAIN = "nothing: a call that may have run is never sent again"
-KEPT = "the house's command of the same turn; the excess is discarded"
+UNKNOWN = f"the model's reply to this result: “{LOST}”"
+NOT_AGAIN = "nothing; a call that may have run is never sent again"
+KEPT = "the house's command in the same turn; Hearth discards the surplus"
 
 
 def asked(*calls: Call) -> GeminiSimulator:
@@ -100,7 +100,7 @@ async def listed(hub: McpHub) -> None:
         pytest.param(
             *("notices", Status.UNKNOWN, LOST),
             marks=fault(
-                "a tool server floods Hearth with unrequested messages",
+                "a tool server floods Hearth with messages that nobody requested",
                 hears=UNKNOWN,
                 retried=NOT_AGAIN,
                 kept=KEPT,
@@ -109,7 +109,7 @@ async def listed(hub: McpHub) -> None:
         pytest.param(
             *("long-text", Status.UNKNOWN, LOST),
             marks=fault(
-                "a tool server answers with a text of 100 MB",
+                "a tool server returns a text of 100 MB",
                 hears=UNKNOWN,
                 retried=NOT_AGAIN,
                 kept=KEPT,
@@ -118,8 +118,8 @@ async def listed(hub: McpHub) -> None:
         pytest.param(
             *("hang-call", Status.TIMEOUT, LATE),
             marks=fault(
-                "a tool server never answers",
-                hears=f"what the model makes of this result: “{LATE}”",
+                "a tool server never responds",
+                hears=f"the model's reply to this result: “{LATE}”",
                 retried=f"{NOT_AGAIN}; the program is restarted for the next call",
                 kept=KEPT,
             ),
@@ -127,7 +127,7 @@ async def listed(hub: McpHub) -> None:
         pytest.param(
             *("die-call", Status.UNKNOWN, LOST),
             marks=fault(
-                "a tool server dies during a call",
+                "a tool server crashes during a call",
                 hears=UNKNOWN,
                 retried=f"{NOT_AGAIN}; the program is restarted for the next call",
                 kept=KEPT,
@@ -158,10 +158,10 @@ async def test_a_server_goes_wrong_amid_a_call(
 
 
 @fault(
-    "a tool server changes its tools after they were approved",
-    hears=f"what the model makes of this result: “{HELD}”",
+    "a tool server changes its tools after their approval",
+    hears=f"the model's reply to this result: “{HELD}”",
     retried="nothing",
-    kept="the changed tool is not called; the house's tools are as they were",
+    kept="the house's tools; the changed tool isn't called",
 )
 async def test_tools_that_change(tmp_path: Path) -> None:
     calls = Call("t", {"text": "now"}, undeclared=True), Call(TURN_ON, OFFICE)
@@ -177,8 +177,10 @@ async def test_tools_that_change(tmp_path: Path) -> None:
 
 
 @fault(
-    "a tool server's answer tells the model to unlock the door, and the model obeys",
-    hears=("nothing is asked: secure calls are refused in a turn that has read such a text"),
+    "a tool server's result tells the model to unlock the door, and the model obeys",
+    hears=(
+        "no question, because secure calls are refused in a turn that has read text from outside"
+    ),
     retried="nothing",
     kept="the door stays locked",
 )
@@ -195,10 +197,10 @@ async def test_an_answer_that_gives_orders(tmp_path: Path) -> None:
 
 
 @fault(
-    "a tool server sends nonsense messages",
-    hears="nothing, or that it is unknown whether it worked",
-    retried="the program, after growing pauses",
-    kept="an honest server beside it works as usual",
+    "a tool server sends invalid messages",
+    hears="nothing unusual, or Hearth says that it can't tell if the command worked",
+    retried="the program, with growing pauses",
+    kept="other tool servers work as usual",
 )
 async def test_odd_messages_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "OPEN_S", 3.0)

@@ -29,10 +29,10 @@ AT_ONCE_S = 5.0
 
 
 @fault(
-    "one core, and four other programs that use it all the time (4x stress)",
-    hears="the command is carried out and answered aloud, later than usual",
+    "Hearth has only one core, which four other programs use all the time",
+    hears="the command works, and the answer comes later than usual",
     retried="nothing",
-    kept="everything; no sound is lost before the recogniser",
+    kept="everything; the recogniser gets all audio",
 )
 async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> None:
     core = max(os.sched_getaffinity(0))
@@ -48,10 +48,10 @@ async def test_a_slow_processor(tmp_path: Path, timer: Path, office: Path) -> No
 
 @needs_memory_limits
 @fault(
-    "memory runs short, and Linux kills the program that takes it",
-    hears="nothing; commands work",
+    "memory runs out, and Linux kills the program that uses it",
+    hears="nothing unusual; commands work",
     retried="nothing",
-    kept="everything: the process is the same",
+    kept="everything; the process keeps running",
 )
 async def test_memory_runs_short(tmp_path: Path, office: Path) -> None:
     with memory(limit_mb=520) as limited:
@@ -86,9 +86,9 @@ async def _take_all(limited: Memory) -> None:
 @needs_memory_limits
 @fault(
     "memory runs out, and Linux kills Hearth",
-    hears="nothing until systemd restarts it, immediately",
-    retried="announcements that hadn't begun",
-    kept="timers, announcements, every turn that was answered; no call is sent again",
+    hears="nothing until systemd has restarted Hearth, which happens immediately",
+    retried="announcements that hadn't started",
+    kept="timers, announcements and all answered turns; no call is sent again",
 )
 async def test_killed_for_want_of_memory(tmp_path: Path) -> None:
     with memory(limit_mb=520) as limited:
@@ -121,10 +121,10 @@ async def _announce(box: Daemon, *texts: str) -> None:
 
 
 @fault(
-    "no more files can be opened",
-    hears="what this machine does alone: timers; the wake word is heard",
+    "the limit of open files is reached",
+    hears="the wake word works, and so do commands that don't need other services, such as timers",
     retried="each connection separately",
-    kept="everything; once files can be opened again, all is as before",
+    kept="everything; Hearth works normally once files can be opened again",
 )
 async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
     async with listener(tmp_path) as box:
@@ -147,10 +147,10 @@ async def test_no_more_files(tmp_path: Path, timer: Path, office: Path) -> None:
 
 
 @fault(
-    "the whole process stands still for a while (a frozen machine, a suspended laptop)",
-    hears="nothing meanwhile; a timer that was due rings immediately afterwards",
-    retried="the connections that died of it",
-    kept="everything; people who speak afterwards are heard",
+    "the whole process stops for a while (a frozen machine, a suspended laptop)",
+    hears="nothing during the stop; a timer that was due rings immediately afterwards",
+    retried="the connections that broke",
+    kept="everything; the wake word and commands work afterwards",
 )
 async def test_it_stood_still(tmp_path: Path, office: Path) -> None:
     async with (

@@ -19,9 +19,9 @@ from tests.pipeline.mosquitto import Mosquitto, mosquitto, needs_mosquitto
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240), needs_mosquitto]
 TOPIC = "hearth/box"
-WORKS = "nothing; commands work as usual"
-AGAIN = "the connection, at least every 4 s; it comes back by itself"
-SAID_ONCE = "each is said once"
+WORKS = "nothing unusual; commands work"
+AGAIN = "the connection at least every 4 s, until it succeeds"
+SAID_ONCE = "each is spoken once"
 # What a busy machine takes besides is in these.
 BACK_S = 20.0  # after a broker is there again
 NOTICED_S = 30.0  # since it fell silent, or since the sentence that was spoken meanwhile
@@ -74,7 +74,7 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
     "the MQTT broker is killed and restarted",
     hears=WORKS,
     retried=AGAIN,
-    kept=f"announcements that are sent once it is back: {SAID_ONCE}",
+    kept=f"announcements sent after its return: {SAID_ONCE}",
 )
 async def test_the_broker_is_killed(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
@@ -90,10 +90,10 @@ async def test_the_broker_is_killed(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "the MQTT broker is slow (a round trip of 4 s, 5 % of the packets lost)",
+    "the MQTT broker is slow (a round trip of 4 s, with 5 % packet loss)",
     hears=WORKS,
-    retried="lost packets, by TCP; an unacknowledged message",
-    kept=f"announcements: {SAID_ONCE}",
+    retried="lost packets by TCP, and unacknowledged messages",
+    kept=f"announcements; {SAID_ONCE}",
 )
 async def test_the_broker_is_slow(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
@@ -110,10 +110,10 @@ async def test_the_broker_is_slow(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "the MQTT broker goes silent without hanging up",
+    "the MQTT broker stops responding without closing the connection",
     hears=WORKS,
-    retried=f"noticed by its missing keep-alive after 16 s; then {AGAIN}",
-    kept=f"announcements: the broker keeps them, and {SAID_ONCE}",
+    retried=f"Hearth notices the missing keep-alive after 16 s and then retries {AGAIN}",
+    kept=f"announcements, which the broker keeps; {SAID_ONCE}",
 )
 async def test_the_broker_falls_silent(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:

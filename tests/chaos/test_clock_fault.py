@@ -46,9 +46,9 @@ async def wall(folder: Path, timer: Path) -> AsyncIterator[Wall]:
 @fault(
     "the clock is set back by a day",
     hears=(
-        "nothing; a timer counts the time that passes. Reported: “The machine's "
+        "nothing; a timer counts elapsed time. Reported problem: “The machine's "
         "clock was set back by 24 hours and is not synchronised: alarms follow the "
-        "new time. …”, until it is right again or synchronised"
+        "new time. …”, until the clock is right or synchronised"
     ),
     retried="nothing",
     kept="everything",
@@ -69,9 +69,9 @@ async def test_the_clock_is_set_back_by_a_day(tmp_path: Path, office: Path, time
 
 
 @fault(
-    "the clock is set ahead by a day, over an alarm",
-    hears=("the alarm, once, and when it was due; a timer counts the time that passes"),
-    retried="nothing; it rings until somebody reacts",
+    "the clock is set ahead by a day, past the time of an alarm",
+    hears="the alarm rings once, and Hearth says when it was due; a timer counts elapsed time",
+    retried="nothing; the alarm rings until somebody reacts",
     kept="everything",
 )
 @pytest.mark.timeout(300)

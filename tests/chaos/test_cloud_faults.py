@@ -80,16 +80,13 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
 
 
 @fault(
-    (
-        "a round trip of two seconds to Gemini, and 5 % of the packets lost, in "
-        "the middle of a conversation"
-    ),
+    ("a round trip of two seconds to Gemini with 5 % packet loss, in the middle of a conversation"),
     hears=(
-        "the answer, some seconds later; if nothing comes for 6 s, the same as "
-        "when Gemini Live goes silent"
+        "the answer, some seconds later; after 6 s without data, the same as "
+        "when Gemini Live stops responding"
     ),
-    retried=("lost packets, by TCP; the turn, with the next brain, if nothing was done yet"),
-    kept="the whole sentence; the lights are switched once",
+    retried=("lost packets by TCP; the turn with the next brain, if nothing has been done yet"),
+    kept="the whole sentence; the lights are switched only once",
 )
 async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
@@ -101,10 +98,10 @@ async def test_a_slow_line_to_gemini(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    ("a round trip of two seconds to Gemini, and 5 % of the packets lost, before it is connected"),
-    hears="the answer of the next brain, after 5 s, the timeout for connecting",
-    retried="the turn, with the next brain and the same sound",
-    kept="the whole sentence; the lights are switched once",
+    ("a round trip of two seconds to Gemini with 5 % packet loss, before Hearth is connected"),
+    hears="the next brain's answer after the connection timeout of 5 s",
+    retried="the turn with the next brain and the same audio",
+    kept="the whole sentence; the lights are switched only once",
 )
 async def test_connecting_over_a_slow_line(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path) as on:
@@ -157,11 +154,12 @@ async def _becomes(box: Daemon, made: Cable, *, away: bool) -> None:
 
 
 @fault(
-    "the network is lost: the cable is unplugged and plugged in again",
-    hears=f"once: “{BY_ITSELF}”; timers and the like work; about the house: “{HOUSE_AWAY}”; later, "
-    f"once: “{BACK}”",
-    retried="the house at least every 5 s; Gemini after 30 s, doubling up to 10 min",
-    kept="each sentence: the device recognises it again",
+    "the network cable is unplugged and plugged in again",
+    hears=f"once: “{BY_ITSELF}”; timers and other local commands work; commands for the house get "
+    f"“{HOUSE_AWAY}”; later, once: “{BACK}”",
+    retried="the house at least every 5 s; Gemini after 30 s, then at intervals that double up to "
+    "10 min",
+    kept="each sentence, which the local recogniser processes again",
 )
 @needs_root
 async def test_the_cable_is_pulled(tmp_path: Path, office: Path, timer: Path) -> None:
@@ -192,10 +190,10 @@ async def _served_by_gemini(on: Stage, office: Path) -> None:
 
 
 @fault(
-    "the network comes and goes (flapping), two seconds each, with Gemini and the house behind it",
-    hears="an answer to each sentence: what is true at that moment",
-    retried="the connections; a turn in which nothing was done yet; no call",
-    kept="each sentence",
+    "the network to Gemini and the house fails and returns every two seconds",
+    hears="an answer to each sentence that is true at that time",
+    retried="the connections, and a turn in which nothing has been done yet, but no call",
+    kept="all sentences",
 )
 @needs_root
 async def test_the_cable_comes_and_goes(tmp_path: Path, office: Path) -> None:

@@ -16,7 +16,7 @@ from tests.chaos.disks import failing_disk, fill, make_room, needs_root, run, sm
 from tests.chaos.faults import fault
 from tests.chaos.served import served, written
 
-KEPT = "earlier turns; a running timer goes on"
+KEPT = "earlier turns; a running timer keeps running"
 NOT_SET = "I can't read or save timers right now, so I didn't change anything."
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 
@@ -24,11 +24,10 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
 @fault(
     "the disk is full",
     hears=(
-        "commands work as usual; about a new timer: “The timers cannot be read or kept right "
-        "now, so nothing was changed.” Reported, once: “The disk of … is full, so nothing is "
-        "saved: free some space there.”"
+        f"commands work; a new timer gets “{NOT_SET}” Reported once: “The disk of … is full, so "
+        "nothing is saved: free some space there.”"
     ),
-    retried="writing, with each turn and every 30 s",
+    retried="writing, in each turn and every 30 s",
     kept=KEPT,
 )
 @needs_root
@@ -55,12 +54,12 @@ async def test_a_full_disk(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "the disk becomes read-only, during operation or before the start",
+    "the disk becomes read-only, before the start or while Hearth is running",
     hears=(
-        "as when it is full. Reported: “The disk of … is read-only, so nothing "
+        "the same as with a full disk. Reported problem: “The disk of … is read-only, so nothing "
         "is saved: mount it writable, …”"
     ),
-    retried="writing, with each turn and every 30 s",
+    retried="writing, in each turn and every 30 s",
     kept=KEPT,
 )
 @needs_root
@@ -92,8 +91,8 @@ async def test_a_disk_that_turns_read_only(tmp_path: Path, office: Path) -> None
     hears="nothing. In the log: “… was damaged; it is kept as …”",
     retried="nothing",
     kept=(
-        "the damaged file beside the new one; readable timers, memories, "
-        "announcements and small settings from it"
+        "the damaged file next to the new one; all readable timers, memories, "
+        "announcements and small settings in it"
     ),
 )
 async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) -> None:
@@ -113,13 +112,13 @@ async def test_a_database_that_was_damaged_before(tmp_path: Path, office: Path) 
 
 
 @fault(
-    "the database is damaged during operation",
+    "the database is damaged while Hearth is running",
     hears=(
-        "nothing. Reported as above; found when it is next read, or by the full "
+        "nothing. Reported as above; Hearth notices it at the next read, or at the full "
         "check 20 s after the start and every 6 h"
     ),
-    retried="the operation that found it, once",
-    kept="as above, and timers in memory",
+    retried="the operation that noticed the damage, once",
+    kept="the same as above, and the timers in memory",
 )
 async def test_a_database_that_is_damaged_while_it_runs(tmp_path: Path, office: Path) -> None:
     async with listener(tmp_path) as box:

@@ -25,9 +25,9 @@ STILL = "I tried, but the office light is still on"
 BLIND = "I tried, but I can't tell whether it worked."
 UNKNOWN = "I don't know whether that worked for the shopping list."
 TIMEOUT = "Home Assistant took too long to answer. Please check the shopping list."
-NEVER = "nothing: a call is never sent again"
-BY_ITSELF = "the connection, at least every 5 s; it comes back by itself"
-PICTURE = "the last picture of the house"
+NEVER = "nothing; a call is never sent again"
+BY_ITSELF = "the connection at least every 5 s, until it succeeds"
+PICTURE = "the last known states of the house"
 # Seconds that these may take; some ten of them are for a busy machine.
 BACK_S = 20.0  # until it is connected again: a pause of 5 s at most, and the connecting
 NOTICED_S = 20.0  # a connection that is dead without a word: a ping every 4 s, and 5 s to answer it
@@ -110,8 +110,8 @@ async def stage(folder: Path, office: Path) -> AsyncIterator[Stage]:
 
 
 @fault(
-    "Home Assistant dies and comes back",
-    hears=f"timers and the like work; about the house: “{AWAY}”",
+    "Home Assistant stops and returns",
+    hears=f"timers and other local commands work; commands for the house get “{AWAY}”",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
@@ -126,8 +126,8 @@ async def test_the_house_dies_and_comes_back(tmp_path: Path, office: Path, timer
 
 
 @fault(
-    "Home Assistant's websocket is dead, everything else works",
-    hears=f"“{BLIND}”; the command is carried out",
+    "Home Assistant's websocket fails, while everything else works",
+    hears=f"“{BLIND}”; the command works",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
@@ -143,9 +143,9 @@ async def test_the_websocket_alone_is_dead(tmp_path: Path, office: Path) -> None
 
 
 @fault(
-    "Home Assistant's websocket goes silent without being closed",
-    hears=f"at first “{STILL} …”, then “{BLIND}”; the command is carried out",
-    retried="found within 10 s by a ping; then the connection, at least every 5 s",
+    "Home Assistant's websocket stops responding without being closed",
+    hears=f"at first “{STILL} …”, then “{BLIND}”; the command works",
+    retried="after a ping without a reply (within 10 s), the connection at least every 5 s",
     kept=PICTURE,
 )
 async def test_the_websocket_falls_silent(tmp_path: Path, office: Path) -> None:
@@ -161,10 +161,10 @@ async def test_the_websocket_falls_silent(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "Home Assistant refuses the token (401) while Hearth runs",
-    hears=f"timers and the like work; about the house: “{AWAY}”",
+    "Home Assistant rejects the token (401) while Hearth is running",
+    hears=f"timers and other local commands work; commands for the house get “{AWAY}”",
     retried=(
-        "the websocket and the tools, once a minute each, because Home Assistant logs every attempt"
+        "the websocket and the tools, once a minute because Home Assistant logs every attempt"
     ),
     kept=PICTURE,
 )
@@ -186,8 +186,8 @@ async def test_the_token_is_refused(tmp_path: Path, office: Path, timer: Path) -
 
 
 @fault(
-    "Home Assistant answers everything with status 500",
-    hears=f"timers and the like work; about the house: “{AWAY}”",
+    "Home Assistant responds to everything with status 500",
+    hears=f"timers and other local commands work; commands for the house get “{AWAY}”",
     retried=BY_ITSELF,
     kept=PICTURE,
 )
@@ -202,10 +202,10 @@ async def test_it_answers_with_500(tmp_path: Path, office: Path, timer: Path) ->
 
 
 @fault(
-    "the house runs a call and answers with status 500",
+    "the house runs a call and responds with status 500",
     hears=f"“{UNKNOWN}”",
     retried=NEVER,
-    kept="the call is in the journal as `unknown`",
+    kept="the call, with the status `unknown` in the journal",
 )
 async def test_a_call_that_is_run_and_answered_with_500(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path, office) as on:
@@ -216,10 +216,10 @@ async def test_a_call_that_is_run_and_answered_with_500(tmp_path: Path, office: 
 
 
 @fault(
-    "the connection breaks between a call and its answer",
+    "the connection breaks between a call and its response",
     hears=f"“{UNKNOWN}”",
     retried=NEVER,
-    kept="the call is in the journal as `unknown`",
+    kept="the call, with the status `unknown` in the journal",
 )
 async def test_the_answer_of_a_call_is_lost(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path, office) as on:
@@ -234,10 +234,10 @@ async def test_the_answer_of_a_call_is_lost(tmp_path: Path, office: Path) -> Non
 
 
 @fault(
-    "the house runs a call and never answers",
+    "the house runs a call and never responds",
     hears=f"after 10 s: “{TIMEOUT}”",
     retried=NEVER,
-    kept="the call is in the journal as `timeout`",
+    kept="the call, with the status `timeout` in the journal",
 )
 async def test_a_call_is_never_answered(tmp_path: Path, office: Path) -> None:
     async with stage(tmp_path, office) as on:
@@ -248,9 +248,12 @@ async def test_a_call_is_never_answered(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "a round trip of two seconds to the house, and 5 % of the packets lost",
-    hears=("the answer, some seconds later; after 10 s, that it is unknown whether it was done"),
-    retried="lost packets, by TCP; no call",
+    "a round trip of two seconds to the house with 5 % packet loss",
+    hears=(
+        "the answer, some seconds later; after 10 s, Hearth says that it can't tell if the "
+        "command worked"
+    ),
+    retried="lost packets by TCP, but no call",
     kept="everything",
 )
 async def test_a_slow_line_that_loses_packets(tmp_path: Path, office: Path) -> None:
@@ -263,9 +266,9 @@ async def test_a_slow_line_that_loses_packets(tmp_path: Path, office: Path) -> N
 
 
 @fault(
-    "the network comes and goes (flapping), each time for a second",
-    hears=f"the answer, or “{AWAY}”, or “{UNKNOWN}”: what is true at that moment",
-    retried="the connection, and read-only requests; no call",
+    "the network fails and returns every second",
+    hears=f"the answer, or “{AWAY}”, or “{UNKNOWN}”, as is true at that time",
+    retried="the connection and read-only requests, but no call",
     kept="everything",
 )
 async def test_the_network_comes_and_goes(tmp_path: Path, office: Path) -> None:
@@ -299,9 +302,10 @@ async def _for_a_second(over: asyncio.Event) -> None:
 
 
 @fault(
-    "Home Assistant goes silent: nothing is refused, nothing comes back",
+    "Home Assistant accepts connections but doesn't respond",
     hears=(
-        "timers and the like work, the first one 10 s late, others at most 6 s; of the house: “"
+        "timers and other local commands work, the first 10 s late, others up to 6 s; commands "
+        f"for the house get “{AWAY}”"
     ),
     retried=BY_ITSELF,
     kept=PICTURE,

@@ -44,10 +44,10 @@ class Told:
 
 
 @fault(
-    "the process is killed in the middle of work, again and again",
-    hears="nothing; announcements that hadn't begun is said after the start",
-    retried="nothing: no call is ever sent again; a call under way is `unknown`",
-    kept="timers, announcements, every turn that was answered",
+    "the process is killed repeatedly while it is working",
+    hears="nothing; announcements that hadn't started are spoken after the restart",
+    retried="nothing; no call is sent again, and an interrupted call is `unknown`",
+    kept="timers, announcements and all answered turns",
 )
 @pytest.mark.timeout(90 + 20 * KILLS)
 async def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:

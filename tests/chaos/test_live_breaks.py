@@ -106,38 +106,38 @@ IS_LOST = Break(words=LOST, error="unreachable", later=IS_DONE)
 
 CONNECTING = [
     *rows(
-        "Gemini Live is refused with HTTP 503",
+        "Gemini Live rejects the connection with HTTP 503",
         replace(BY_ONCE, opening=Opening(http_status=503)),
-        retried=f"connecting, once, while the person speaks; then {NEXT}",
+        retried=f"the connection once while the person is speaking, then {NEXT}",
     ),
     *rows(
-        "Gemini Live: the connection breaks during the set-up",
+        "the connection to Gemini Live breaks during the set-up",
         replace(SERVES, openings=[Opening(drop=True)]),
-        retried="connecting, once",
+        retried="the connection once",
     ),
     *rows(
-        "Gemini Live: 1011 instead of the set-up",
+        "Gemini Live closes with 1011 instead of completing the set-up",
         replace(SERVES, openings=[Opening(refuse=INTERNAL)]),
-        retried="connecting, once",
+        retried="the connection once",
     ),
     *rows(
-        "Gemini Live: 1007 or 1008 instead of the set-up",
+        "Gemini Live closes with 1007 or 1008 instead of completing the set-up",
         replace(BY_ONCE, opening=Opening(refuse=INVALID)),
         replace(BY_ONCE, opening=Opening(refuse=NOT_ALLOWED)),
         retried=NEXT,
     ),
     *rows(
-        "Gemini Live never answers the set-up",
+        "Gemini Live never responds to the set-up",
         replace(BY_ONCE, opening=Opening(silent=True)),
-        retried=f"connecting, for 5 s; then {NEXT}",
+        retried=f"the connection for 5 s, then {NEXT}",
     ),
     *rows(
         "Gemini Live takes 3 s to connect",
         replace(SERVES, openings=[Opening(delay_s=3.0)]),
-        retried="nothing: what is said meanwhile is kept and then sent",
+        retried="nothing; Hearth stores the speech and sends it after connecting",
     ),
     *rows(
-        "Gemini's key is refused",
+        "Gemini's key is rejected",
         Break(
             refusals=["1007 API key", "1007 API key", "400 API key"],
             key="another-key",
@@ -148,7 +148,7 @@ CONNECTING = [
         retried=NEXT,
     ),
     *rows(
-        "Gemini's quota is used up, live and by REST",
+        "Gemini's quota is used up for Live and REST",
         Break(
             opening=Opening(refuse=(1011, "You exceeded your current quota, please check it.")),
             once=[OnceTurn([HttpError(429)])],
@@ -162,33 +162,39 @@ CONNECTING = [
 
 SPEAKING = [
     *rows(
-        "Gemini Live breaks while the person speaks",
+        "the connection to Gemini Live breaks while the person is speaking",
         *(
             Break([Turn("audio", during=[broken], cut=None), Turn("audio", SERVED)])
             for broken in (Drop(), Close(*INTERNAL))
         ),
     ),
     *rows(
-        "Gemini Live breaks twice while the person speaks",
+        "the connection to Gemini Live breaks twice while the person is speaking",
         replace(BY_ONCE, turns=[Turn("audio", during=[Drop()], cut=None)] * 2),
-        retried=f"{AGAIN}; then with the next brain",
+        retried=f"{AGAIN}, then with the next brain",
     ),
     *rows(
-        "Gemini Live closes with 1007 or 1008 while the person speaks",
+        "Gemini Live closes with 1007 or 1008 while the person is speaking",
         *(
             replace(BY_ONCE, turns=[Turn("audio", during=[Close(*why)], cut=None)])
             for why in (INVALID, NOT_ALLOWED)
         ),
         retried=NEXT,
     ),
-    *rows("Gemini Live breaks after the sentence, before any sign", *both(then=SERVES)),
-    *rows("Gemini Live breaks after it has heard, before a call", *both(HEARD, then=SERVES)),
     *rows(
-        "Gemini Live breaks during the answer, before anything was done",
+        "the connection to Gemini Live breaks after the sentence, before any response",
+        *both(then=SERVES),
+    ),
+    *rows(
+        "the connection to Gemini Live breaks after the transcript, before a call",
+        *both(HEARD, then=SERVES),
+    ),
+    *rows(
+        "the connection to Gemini Live breaks during the answer, before any change",
         *both(HEARD, Say("It is"), then=SERVES),
     ),
     *rows(
-        "Gemini Live breaks after a call that only looked",
+        "the connection to Gemini Live breaks after a read-only call",
         *both(HEARD, LOOK, then=SERVES),
         *both(HEARD, LOOK, Say("It"), then=SERVES),
     ),
@@ -196,51 +202,51 @@ SPEAKING = [
 
 DOING = [
     *rows(
-        "Gemini Live breaks between a call and its result",
+        "the connection to Gemini Live breaks between a call and its result",
         *both(HEARD, CALLED, then=replace(IS_LOST, lost_calls=1)),
         hears=f"“{LOST}”",
         retried=NEVER,
         kept=TOLD,
     ),
     *rows(
-        "Gemini Live breaks between the result and the answer",
+        "the connection to Gemini Live breaks between the result and the answer",
         *both(HEARD, ON, then=IS_LOST),
         hears=f"“{LOST}”",
         retried=NEVER,
         kept=TOLD,
     ),
     *rows(
-        "Gemini Live breaks during the answer, after a change",
+        "the connection to Gemini Live breaks during the answer, after a change",
         *both(HEARD, ON, Say("The office"), then=IS_LOST),
         hears=f"“{LOST}”",
         retried=NEVER,
         kept=TOLD,
     ),
     *rows(
-        "Gemini Live cancels a call while it runs",
+        "Gemini Live cancels a running call",
         Break(
             [Turn("audio", [HEARD, CALLED, Cancel(), Say("I leave it."), Done()])],
             words="I leave it.",
             later=HAD_STARTED,
         ),
         hears="the answer",
-        retried="nothing: a started call runs to its end, and isn't repeated",
+        retried="nothing; a running call continues to the end and isn't repeated",
         kept=TOLD,
     ),
     *rows(
-        "Gemini Live announces its end (GoAway) while the person speaks",
+        "Gemini Live announces its end (GoAway) while the person is speaking",
         Break([Turn("audio", SERVED, during=[GoAway(30)])]),
-        retried="nothing: the turn ends on the old connection",
+        retried="nothing; the turn finishes on the old connection",
     ),
     *rows(
-        "Gemini Live announces its end (GoAway) while a tool runs",
+        "Gemini Live announces its end (GoAway) while a tool is running",
         Break([Turn("audio", [HEARD, CALLED, GoAway(30), AwaitAnswers(), Say(SAID), Done()])]),
-        retried="nothing: the turn ends on the old connection",
+        retried="nothing; the turn finishes on the old connection",
     ),
     *rows(
-        "Gemini Live breaks after the whole answer",
+        "the connection to Gemini Live breaks after the whole answer",
         Break([Turn("audio", [*SERVED, Drop()], cut=None)]),
-        retried="nothing: that isn't a fault",
+        retried="nothing; this isn't a fault",
     ),
 ]
 

@@ -41,13 +41,13 @@ pytestmark = pytest.mark.faults
 
 NOT_IN_TIME = "Gemini took too long, so I'll answer on my own for now."
 before_a_deed = fault(
-    "Gemini Live goes silent, before anything was done",
+    "Gemini Live stops responding before any change",
     hears=f"after 6 to 10 s {ANSWER}",
     retried=NEXT,
     kept=WHOLE,
 )
 after_a_deed = fault(
-    "Gemini Live goes silent, after a change",
+    "Gemini Live stops responding after a change",
     hears=f"after 6 to 10 s: “{LOST}”",
     retried=NEVER,
     kept=TOLD,
@@ -84,9 +84,9 @@ async def test_it_falls_silent(
 
 
 @fault(
-    "all of Gemini goes silent, live and by REST",
+    "Gemini Live and Gemini's REST API both stop responding",
     hears=f"“{NOT_IN_TIME}”, and the answer",
-    retried="the turn, with the next brain, and finally on this machine",
+    retried="the turn with the next brain, and finally with the local one",
     kept=WHOLE,
 )
 async def test_all_of_it_falls_silent(tmp_path: Path, office: Path) -> None:
@@ -110,9 +110,9 @@ def talked_to_twice(*openings: Opening) -> GeminiSimulator:
 
 
 @fault(
-    "Gemini Live breaks between two turns",
+    "the connection to Gemini Live breaks between two turns",
     hears=ANSWER,
-    retried=("connecting, at the next wake word; the conversation is resumed by its handle"),
+    retried=("the connection at the next wake word; Hearth resumes the conversation by its handle"),
     kept="the conversation",
 )
 async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
@@ -126,10 +126,10 @@ async def test_between_two_turns(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    "Gemini Live has forgotten the conversation (its handle is refused)",
+    "Gemini Live has forgotten the conversation and rejects its handle",
     hears=ANSWER,
-    retried="connecting, once, without the handle",
-    kept="the conversation: the new session gets it as text",
+    retried="the connection once, without the handle",
+    kept="the conversation, which the new session gets as text",
 )
 async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
     service = talked_to_twice(Opening(), Opening(refuse_handle=True))
@@ -143,7 +143,7 @@ async def test_a_handle_that_is_refused(tmp_path: Path, office: Path) -> None:
 
 
 @fault(
-    ("the deadline that Gemini Live announced (GoAway) passes during the answer"),
+    ("the deadline that Gemini Live has announced (GoAway) passes during the answer"),
     hears=ANSWER,
     retried=AGAIN,
     kept=WHOLE,
@@ -162,7 +162,7 @@ async def test_the_deadline_passes_within_the_answer(tmp_path: Path, office: Pat
 
 
 @fault(
-    "the deadline that Gemini Live announced (GoAway) passes while a tool runs",
+    "the deadline that Gemini Live has announced (GoAway) passes while a tool is running",
     hears=f"“{LOST}”",
     retried=NEVER,
     kept=TOLD,

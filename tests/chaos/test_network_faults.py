@@ -29,18 +29,18 @@ STOPS_S = 5.0
 
 
 @fault(
-    ("the name of Home Assistant doesn't resolve, and the name server doesn't answer"),
+    ("Home Assistant's host name can't be resolved because the name server doesn't respond"),
     hears=(
-        "timers and the like work; about the house: “I can't reach Home Assistant right now. "
-        "Please try again in a moment.” Reported: “The name '…' could not be looked up "
-        "because no name server answered: check the network's DNS, or use the host's IP "
-        "address in home_assistant.url.”"
+        "timers and other local commands work; commands for the house get “I can't reach Home "
+        "Assistant right now. Please try again in a moment.” Reported: “The name '…' could "
+        "not be looked up because no name server answered: check the network's DNS, or use the "
+        "host's IP address in home_assistant.url.”"
     ),
     retried=(
-        "the connection, at least every 5 s; it comes back by itself. An open "
-        "connection stays, and commands go through it"
+        "the connection at least every 5 s, until it succeeds. Commands "
+        "still work over an open connection"
     ),
-    kept="the last picture of the house",
+    kept="the last known states of the house",
 )
 @needs_root
 async def test_the_name_of_the_house_does_not_resolve(
@@ -73,13 +73,13 @@ async def test_the_name_of_the_house_does_not_resolve(
 
 
 @fault(
-    "the name of Gemini doesn't resolve",
+    "Gemini's host name can't be resolved",
     hears=(
         "once: “I can't reach Gemini, so I'll answer on my own for now.”, then the "
-        "command is carried out by the next brain"
+        "next brain carries out the command"
     ),
-    retried="after two failures it rests for 30 s, doubling up to 10 min",
-    kept="the sentence: the device recognises it again",
+    retried="after two failures, Gemini after 30 s, then at intervals that double up to 10 min",
+    kept="the sentence, which the local recogniser processes again",
 )
 @needs_root
 async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path) -> None:
@@ -96,15 +96,15 @@ async def test_the_name_of_gemini_does_not_resolve(tmp_path: Path, office: Path)
 
 
 @fault(
-    "the certificate of Home Assistant has expired",
+    "Home Assistant's certificate has expired",
     hears=(
-        "timers and the like work; about the house: “I can't reach Home Assistant right now. "
-        "Please try again in a moment.” Reported, also by `hearth doctor`: “The certificate "
-        "of … has expired: renew it in Home Assistant, or correct this device's date if that "
-        "is wrong.”"
+        "timers and other local commands work; commands for the house get “I can't reach Home "
+        "Assistant right now. Please try again in a moment.” Reported, also by `hearth doctor`: "
+        "“The certificate of … has expired: renew it in Home Assistant, or correct this device's "
+        "date if that is wrong.”"
     ),
-    retried="the connection; a renewed certificate is used automatically",
-    kept="the last picture of the house",
+    retried="the connection; Hearth notices a renewed certificate automatically",
+    kept="the last known states of the house",
 )
 async def test_the_certificate_of_the_house_has_expired(
     tmp_path: Path, office: Path, timer: Path
@@ -139,15 +139,15 @@ async def test_the_certificate_of_the_house_has_expired(
 
 
 @fault(
-    "the certificate of Gemini's address has expired",
+    "the certificate for Gemini's address has expired",
     hears=(
         "once: “I can't reach Gemini, so I'll answer on my own for now.”, then the "
-        "command is carried out by the next brain. In the log: “The certificate "
+        "next brain carries out the command. In the log: “The certificate "
         "of Gemini's address is not valid at this device's date and time: check "
         "them; …”"
     ),
-    retried="as when its name doesn't resolve",
-    kept="the sentence: the device recognises it again",
+    retried="the same as if its host name can't be resolved",
+    kept="the sentence, which the local recogniser processes again",
 )
 async def test_the_certificate_of_gemini_has_expired(tmp_path: Path, office: Path) -> None:
     certificate = make_certificate(tmp_path / "tls", expired=True)

@@ -36,10 +36,12 @@ async def settled() -> tuple[int, int]:
 
 
 @fault(
-    "the microphone is unplugged, suspended, or taken over by another source, again and again",
-    hears="nothing; people are heard again within 3 s of its return",
-    retried=("the microphone, immediately if the server reports it, otherwise up to every 2 s"),
-    kept="open files and threads don't grow with it",
+    "the microphone is repeatedly unplugged, suspended or replaced by another source",
+    hears="nothing; the wake word works within 3 s after the microphone's return",
+    retried=(
+        "opening the microphone, immediately if the server reports it, otherwise every 2 s or less"
+    ),
+    kept="everything; the number of open files and threads doesn't grow",
 )
 async def test_it_heals_without_a_leak() -> None:
     took: dict[str, list[float]] = {trouble.name: [] for trouble in TROUBLES}

@@ -230,10 +230,10 @@ async def load_speaker() -> None:
 
 
 @fault(
-    ("the loudspeaker disappears in the middle of a sentence, and is back within 3 s"),
-    hears="the rest of the sentence, from where it stopped",
-    retried="the loudspeaker, for 3 s",
-    kept="what wasn't said yet; nothing is said twice",
+    ("the loudspeaker disappears in the middle of a sentence and returns within 3 s"),
+    hears="the remaining sentence, from the point of the interruption",
+    retried="opening the loudspeaker, for 3 s",
+    kept="the unspoken part; nothing is spoken twice",
 )
 @again_when_busy
 async def test_a_sentence_goes_on_where_it_stopped_when_its_sink_comes_back(

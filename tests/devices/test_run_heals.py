@@ -18,10 +18,13 @@ WITHIN_S = 3.0
 
 
 @fault(
-    ("the sound server is missing at the start, comes, is killed, and comes back"),
-    hears="nothing meanwhile; commands work again within 3 s of its return",
-    retried=("the microphone, immediately if the server reports itself, otherwise up to every 2 s"),
-    kept="the process; meanwhile its state says that it can't hear (`degraded`)",
+    ("the sound server is missing at the start, starts, is killed and restarts"),
+    hears="nothing; commands work within 3 s after the sound server's return",
+    retried=(
+        "opening the microphone, immediately if the server reports its start, otherwise every 2 s "
+        "or less"
+    ),
+    kept="the process; its state is `degraded` while it can't hear",
 )
 async def test_it_starts_without_a_sound_server_and_outlives_one(
     command: Path, tmp_path: Path

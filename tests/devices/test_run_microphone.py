@@ -60,8 +60,10 @@ async def unplugged() -> AsyncIterator[None]:
 @fault(
     "the microphone is unplugged in the middle of a sentence",
     hears=f"“{LOST}”; a rising tone when it is back",
-    retried=("the microphone, immediately if the server reports it, otherwise up to every 2 s"),
-    kept="half a sentence is not acted on; the next one is heard",
+    retried=(
+        "opening the microphone, immediately if the server reports it, otherwise every 2 s or less"
+    ),
+    kept="everything; Hearth ignores the half sentence and hears the next one",
 )
 async def test_it_goes_amid_a_sentence(long_sentence: Path, command: Path, tmp_path: Path) -> None:
     surroundings = settings(tmp_path, HTTP__TOKEN=TOKEN)

@@ -58,13 +58,10 @@ async def _states(client: httpx.AsyncClient) -> AsyncGenerator[dict[str, Any], N
 
 
 @fault(
-    "the loudspeaker disappears while nothing is said, and comes back",
-    hears="nothing outdated afterwards",
-    retried="the loudspeaker, as soon as the server reports it",
-    kept=(
-        "the microphone keeps listening; meanwhile the state has a sentence with "
-        "the loudspeaker's name"
-    ),
+    "the loudspeaker disappears while Hearth is silent, and returns",
+    hears="no outdated announcements afterwards",
+    retried="opening the loudspeaker, as soon as the server reports it",
+    kept=("the microphone, which keeps listening; the state names the missing loudspeaker"),
 )
 async def test_a_loudspeaker_that_goes_and_comes_is_told(tmp_path: Path) -> None:
     module = await pactl(*LOAD)

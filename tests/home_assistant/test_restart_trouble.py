@@ -25,8 +25,8 @@ async def ask(box: OpenBox, text: str) -> FinishedTurn:
 
 @fault(
     "commands while a real Home Assistant is restarted",
-    hears=f"“{AWAY}” while it is unreachable; then commands work as usual",
-    retried="the connection, at least every 5 s; no call",
+    hears=f"“{AWAY}” until Home Assistant is back; then commands work as usual",
+    retried="the connection at least every 5 s, but no call",
     kept="everything",
 )
 async def test_commands_while_it_is_started_again(
