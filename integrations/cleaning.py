@@ -17,7 +17,7 @@ _SPACE = re.compile(r"[^\S\n ]|\u2800")  # spaces of any width; U+2800 is an emp
 _HIDDEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_FORM = "\ufe0e\ufe0f"  # text or picture form of a sign: part of how many emoji are written
+_FORM = "\ufe0e\ufe0f"  # text or emoji form of the character before; many emoji need it
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _PILE = re.compile(f"({_MARK}{{4}}){_MARK}+")  # no language puts more than four marks on a letter
 

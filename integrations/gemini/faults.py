@@ -85,7 +85,7 @@ _TELLING = (
     ("permission denied", "sign_in"),
     ("permission_denied", "sign_in"),
     ("unauthenticated", "sign_in"),
-    # The token is not an API key, such as "AQ." (Kilo-Org/kilocode #11763).
+    # The key is another kind of token, such as "AQ." (Kilo-Org/kilocode #11763).
     ("oauth 2 access token", "sign_in"),
     ("invalid authentication credentials", "sign_in"),
     ("session not found", "stale"),
@@ -98,10 +98,7 @@ _TELLING = (
     ("prohibited_content", "blocked"),
     ("blocked due to", "blocked"),
     ("due to safety", "blocked"),
-    (
-        "operation is not implemented",
-        "down",
-    ),  # intermittent, around tool calls: livekit #4545
+    ("operation is not implemented", "down"),  # intermittent, around tool calls: livekit #4545
 )
 _WRONG_TIME = (9, 10)  # OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED
 _BY_CODE = {  # close codes (RFC 6455) and HTTP statuses

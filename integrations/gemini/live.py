@@ -52,9 +52,7 @@ class LiveSession:
     def __init__(
         self, wire: "AsyncSession", setup: LiveSetup, secret: str, owner: asyncio.Task[None]
     ) -> None:
-        self.handle = (
-            setup.handle
-        )  # newest resumption handle; None while the session is not resumable
+        self.handle = setup.handle  # newest resumption handle; None while not resumable
         self._wire = wire
         self._setup = setup
         self._secret = secret

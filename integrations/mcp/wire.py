@@ -23,10 +23,7 @@ from integrations.mcp.servers import ServerSpec
 
 # Limits for unsolicited data: enough for any honest server, too little to do harm.
 BYTES = (32 * 1024 * 1024, 2 * 1024 * 1024)  # bytes at once, and per second after that
-MESSAGES = (
-    2_000,
-    100,
-)  # lines at once, and per second; an event in a stream has two or three
+MESSAGES = (2_000, 100)  # lines at once, and per second; a streamed event has two or three
 
 
 class Allowance:

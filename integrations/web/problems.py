@@ -21,7 +21,7 @@ from integrations.errors import where_raised
 from integrations.web.box import Busy, NotAnnounced, NotKept, NotPossible, Unknown
 from integrations.web.requests import Wish
 
-ID = r"[A-Za-z0-9_.:-]{1,100}"  # of everything that has its own path
+ID = r"[A-Za-z0-9_.:-]{1,100}"  # an id in a path
 MAX_BODY = 64 * 1024  # bytes of a request; no API call needs more
 _JSON = "application/json"
 _DIGITS = re.compile(r"[0-9]{1,4}")
