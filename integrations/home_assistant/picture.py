@@ -182,7 +182,7 @@ class Picture:
     def next_unread(self, count: int) -> list[str]:
         """Take up to `count` ids from `unsearched`. The caller then requests their effects.
 
-        Exposed scripts, automations and scenes come first, and scripts before the others.
+        Exposed entities come first, and scripts before automations and scenes.
         """
 
         def weight(item_id: str) -> tuple[bool, bool, str]:

@@ -77,9 +77,9 @@ class McpHub:
         """List the tools of every server that answers; `states` shows which servers did not.
 
         Home Assistant's own server may take as long as it needs. While Home Assistant is known to
-        be unreachable, its server gets only a few seconds (none right after a failure) and
-        otherwise contributes no tools. For any other server that takes longer than `wait_s`, the
-        previous list is returned; the new list is used by the next call.
+        be unreachable, its server has only a few seconds to answer (none right after a failure) and
+        otherwise contributes no tools. If any other server takes longer than `wait_s`, its previous
+        list is returned, and the next call returns the new one.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}

@@ -1,7 +1,7 @@
 """Connections to MCP servers: endpoint selection, transports, handshake and retry pauses.
 
 A server that is a local program exchanges JSON-RPC messages over its pipes, one per line. This
-module implements that transport itself, because the SDK's (2.3) buffers lines of any length,
+module implements that transport itself. The SDK's transport (2.3) buffers lines of any length,
 accepts any number of messages, sends the program's stderr to our terminal and does not report why
 the program exited.
 """
