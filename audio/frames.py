@@ -14,7 +14,7 @@ SAMPLES_PER_MS = SAMPLE_RATE // 1000
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """20 ms of audio and its position in the stream."""
+    """20 ms of audio, with its position in the stream."""
 
     pcm: bytes  # FRAME_BYTES of little-endian int16, mono, 16 kHz
     start: int  # samples before this frame, counted from the source's first sample

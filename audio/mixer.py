@@ -35,7 +35,7 @@ class _Handed:
 class Track:
     """Queue and playback position of one stream.
 
-    `put`, `end` and `stop` are for one thread, `take` and `smooth` for the device's thread.
+    One thread calls `put`, `end` and `stop`; the device's thread calls `take` and `smooth`.
     """
 
     def __init__(self) -> None:
@@ -209,7 +209,7 @@ class Ramp:
 
 
 class Mixer:
-    """Mixes all streams. `mix` is for the device's thread, everything else for one other thread.
+    """Mixes all streams. The device's thread calls `mix`; one other thread calls everything else.
 
     The output doesn't depend on the block sizes.
     """

@@ -135,11 +135,11 @@ class SteadyMicrophone:
         self._alarm.ring()
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
-        """Close the device, await `use`, which can open it, then reopen it. Call this on the event
-        loop.
+        """Close the device, await `use`, which can open it, then reopen it. Must be called on the
+        event loop.
 
-        The status doesn't change. `use` must end within a few seconds. While the microphone is
-        paused, `use` has to wait.
+        The status doesn't change. `use` must finish within a few seconds. If the microphone is
+        paused, `use` isn't called until it resumes.
         """
         self._borrower = use
         self._alarm.ring()

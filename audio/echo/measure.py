@@ -302,7 +302,7 @@ class Pair:
 
     @property
     def names(self) -> tuple[str, int | None, str]:
-        """Names that identify the pair, and stay the same after a reboot."""
+        """Names that identify the pair. They stay the same after a reboot."""
         return (
             _with_port(self.input.name, self.input_port),
             self.channel,

@@ -57,7 +57,8 @@ _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 class PlayedSound:
     """Bounded buffer of played audio, read at the microphone's pace.
 
-    `put` and `stall` are for the loudspeaker's thread, everything else is for the microphone's.
+    Only the loudspeaker's thread may call `put` and `stall`. All other methods are for the
+    microphone's thread.
     """
 
     def __init__(self, block_ms: int) -> None:

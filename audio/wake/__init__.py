@@ -94,7 +94,8 @@ class Trigger:
     """Turns scores into detections, at most one per REFRACTORY samples (2 s)."""
 
     def __init__(self, thresholds: Mapping[str, float], lead_ms: int) -> None:
-        """A word is detected above its value in `thresholds`. Its mark is `lead_ms` before that."""
+        """A word is detected when its score exceeds its value in `thresholds`. The mark is placed
+        `lead_ms` before the detection."""
         self._usual = dict(thresholds)
         self._thresholds = self._usual
         self._lead = lead_ms * SAMPLES_PER_MS
