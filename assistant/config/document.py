@@ -17,20 +17,20 @@ _INTRODUCTION = """\
 
 <!-- Made by `python -m assistant.config.document` from the schema; do not edit. -->
 
-Hearth reads one TOML file: the one given with `--config`, else the one in `$HEARTH_CONFIG`, else
-`~/.config/hearth/hearth.toml`, else `/etc/hearth/hearth.toml`. Without a file, it uses the
-defaults. All keys are optional, except those marked *required*. For an unknown key, Hearth reports
-an error and suggests the most similar key.
+Hearth reads one TOML file, which is the first of these: the file passed with `--config`, the file
+named in `$HEARTH_CONFIG`, `~/.config/hearth/hearth.toml`, or `/etc/hearth/hearth.toml`. Without a
+file, Hearth uses the defaults. All keys are optional, except those marked *required*. For an
+unknown key, Hearth reports an error and suggests the most similar key.
 
 **Environment variables.** `HEARTH_SECTION__KEY` overrides the file: `HEARTH_AUDIO__INPUT=null`,
 `HEARTH_HOME_ASSISTANT__VERIFY_TLS=false`. Text needs no quotes. All other values are written as in
 TOML: `HEARTH_ASSISTANT__LANGUAGES='["en", "es"]'`, `HEARTH_VOICE__SPEED=1.2`.
 
-**Secrets.** Hearth looks for a secret in the environment, then in the systemd credential
-`section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), then in the file named by
-`KEY_file`, then in the key itself. The file contains the secret in one line. An empty environment
-variable counts as unset. The files for `headers_file` and `env_file` contain one `Name: value` or
-`NAME=value` per line.
+**Secrets.** Hearth looks for a secret in four places, in this order: in the environment, in the
+systemd credential `section.key` (`LoadCredential=gemini.api_key:/etc/hearth/key`), in the file
+named by `KEY_file`, and in the key itself. Such a file contains only the secret, on one line. An
+empty environment variable counts as unset. The files for `headers_file` and `env_file` contain one
+`Name: value` or `NAME=value` per line.
 
 **Paths.** `~` is the user's home folder. Relative paths in `*_file` keys and in `assistant.data`
 are relative to the folder of the configuration file, and `journal.path` is relative to the data

@@ -39,17 +39,20 @@ class Assistant(Section):
         tuple[Language, ...], AfterValidator(at_least_one), AfterValidator(no_repeats)
     ] = Field(
         default=("en",),
-        description="Languages that you speak to Hearth. The first one is the default.",
+        description="Languages that you speak to Hearth. The first language is the default.",
     )
     area: str = Field(
         default="",
-        description="The Home Assistant area of this box, used for sentences that name no room.",
+        description=(
+            "The Home Assistant area of this box. Hearth uses it for sentences that don't "
+            "name a room."
+        ),
     )
     place: str = Field(
         default="",
         description=(
-            'Location of the house, such as "Lugo, Spain", for questions about the weather '
-            "and the neighbourhood."
+            'Location of the house, such as "Lugo, Spain". Hearth uses it for questions about '
+            "the weather and the neighbourhood."
         ),
     )
     persona: str = Field(
@@ -59,26 +62,29 @@ class Assistant(Section):
     follow_up: Literal["question", "always", "never"] = Field(
         default="question",
         description=(
-            "Answers after which Hearth keeps listening without the wake word: those that "
-            "ask a question (`question`), all (`always`) or none (`never`)."
+            "Answers after which Hearth keeps listening without the wake word: only answers "
+            "that ask a question (`question`), all answers (`always`) or no answers "
+            "(`never`)."
         ),
     )
     data: str = Field(
         default="",
         description=(
-            "Folder for all data that must survive a restart. Empty: `$STATE_DIRECTORY`, "
-            "else `hearth` in the user's state folder."
+            "Folder for all data that must survive a restart. If empty, Hearth uses "
+            "`$STATE_DIRECTORY` or, if that isn't set, the folder `hearth` in the user's "
+            "state folder."
         ),
     )
 
 
 class Privacy(Section):
-    """Data that may leave your home."""
+    """Data that Hearth is allowed to send out of your home."""
 
     accept_cloud: Flag = Field(
         default=False,
         description=(
-            "Allow Hearth to send speech, and the data that is needed to answer it, to Google."
+            "Allow Hearth to send speech to Google, together with the data that is needed to "
+            "answer it."
         ),
     )
     share_heard: Flag = Field(
@@ -99,7 +105,7 @@ class HomeAssistant(Section):
     token: SecretStr = Field(default=NO_SECRET, description="A long-lived access token.")
     token_file: str = Field(default="", description="File that contains the token.")
     verify_tls: Flag = Field(default=True, description="Verify the https certificate.")
-    ca_file: str = Field(default="", description="Your own certificate authority, as a PEM file.")
+    ca_file: str = Field(default="", description="PEM file with your own certificate authority.")
 
 
 class BrainChoice(Section):
@@ -110,15 +116,15 @@ class BrainChoice(Section):
     ] = Field(
         default=("gemini-live", "gemini-once", "home-assistant", "offline"),
         description=(
-            "Brains in the order in which Hearth tries them. Unavailable brains are skipped."
+            "Brains in the order in which Hearth tries them. Hearth skips unavailable brains."
         ),
     )
     prefer_local: Literal["never", "sentences", "always"] = Field(
         default="never",
         description=(
-            "Sentences that stay in the house even with Gemini: none (`never`), those that "
-            "you wrote for Home Assistant (`sentences`), or all that Home Assistant "
-            "understands (`always`)."
+            "Sentences that Home Assistant handles even if Gemini is available: none "
+            "(`never`), those that you wrote for Home Assistant (`sentences`), or all that "
+            "Home Assistant understands (`always`)."
         ),
     )
 
@@ -130,7 +136,7 @@ class Offline(Section):
         default="",
         description=(
             "Address of a Wyoming server (`tcp://host:10300`), or folder of a vosk or "
-            "sherpa-onnx model. Empty: the built-in English recogniser."
+            "sherpa-onnx model. If empty, Hearth uses the built-in English recogniser."
         ),
     )
 
@@ -144,12 +150,12 @@ class Gemini(Section):
     api_key: SecretStr = Field(
         default=NO_SECRET,
         description=(
-            "The API key. Can also be set as `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the "
+            "The API key. You can also set it as `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the "
             "environment."
         ),
     )
     api_key_file: str = Field(default="", description="File that contains the key.")
-    model: ModelName = Field(default="gemini-3.8-live", description="Model for live conversation.")
+    model: ModelName = Field(default="gemini-3.8-live", description="Model for live conversations.")
     once_model: ModelName = Field(
         default="gemini-3.8-flash",
         description="Model for single recordings, pictures and hard questions.",
@@ -158,35 +164,37 @@ class Gemini(Section):
         default="", description="Alternative address of the service."
     )
     ca_file: str = Field(
-        default="", description="Certificate authority for `base_url`, as a PEM file."
+        default="", description="PEM file with the certificate authority for `base_url`."
     )
     api_version: str = Field(default="v1beta", description="API version.")
     google_search: Flag = Field(default=False, description="Allow the model to search the web.")
     voice: str = Field(
         default="",
         description=(
-            'Name of the model\'s own voice for `voice.engine = "gemini"`, such as `Kore`. '
-            "Empty: the service chooses."
+            'Name of the model\'s own voice for `voice.engine = "gemini"`, such as `Kore`. If '
+            "empty, the service chooses a voice."
         ),
     )
     thinking: Thinking = Field(
         default="",
         description=(
-            "Amount of thinking for a hard question. Empty: medium. Simple commands always "
-            "get the least that the model allows."
+            "Amount of thinking for a hard question. If empty, Hearth uses `medium`. For "
+            "simple commands, Hearth always uses the smallest amount that the model allows."
         ),
     )
     keep_warm_s: Amount = Field(
-        default=180.0, description="Seconds to keep an unused connection open."
+        default=180.0,
+        description="Number of seconds for which Hearth keeps an unused connection open.",
     )
     fresh_after_s: Seconds = Field(
         default=600.0,
-        description="Seconds of silence after which a conversation is forgotten.",
+        description="Seconds of silence after which Hearth forgets a conversation.",
     )
     late_text_ms: Count = Field(
         default=300,
         description=(
-            "Milliseconds to wait for the rest of an answer's text after its audio has ended."
+            "Number of milliseconds that Hearth waits for the rest of an answer's text after "
+            "the answer's audio has ended."
         ),
     )
     connect_timeout_s: Seconds = Field(
@@ -195,7 +203,8 @@ class Gemini(Section):
     first_event_timeout_s: Seconds = Field(
         default=6.0,
         description=(
-            "Seconds to wait for the first part of an answer after the end of the sentence."
+            "Number of seconds that Hearth waits for the first part of an answer after the "
+            "end of the sentence."
         ),
     )
 
@@ -203,8 +212,8 @@ class Gemini(Section):
 class Profile(Section):
     """A profile called NAME, selected by a wake word or while Hearth is running.
 
-    Empty keys fall back to the other settings. A profile can restrict what the settings allow, but
-    never extend it.
+    If a key is empty, the corresponding general setting applies. A profile can restrict what the
+    settings allow, but never extend it.
     """
 
     persona: str = Field(
@@ -214,25 +223,33 @@ class Profile(Section):
         default="",
         description="Default language of the profile, one of `assistant.languages`.",
     )
-    thinking: Thinking = Field(default="", description="Used instead of `gemini.thinking`.")
-    voice: str = Field(default="", description="Used instead of `gemini.voice`.")
+    thinking: Thinking = Field(
+        default="",
+        description="Amount of thinking for a hard question, instead of `gemini.thinking`.",
+    )
+    voice: str = Field(
+        default="", description="Name of the model's own voice, instead of `gemini.voice`."
+    )
     local_voice: NameOrPath = Field(
         default="",
         description=(
-            "Name or file of a voice. Replaces the local voice of the profile's language "
-            "(or of the first language)."
+            "Name or file of a voice that replaces the local voice of the profile's language "
+            "or, if the profile doesn't set a language, of the first language."
         ),
     )
     tools: tuple[str, ...] = Field(
         default=(),
         description=(
-            "Names of the tools that the profile may use; `*` and `?` are wildcards. Empty: "
-            "all. The policy still applies to each call."
+            "Names of the tools that the profile can use; `*` and `?` are wildcards. If "
+            "empty, the profile can use all tools. The policy still applies to each call."
         ),
     )
     brain: Annotated[tuple[BrainName, ...], AfterValidator(no_repeats)] = Field(
         default=(),
-        description="Brains of `brain.order` that the profile uses, in this order. Empty: all.",
+        description=(
+            "Brains from `brain.order` that the profile uses, in this order. If empty, it "
+            "uses all of them."
+        ),
     )
 
 
@@ -271,25 +288,30 @@ class Http(Section):
     token: HttpToken = Field(
         default=NO_SECRET,
         description=(
-            "The administrator's token (at least 16 characters) or its hash as "
-            "`sha256:HEX`. Empty: the token that `hearth token create admin` creates."
+            "The administrator's token (at least 16 characters) or its hash as `sha256:HEX`. "
+            "If empty, Hearth uses the token that `hearth token create admin` creates."
         ),
     )
     token_file: str = Field(default="", description="File that contains the token.")
     tls_cert: str = Field(
-        default="", description="Certificate with its chain, as a PEM file. Enables https."
+        default="",
+        description=(
+            "PEM file with the certificate and its chain. If it is set, Hearth serves https."
+        ),
     )
     tls_key: str = Field(
         default="",
-        description="The certificate's key, as a PEM file. Empty: the key is also in `tls_cert`.",
+        description=(
+            "PEM file with the certificate's key. If empty, Hearth looks for the key in `tls_cert`."
+        ),
     )
     ingress: Literal["off", "token", "home-assistant"] = Field(
         default="off",
         description=(
-            "Access to the console from within Home Assistant (add-on only). `off`: no "
-            "access. `token`: people sign in with a token. `home-assistant`: every Home "
-            "Assistant user, administrator or not, can read, ask and speak without signing "
-            "in."
+            "Access to the console from within Home Assistant (add-on only). With `off`, "
+            "there is no access. With `token`, people sign in with a token. With "
+            "`home-assistant`, every Home Assistant user, administrator or not, can read, ask "
+            "and speak without signing in."
         ),
     )
     mcp_turns: Flag = Field(
@@ -314,28 +336,30 @@ class Mqtt(Section):
 
     host: str = Field(
         default="",
-        description="Host name or address of the broker. Empty: Hearth doesn't use MQTT.",
+        description="Host name or address of the broker. If empty, Hearth doesn't use MQTT.",
     )
     port: Port = Field(default=1883, description="Port of the broker.")
-    username: str = Field(default="", description="User name.")
-    password: SecretStr = Field(default=NO_SECRET, description="Password.")
+    username: str = Field(default="", description="User name for the broker.")
+    password: SecretStr = Field(default=NO_SECRET, description="Password for the broker.")
     password_file: str = Field(default="", description="File that contains the password.")
     tls: Flag = Field(default=False, description="Connect to the broker over TLS.")
     ca_file: str = Field(
         default="",
         description=(
-            "Your own certificate authority, as a PEM file. Empty: the system's authorities."
+            "PEM file with your own certificate authority. If empty, Hearth uses the system's "
+            "authorities."
         ),
     )
     topic: TopicBase = Field(
         default="",
         description=(
-            "Prefix of all topics. Must be different for each box. Empty: `hearth/` and the "
-            "box's id."
+            "Prefix of all topics, which must be different for each box. If empty, the prefix "
+            "is `hearth/` followed by the box's id."
         ),
     )
     discovery_prefix: Topic = Field(
-        default="homeassistant", description="Discovery prefix, the same as in Home Assistant."
+        default="homeassistant",
+        description="Discovery prefix, which must be the same as in Home Assistant.",
     )
     may_unmute: Flag = Field(
         default=False,
@@ -347,8 +371,8 @@ class Mqtt(Section):
     may_widen: Flag = Field(
         default=False,
         description=(
-            "Let MQTT select a profile with more rights than the current one. Anyone who "
-            "can write to the broker can then do so."
+            "Let MQTT select a profile with more rights than the current profile. Anyone who "
+            "can write to the broker can then select such a profile."
         ),
     )
 
@@ -357,18 +381,24 @@ class Journal(Section):
     """The record of past turns."""
 
     path: str = Field(
-        default="", description="The database file. Empty: `hearth.db` in `assistant.data`."
+        default="",
+        description="The database file. If empty, Hearth uses `hearth.db` in `assistant.data`.",
     )
-    keep_days: Positive = Field(default=30, description="Days after which turns are deleted.")
+    keep_days: Positive = Field(
+        default=30, description="Number of days after which Hearth deletes turns."
+    )
     transcript_hours: Count = Field(
         default=24,
-        description=("Hours after which the words of a turn are erased. Its other data stays."),
+        description=(
+            "Number of hours after which Hearth erases the words of a turn. It keeps the "
+            "turn's other data."
+        ),
     )
     max_mb: Positive = Field(
         default=200,
         description=(
-            "Maximum size of the database in megabytes. A larger database loses its oldest "
-            "data early, words first."
+            "Maximum size of the database in megabytes. If the database grows larger, Hearth "
+            "deletes the oldest data early, starting with the words."
         ),
     )
 
@@ -380,7 +410,9 @@ class Wyoming(Section):
     enabled: Flag = Field(default=False, description="Enable the satellite.")
     host: str = Field(
         default="127.0.0.1",
-        description='Address to listen on; `"0.0.0.0"` if Home Assistant runs on another machine.',
+        description=(
+            'Address to listen on. Use `"0.0.0.0"` if Home Assistant runs on another machine.'
+        ),
     )
     port: Port = Field(default=10700, description="Port of the satellite.")
     tts_port: Port = Field(
@@ -389,8 +421,8 @@ class Wyoming(Section):
     zeroconf: Flag = Field(
         default=True,
         description=(
-            "Announce both ports in the network so that Home Assistant discovers them. "
-            "Loopback addresses are never announced."
+            "Announce both ports on the network so that Home Assistant discovers them. Hearth "
+            "never announces loopback addresses."
         ),
     )
 

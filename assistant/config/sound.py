@@ -27,13 +27,15 @@ class Audio(Section):
     input: str = Field(
         default="default",
         description=(
-            "Name of the microphone as shown by `hearth devices`; also `file:PATH` or `null`."
+            "Name of the microphone as shown by `hearth devices`, `file:PATH` to read a WAV "
+            "file, or `null` for no microphone."
         ),
     )
     output: str = Field(
         default="default",
         description=(
-            "Name of the loudspeaker as shown by `hearth devices`; also `file:PATH` or `null`."
+            "Name of the loudspeaker as shown by `hearth devices`, `file:PATH` to write a WAV "
+            "file, or `null` for no loudspeaker."
         ),
     )
     echo_cancellation: Literal["auto", "on", "off", "system"] = Field(
@@ -46,7 +48,10 @@ class Audio(Section):
     channel: int | None = Field(
         default=None,
         ge=1,
-        description=("Microphone channel to use, counted from 1. Unset: the mean of all channels."),
+        description=(
+            "Microphone channel to use, counted from 1. If unset, Hearth uses the mean of all "
+            "channels."
+        ),
     )
     noise_suppression: bool = Field(
         default=False,
@@ -72,7 +77,8 @@ class WakeWord(Section):
 
     model: NameOrPath = Field(description="Name of a built-in wake word or path of a model file.")
     sensitivity: Sensitivity | None = Field(
-        default=None, description="Sensitivity of this wake word. Unset: `wake.sensitivity`."
+        default=None,
+        description="Sensitivity of this wake word. If unset, `wake.sensitivity` applies.",
     )
     profile: str = Field(
         default="",
@@ -88,7 +94,8 @@ class Wake(Section):
     """Wake words and how they are detected."""
 
     engine: Literal["micro", "open"] = Field(
-        default="micro", description="Detection engine: microWakeWord or openWakeWord."
+        default="micro",
+        description="Detection engine: microWakeWord (`micro`) or openWakeWord (`open`).",
     )
     words: Annotated[
         tuple[Annotated[WakeWord, BeforeValidator(_word_as_table)], ...],
@@ -96,20 +103,23 @@ class Wake(Section):
     ] = Field(
         default=(WakeWord(model="okay_nabu"),),
         description=(
-            "Wake words. Each is a built-in word, the path of a model file, or a table "
+            "Wake words. Each entry is a built-in word, the path of a model file, or a table "
             "`{model=, sensitivity=, profile=}`."
         ),
     )
     sensitivity: Sensitivity = Field(
         default="normal",
         description=(
-            "Sensitivity of the detection. A higher one detects the wake word more easily "
-            "but causes more false alarms."
+            "Sensitivity of the detection. With a higher sensitivity, Hearth detects the wake "
+            "word more easily but also causes more false alarms."
         ),
     )
     verify: Literal["off", "soft"] = Field(
         default="off",
-        description="Second check of a detection: `soft` lets the other engine reject it.",
+        description=(
+            "Second check of each detection. With `soft`, the other engine can reject the "
+            "detection."
+        ),
     )
 
 
@@ -119,46 +129,50 @@ class Media(Section):
     during_turn: Literal["lower", "pause", "leave"] = Field(
         default="lower",
         description=(
-            "What happens to players that are on, from the wake word to the end of the "
-            "sentence and while Hearth speaks: `lower` the volume, `pause` them, or `leave` "
-            "them alone. They are restored afterwards."
+            "What Hearth does with players that are on, from the wake word to the end of the "
+            "sentence and while Hearth is speaking: it can `lower` their volume, `pause` "
+            "them, or `leave` them alone. Afterwards, Hearth restores the players."
         ),
     )
     lower_to: float = Field(
-        default=0.3, ge=0.0, le=1.0, description="Fraction of the volume that `lower` leaves."
+        default=0.3,
+        ge=0.0,
+        le=1.0,
+        description="With `lower`, Hearth reduces a player's volume to this fraction.",
     )
 
 
 class Recordings(Section):
-    """Recordings for finding out why Hearth woke up or didn't. Off unless `keep` is set."""
+    """Recordings that show why Hearth did or didn't react to a wake word. Hearth records only if
+    `keep` is set."""
 
     keep: int = Field(
         default=0,
         ge=0,
         le=1000,
         description=(
-            "Number of recent wakes, near misses and turns (each counted separately) to "
-            "keep as WAV files."
+            "Number of detected wake words, near misses and turns that Hearth keeps as WAV "
+            "files (each counted separately)."
         ),
     )
     keep_hours: int = Field(
-        default=48, ge=1, description="Hours after which recordings are deleted."
+        default=48, ge=1, description="Number of hours after which Hearth deletes recordings."
     )
 
 
 class QuietHours(Section):
-    """Hours in which Hearth is quiet, except for a ringing timer."""
+    """Hours in which Hearth speaks and plays sounds quietly. Timers still ring at full loudness."""
 
     from_: OptionalTime = Field(
         default="",
         alias="from",
-        description='Start in local time, such as "22:30". Empty: no quiet hours.',
+        description='Start in local time, such as "22:30". If empty, there are no quiet hours.',
     )
     to: OptionalTime = Field(
         default="",
         description=(
-            "End in local time; it can be after midnight. The same time as `from` means the "
-            "whole day."
+            "End in local time, which can be after midnight. If it is the same time as "
+            "`from`, quiet hours last all day."
         ),
     )
     volume: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
@@ -211,13 +225,15 @@ class SoundChoice(Section):
     wake: Flag = Field(
         default=True,
         description=(
-            "Play a tone after the wake word if the sentence doesn't follow immediately: "
-            "Hearth is listening."
+            "Play a tone after the wake word, if the sentence doesn't follow immediately, to "
+            "show that Hearth is listening."
         ),
     )
     end: Flag = Field(
         default=False,
-        description="Play a tone at the end of the sentence: Hearth has stopped listening.",
+        description=(
+            "Play a tone at the end of the sentence to show that Hearth has stopped listening."
+        ),
     )
     open: Flag = Field(
         default=True,
@@ -227,7 +243,8 @@ class SoundChoice(Section):
         ),
     )
     thinking: Flag = Field(
-        default=True, description="Play a soft tone every few seconds while an answer takes time."
+        default=True,
+        description="Play a soft tone every few seconds while Hearth is preparing an answer.",
     )
     done: Flag = Field(
         default=True,
@@ -246,7 +263,8 @@ class SoundChoice(Section):
     offline: Flag = Field(
         default=True,
         description=(
-            "Play a tone before Hearth says, once, that it works without the cloud for now."
+            "Play a tone before Hearth says (only once) that it is working without the cloud "
+            "for now."
         ),
     )
     announce: Flag = Field(default=True, description="Play a tone before announcements.")
@@ -275,12 +293,13 @@ class VoiceModel(Section):
     """A language's voice with its own settings."""
 
     model: NameOrPath = Field(
-        default="", description="piper: name of a voice or path of a voice file."
+        default="", description="Name of a voice or path of a voice file (only for `piper`)."
     )
     speaker: Annotated[str, BeforeValidator(_speaker_as_text)] = Field(
         default="",
         description=(
-            "piper: name or number of one of the voice's speakers. Empty: the first speaker."
+            "Name or number of one of the voice's speakers (only for `piper`). If empty, "
+            "Hearth uses the first speaker."
         ),
     )
     speed: Speed = Field(

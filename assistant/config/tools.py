@@ -29,61 +29,75 @@ class McpServer(Section):
     """An additional tool server."""
 
     name: PlainName = Field(
-        description="Name of the server in Hearth, with letters, digits, `-` and `_`."
+        description="Name of the server in Hearth. It can contain letters, digits, `-` and `_`."
     )
     transport: Literal["stdio", "http", "sse"] = Field(
         default="stdio",
         description=(
-            "`stdio`: a program that Hearth starts. `http`, `sse`: a server on the network."
+            "Connection to the server: `stdio` for a program that Hearth starts, `http` or "
+            "`sse` for a server on the network."
         ),
     )
-    command: str = Field(default="", description="stdio: the program to start.")
-    args: Texts = Field(default=(), description="stdio: the program's arguments.")
+    command: str = Field(default="", description="Program to start (only for `stdio`).")
+    args: Texts = Field(default=(), description="Arguments of the program (only for `stdio`).")
     env: dict[str, SecretStr] = Field(
         default={},
         description=(
-            "stdio: the program's environment variables, in addition to PATH, HOME and LANG."
+            "Environment variables of the program, in addition to PATH, HOME and LANG (only "
+            "for `stdio`)."
         ),
     )
-    env_file: str = Field(default="", description="File with more lines `NAME=value` for `env`.")
-    cwd: str = Field(default="", description="stdio: the program's working directory.")
+    env_file: str = Field(
+        default="",
+        description="File with additional variables for `env`, as lines of the form `NAME=value`.",
+    )
+    cwd: str = Field(default="", description="Working directory of the program (only for `stdio`).")
     folders: Texts = Field(
         default=(),
         description=(
-            "stdio: folders that the program may use, in addition to `cwd` and those named "
-            "in `args` and `env`."
+            "Folders that the program can use, in addition to `cwd` and the folders named in "
+            "`args` and `env` (only for `stdio`)."
         ),
     )
     sandbox: Flag = Field(
         default=True,
         description=(
-            "stdio: restrict the program to these folders, if the kernel supports Landlock."
+            "Restrict the program to these folders if the kernel supports Landlock (only for "
+            "`stdio`)."
         ),
     )
-    url: OptionalWebAddress = Field(default="", description="http and sse: the server's address.")
+    url: OptionalWebAddress = Field(
+        default="", description="Address of the server (only for `http` and `sse`)."
+    )
     headers: dict[str, SecretStr] = Field(
-        default={}, description="http and sse: headers for each request."
+        default={}, description="Headers for each request (only for `http` and `sse`)."
     )
     headers_file: str = Field(
-        default="", description="File with more lines `Name: value` for `headers`."
+        default="",
+        description=(
+            "File with additional headers for `headers`, as lines of the form `Name: value`."
+        ),
     )
     verify_tls: Flag = Field(
-        default=True, description="http and sse: verify the https certificate."
+        default=True, description="Verify the https certificate (only for `http` and `sse`)."
     )
     ca_file: str = Field(
-        default="", description="http and sse: your own certificate authority, as a PEM file."
+        default="",
+        description="PEM file with your own certificate authority (only for `http` and `sse`).",
     )
     trust: Literal["untrusted", "trusted"] = Field(
         default="untrusted",
         description=(
-            "Trust in the server's descriptions and results. If an `untrusted` server "
-            "changes a tool, the tool is disabled until you approve it with `hearth tools "
-            "approve`."
+            "Whether you trust the server's descriptions and results. If an `untrusted` "
+            "server changes a tool, Hearth disables the tool until you approve it with "
+            "`hearth tools approve`."
         ),
     )
     allow: Texts = Field(
         default=(),
-        description=("Tools that run as freely as switching a light; `*` and `?` are wildcards."),
+        description=(
+            "Tools that Hearth runs as freely as it switches a light; `*` and `?` are wildcards."
+        ),
     )
     deny: Texts = Field(
         default=(), description="Tools to hide from the model; `*` and `?` are wildcards."
@@ -120,7 +134,7 @@ class Mcp(Section):
 class PolicyRule(Section):
     """A policy rule. It applies if all of its fields match; `*` and `?` are wildcards."""
 
-    entity: str = Field(default="", description="Entity id that the call affects.")
+    entity: str = Field(default="", description="Id of the entity that the call affects.")
     area: str = Field(default="", description="Area of the entity, by id, name or alias.")
     label: str = Field(
         default="", description="Label of the entity, its device or its area, by id or name."
@@ -141,7 +155,8 @@ class PolicyRule(Section):
         default=None, alias="from", description="Start of the time of day, in local time."
     )
     to: TimeOfDay | None = Field(
-        default=None, description="End of the time of day, in local time; it can be after midnight."
+        default=None,
+        description="End of the time of day, in local time, which can be after midnight.",
     )
     satellite: str = Field(
         default="",
@@ -150,7 +165,7 @@ class PolicyRule(Section):
             'such as "mcp:agent".'
         ),
     )
-    decide: Ruling = Field(description="Decision for a matching call.")
+    decide: Ruling = Field(description="Decision for calls that match the rule.")
 
     @model_validator(mode="after")
     def _whole_span(self) -> Self:
@@ -160,13 +175,14 @@ class PolicyRule(Section):
 
 
 class Policy(Section):
-    """Rules for which calls run immediately, which need confirmation, and which are refused."""
+    """Rules that decide which calls run immediately, which calls need confirmation, and which
+    calls are refused."""
 
     mode: Literal["trusting", "normal", "ask", "guest"] = Field(
         default="normal",
         description=(
-            "Overall strictness: `trusting` asks less often, `ask` more often, and `guest` "
-            "allows only comfort calls and timers."
+            "Overall strictness: `trusting` asks less often, `ask` asks more often, and "
+            "`guest` allows only `comfort` calls and timers."
         ),
     )
     secure: Ruling = Field(
@@ -226,18 +242,18 @@ class Limits(Section):
     calls_per_turn: Positive = Field(default=24, description="Maximum number of calls in a turn.")
     comfort_per_minute: Positive = Field(
         default=60,
-        description="Maximum number of comfort calls per minute, with bursts of up to 30.",
+        description="Maximum number of `comfort` calls per minute, with bursts of up to 30.",
     )
     costly_per_hour: Positive = Field(
         default=12,
         description=(
-            "Maximum number of costly calls per hour, confirmed or not, with bursts of up to 4."
+            "Maximum number of `costly` calls per hour, confirmed or not, with bursts of up to 4."
         ),
     )
     secure_per_hour: Positive = Field(
         default=6,
         description=(
-            "Maximum number of secure calls per hour, confirmed or not, with bursts of up to 3."
+            "Maximum number of `secure` calls per hour, confirmed or not, with bursts of up to 3."
         ),
     )
     daily_cost_usd: Amount = Field(
