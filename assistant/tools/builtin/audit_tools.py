@@ -141,8 +141,8 @@ class AuditTools:
         return await self.audit.audited(since=since, limit=_READ)
 
     def _told(self, row: AuditRecord, sentences: Sentences) -> str:
-        """Return a sentence such as "At 18:02 I turned off the kitchen light, because you said
-        ..."."""
+        """Return a sentence about a call, such as "At 18:02 I turned off the kitchen light, because
+        you said ..."."""
         time = f"{row.at.astimezone(self.clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
         program = _program_of(row)
@@ -180,20 +180,19 @@ class AuditTools:
 
 
 def _asked_by(row: AuditRecord) -> dict[str, Any]:
-    """Return which program asked for a call, or else what the person said.
+    """Return the program that made a call or, for a person's turn, what the person said.
 
-    Hearth tells people that a program acted, but not what the program said, which could be in the
-    arguments too.
+    People learn that a program acted, but not what the program said. For a program, the arguments
+    are left out too, because they can contain its words.
     """
     program = _program_of(row)
     return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
 
 
 def _program_of(row: AuditRecord) -> str:
-    """Return the program whose turn it was, such as "agent" for "mcp:agent", or "" for a person's
-    turn.
+    """Return the name of the program whose turn it was, or "" for a person's turn.
 
-    Device names don't contain a colon.
+    "mcp:agent" is the program "agent". Device names don't contain a colon.
     """
     return row.satellite.partition(":")[2]
 
@@ -220,7 +219,8 @@ def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _mend(row: AuditRecord, *, asked: bool) -> str:
-    """Return the catalogue key of a sentence about the rule and how to change the outcome."""
+    """Return the catalogue key of a sentence that explains the rule and how to get the call
+    allowed."""
     if asked:
         return "audit.mend_yes"
     if row.rule in ("guest", "caller", "in_talk"):
@@ -233,7 +233,8 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
 
 
 def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -> str:
-    """Return "I turned off the lamp and the fan, I locked the front door".
+    """Return a list of changes, such as "I turned off the lamp and the fan, I locked the front
+    door".
 
     Entities that reached the same state are named together.
     """

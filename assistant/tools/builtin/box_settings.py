@@ -1,4 +1,4 @@
-"""The tools `switch_profile` and `set_mode`, which change Hearth's behaviour from the next turn."""
+"""The tools `switch_profile` and `set_mode`, which change how Hearth behaves from the next turn."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NONE = "none"  # back to the plain settings
 class SwitchProfile:
     """The tool `switch_profile`.
 
-    Switching to a profile that allows more tools or more brains is confirmed like an unlock.
+    A switch to a profile that allows more tools or more brains must be confirmed like an unlock.
     """
 
     def __init__(
@@ -35,7 +35,8 @@ class SwitchProfile:
         """`names` are the configured profiles.
 
         `widens` returns True if a profile (or NONE) allows more than the current one. `switch`
-        activates a profile or NONE and stores the choice; it raises StoreError if that fails.
+        activates a profile or NONE and stores the choice. It raises StoreError if the choice can't
+        be stored.
         """
         self._names = tuple(names)
         self._widens = widens
@@ -92,7 +93,8 @@ LONGEST_MINUTES = 7 * 24 * 60
 class SetMode:
     """The tool `set_mode`.
 
-    A stricter mode needs no confirmation; a more trusting one is confirmed like an unlock.
+    A change to a stricter mode needs no confirmation; a change to a more trusting mode must be
+    confirmed like an unlock.
     """
 
     modes: "ModeKeeper"

@@ -1,4 +1,4 @@
-"""The tools `GetDateTime` (by Hearth's clock) and `weather_forecast` (from Home Assistant)."""
+"""The tools `GetDateTime` (from Hearth's clock) and `weather_forecast` (from Home Assistant)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -144,7 +144,7 @@ def by_day(rows: Sequence[Forecast], clock: Clock) -> list[Day]:
     """Combine daily, half-daily or hourly forecasts into one `Day` per date, in order.
 
     A daily forecast has its own `low`. For hourly forecasts, the low is the lowest temperature of
-    the day. If a day has several forecasts, its condition is that of the warmest.
+    the day. If a day has several forecasts, the warmest of them determines the day's condition.
     """
     zone = clock.now().tzinfo
     days: dict[date, list[Forecast]] = {}

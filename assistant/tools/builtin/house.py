@@ -1,8 +1,8 @@
 """The tools `GetLiveContext` and `find_devices`, which return the states of exposed entities.
 
-`GetLiveContext` replaces Home Assistant's tool of that name, which takes half a second and 160,000
-tokens with 5,000 entities. It follows 2026.11 (`components/homeassistant/llm.py`), but limits the
-length of the answer.
+`GetLiveContext` replaces Home Assistant's tool of the same name, which takes half a second and
+160,000 tokens in a home with 5,000 entities. It behaves like the tool in Home Assistant 2026.11
+(`components/homeassistant/llm.py`), but limits the length of its answer.
 """
 
 import json
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def staleness(age_s: float) -> str:
-    """Return a warning for the model that the states are old, or "" if they are live."""
+    """Return a warning for the model that the states are old, or "" if they are up to date."""
     if age_s == 0:
         return ""
     minutes = int(age_s // 60)
@@ -79,7 +79,7 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
     """Return the tool `GetLiveContext`.
 
     Its data is JSON: `{"result": text}` or `{"error": reason}`. If the connection to Home Assistant
-    is lost, a `warning` comes first.
+    is lost, the object starts with a `warning`.
     """
     answers = HouseAnswers(catalogue)
 
@@ -125,7 +125,7 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
 def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
     """Return the entities that Home Assistant's own tool would report, sorted by name.
 
-    If there are none, also returns Home Assistant's error message, otherwise "".
+    The second value is "", or Home Assistant's error message if there are no such entities.
     """
     found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
     name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
@@ -198,8 +198,8 @@ def _state(entity: Entity, now: datetime) -> str:
 def _scalar(value: Any) -> str:
     """Return a value as a YAML scalar on one line.
 
-    Strings that YAML would not read as strings are quoted. So are whole numbers, because Home
-    Assistant's own tool turns them into strings.
+    Strings that YAML would not read as strings are quoted. Whole numbers are quoted too, because
+    Home Assistant's own tool turns them into strings.
     """
     if value is None:
         return ""
@@ -241,8 +241,8 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
     """Return the tool `find_devices`.
 
     Its data is `{found, devices: [{name, domain, area, state}], left_out}`. If the connection to
-    Home Assistant is lost, a `warning` comes first. If the call asks for a state, `state_not_known`
-    lists the entities whose state is unknown.
+    Home Assistant is lost, the object starts with a `warning`. If the call asks for a particular
+    state, `state_not_known` lists the entities whose state is unknown.
     """
     answers = HouseAnswers(catalogue)
 
@@ -273,8 +273,8 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
         request: BuiltInRequest,
         age_s: float,
     ) -> BuiltInResult:
-        """Return the result, with the warning and the unknown states first so that the model sees
-        them."""
+        """Return the result. The warning and the unknown states go first, so that the model sees
+        them even if the list is cut."""
         front: dict[str, Any] = {}
         if warning := staleness(age_s):
             front["warning"] = warning
@@ -294,10 +294,10 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
 
 
 def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
-    """Return the exposed entities that match all given arguments, in the house's order.
+    """Return the exposed entities that match all arguments, in the house's order.
 
-    A name matches by the strictest rule that finds anything: the whole name, a part of it, or a
-    similar name.
+    Three rules for names are tried in this order until one finds an entity: the whole name, a part
+    of the name, a similar name.
     """
     found = house.exposed()
     for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
@@ -320,7 +320,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Return the entities with this name, by the strictest rule that finds any."""
+    """Return the entities with this name, as described in `find`."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (
@@ -349,7 +349,7 @@ def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
-    """Return the ids of the areas that `area` and `floor` select, or None if neither is given."""
+    """Return the ids of the areas that `area` and `floor` select, or None if both are missing."""
     area, floor = _text(arguments, "area"), _text(arguments, "floor")
     if not area and not floor:
         return None
@@ -361,7 +361,8 @@ def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
 
 
 def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
-    """Return the areas or floors with this name, alias or id, or else those with similar names."""
+    """Return the areas or floors with this name, alias or id. If there are none, return those with
+    similar names."""
     whole = _stem(name)
     same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
     return same or [
@@ -378,8 +379,8 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    """Return an entity's device class and everyday kinds. Garage doors and gates count as doors
-    too."""
+    """Return an entity's device class and everyday kinds. Garage doors and gates also count as
+    doors."""
     return filter(None, (entity.device_class, *openings(entity)))
 
 
@@ -391,7 +392,7 @@ def _state_of(entity: Entity) -> Iterable[str]:
 def _meaning(entity: Entity) -> str:
     """Return the everyday word for a binary sensor's state, such as "open" for "on".
 
-    Returns "" if there is no other word than the state itself.
+    Returns "" if that is the same word as the state.
     """
     plain = plain_state(entity)
     return plain if plain != entity.state else ""

@@ -43,7 +43,8 @@ def fetch_page(
     catalogue: Catalogue,
     memories: Callable[[], Awaitable[Sequence[str]]] = _none,
 ) -> BuiltIn:
-    """Return the tool `fetch_page`. Its data is `{url, title, text}`, with the page's main text.
+    """Return the tool `fetch_page`. Its data is `{url, title, text}`, where `text` is the page's
+    main text.
 
     `memories` returns the facts that Hearth remembers, which must not leave the house in a URL.
     """
@@ -113,13 +114,13 @@ _WORD = re.compile(r"\w+")
 
 
 class Seen:
-    """The links on recently fetched pages."""
+    """The links on recently fetched pages that can be followed."""
 
     def __init__(self) -> None:
         self._pages: deque[frozenset[str]] = deque(maxlen=_PAGES)
 
     def note(self, page: Fetched) -> None:
-        """Allow a fetched page's links, if they stay on its site and have no query."""
+        """Allow the links of a fetched page that stay on the same site and have no query."""
         base = urlsplit(page.url)
         found = (_parts(link, page.url) for link in links(page))
         mine = (one for one in found if one and _origin(one) == _origin(base) and not one.query)
@@ -132,7 +133,7 @@ class Seen:
 
 
 def was_said(url: str, said: Iterable[str]) -> bool:
-    """Return True if the person said this URL: its host and everything after it."""
+    """Return True if the person said this URL, with its host and everything after the host."""
     parts = _parts(url)
     if parts is None or parts.hostname is None:
         return False
@@ -144,13 +145,13 @@ def was_said(url: str, said: Iterable[str]) -> bool:
 
 
 def carries(url: str, memories: Iterable[str]) -> bool:
-    """Return True if the URL contains part of a memory, in any spelling."""
+    """Return True if the URL contains part of a memory, even if it is spelled differently."""
     text = "".join(_words(unquote_plus(url)))
     return any(piece in text for memory in memories for piece in _pieces(memory))
 
 
 def _pieces(memory: str) -> set[str]:
-    """Return the parts of a memory by which it can be recognised."""
+    """Return the parts of a memory that would give it away."""
     words = _words(memory)
     pieces = {word for word in words if sum(map(str.isdigit, word)) >= _DIGITS}
     if len(words) >= _RUN:
@@ -167,7 +168,7 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(url: str, base: str = "") -> SplitResult | None:
-    """Split a URL, or a link on the page `base`. Returns None if it is invalid."""
+    """Split a URL, or a link on the page `base`. Returns None if the URL is invalid."""
     try:
         parts = urlsplit(urljoin(base, url.strip()))
         parts.port  # noqa: B018 -- reading `port` raises ValueError if it is invalid
@@ -262,14 +263,14 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """Return True if the house has a device tracker. Every phone has one in Home Assistant."""
+    """Return True if the house has a device tracker. Home Assistant creates one for every phone."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 
 def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
-    """Return the phones that a name can refer to, or all of them for "" or "my phone".
+    """Return the phones that a name can refer to. "" and "my phone" refer to all of them.
 
-    A name must match completely: a message for Ana María doesn't go to Ana.
+    A name must match completely, so that a message for Ana María doesn't go to Ana.
     """
     whole = [one for one in phones if any(folded(known) == folded(name) for known in one.names)]
     if whole:
@@ -281,8 +282,8 @@ def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
 def readable(text: str) -> str:
     """Return a message that is safe to show, with at most MAX_MESSAGE characters.
 
-    Invisible characters except line breaks are removed. A message that a companion app would take
-    for a command gets a full stop, so the app shows it as text.
+    Invisible characters except line breaks are removed. A message that a companion app would treat
+    as a command gets a full stop, so that the app shows it as text.
     """
     lines = (_printable(line) for line in text[: 2 * MAX_MESSAGE].splitlines())
     message = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()[:MAX_MESSAGE].rstrip()
@@ -290,7 +291,7 @@ def readable(text: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """Remove unprintable characters, except joiners, which many emoji contain."""
+    """Remove unprintable characters, except the joiners that many emoji contain."""
     kept = (" " if sign == "\t" else sign for sign in line)
     return "".join(
         sign for sign in kept if sign == "\u200d" or not unicodedata.category(sign).startswith("C")

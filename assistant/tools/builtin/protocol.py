@@ -1,4 +1,4 @@
-"""Definition of built-in tools, their requests and their results."""
+"""Definitions of built-in tools, their requests and their results."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
 @dataclass(frozen=True, slots=True)
 class BuiltInRequest:
-    """Circumstances of a call to a built-in tool."""
+    """The circumstances of a call to a built-in tool."""
 
     id: str  # of this piece of work, unique across all turns
     turn_id: str
@@ -36,7 +36,7 @@ class BuiltInRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInResult:
-    """Result of a call to a built-in tool."""
+    """The result of a call to a built-in tool."""
 
     sentence: str  # what happened, for the brain
     data: str = ""  # the requested data, if the sentence can't hold it
@@ -55,7 +55,7 @@ def failure(
 ) -> BuiltInResult:
     """Return a failed result with the catalogue's sentence for `key`.
 
-    `options` are values that would have worked.
+    `options` are values that would have been valid.
     """
     sentence = catalogue.say(key, request.language, **values)
     return BuiltInResult(sentence, failed=True, valid_options=options)
@@ -105,7 +105,7 @@ def text(description: str) -> dict[str, Any]:
 def schema(
     properties: Mapping[str, Any], *required: str, closed: bool = False
 ) -> Mapping[str, Any]:
-    """Return the JSON Schema of a tool's arguments. With `closed`, it accepts no others."""
+    """Return the JSON Schema of a tool's arguments. With `closed`, it allows no other arguments."""
     told: dict[str, Any] = {"type": "object", "properties": dict(properties)}
     if required:
         told["required"] = list(required)

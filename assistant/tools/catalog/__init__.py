@@ -1,5 +1,5 @@
-"""The tools that a model is offered, and their arguments.
+"""The tools that a model is offered, and the arguments of its calls.
 
-Begin with `menu`. `approvals` holds back changed tools of untrusted servers, `arguments` fits a
-model's arguments to a tool's schema, and `schema` validates them in bounded time.
+Start with `menu`. `approvals` withholds tools of untrusted servers that have changed, `arguments`
+fits a model's arguments to a tool's schema, and `schema` validates them in bounded time.
 """

@@ -1,8 +1,9 @@
-"""Approvals: tools of untrusted servers that the owner approves, and calls answered "yes, always".
+"""The owner's approvals of tools from untrusted servers, and consents from people who answered
+"yes, always".
 
 The model reads every tool description in every turn, so a description that changes later could give
-it new orders. Hearth therefore pins a server's tools when it first sees them, and holds back tools
-that change or appear later until the owner has approved them.
+it new orders. Hearth therefore pins a server's tools when it first sees them. Tools that change or
+are added later are withheld until the owner approves them.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A tool that is held back until the owner approves it."""
+    """A tool that is withheld until the owner approves it."""
 
     tool: McpTool
     # Title, description and schema as approved; None for a new tool.
@@ -42,7 +43,7 @@ class Waiting:
 
     @property
     def path(self) -> str:
-        """Tool name as used on the command line: `SERVER/TOOL`."""
+        """The tool's name on the command line: `SERVER/TOOL`."""
         return f"{self.tool.server}/{self.tool.name}"
 
 
@@ -56,7 +57,7 @@ class Approvals:
         self._seen: dict[str, dict[str, str]] = {}  # tools of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """Pin the tools of new servers, and return the tools to hold back. Never raises."""
+        """Pin the tools of new servers, and return the tools to withhold. Never raises."""
         self._watch(tools, servers)
         doubtful = _doubtful(tools, servers)
         if not doubtful:
@@ -84,7 +85,7 @@ class Approvals:
         return _waiting(_doubtful(tools, servers), await self._pins_or_none())
 
     async def approve(self, chosen: Collection[McpTool]) -> None:
-        """Approve these tools in their present form. Raises StoreError."""
+        """Approve these tools as they are now. Raises StoreError."""
         async with self._one_at_a_time:
             pins = await self._pins_or_none()
             for tool in chosen:
@@ -108,7 +109,7 @@ class Approvals:
             return {}
 
     def _watch(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> None:
-        """Log changes in the tools of trusted servers, which need no approval."""
+        """Log changes to the tools of trusted servers, which need no approval."""
         for server, spec in servers.items():
             now = {tool.name: fingerprint(tool) for tool in tools if tool.server == server}
             before = self._seen.get(server)
@@ -122,7 +123,7 @@ class Approvals:
 
 
 def is_trusted(spec: ServerSpec) -> bool:
-    """Return True for Home Assistant's server and for servers that the settings trust."""
+    """Return True for Home Assistant's server and for servers that are trusted in the settings."""
     return spec.home_assistant or spec.trust == "trusted"
 
 
@@ -147,7 +148,7 @@ def _doubtful(tools: Iterable[McpTool], servers: Mapping[str, ServerSpec]) -> li
 def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
     """Return pins for the servers that have none yet.
 
-    The tools that a new server offers are accepted once, as they are.
+    The first tools that a server offers are approved automatically.
     """
     fresh: Pins = {}
     twice: set[tuple[str, str]] = set()
@@ -167,7 +168,7 @@ def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
 
 
 def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
-    """Return the tools that differ from their pin or have none."""
+    """Return the tools that have no pin or differ from it."""
     offered: dict[tuple[str, str], set[str]] = {}
     for tool in tools:
         offered.setdefault((tool.server, tool.name), set()).add(fingerprint(tool))
@@ -223,9 +224,9 @@ def kind_of(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 class Consents:
-    """Calls that the person answered with "yes, always".
+    """Consents to calls, given by answering "yes, always".
 
-    A consent holds until midnight for the same tool with the same arguments.
+    A consent is valid until midnight, for the same tool with the same arguments.
     """
 
     def __init__(self, kept: SmallValues, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Fit a model's arguments to a tool's schema, as long as their meaning is clear."""
+"""Convert a model's arguments to a tool's schema, as long as their meaning is clear."""
 
 import json
 import re
@@ -33,7 +33,7 @@ _WORDS = {  # messages for violated limits
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Arguments that can be sent, or the problem with them."""
+    """Arguments that are ready to be sent, or the problem with them."""
 
     arguments: dict[str, Any]
     problem: str = ""  # one phrase for the model; empty if the arguments are valid
@@ -45,13 +45,13 @@ def fit(
     arguments: Mapping[str, Any],
     renamed: Mapping[str, str] | None = None,
 ) -> Fitted:
-    """Coerce arguments to a tool's schema and validate them. Never raises.
+    """Convert arguments to a tool's schema and validate them. Never raises.
 
-    As in Home Assistant, null and "" are dropped if the argument isn't required, except for a null
-    that the schema allows explicitly. "30" becomes 30 for an integer, "light" becomes ["light"] for
-    a list, and a JSON string becomes its value. A number in words is rejected. `format` is ignored
-    (JSON Schema, format-annotation). `renamed` maps the names in the declaration to the server's
-    names.
+    Optional arguments that are null or "" are dropped, as in Home Assistant, unless the schema
+    explicitly allows null. "30" becomes 30 for an integer, "light" becomes ["light"] for a list,
+    and a JSON string becomes its value. A number in words is rejected. `format` is ignored (JSON
+    Schema, format-annotation). `renamed` maps the argument names in the declaration to those of the
+    server.
     """
     given = dict(arguments)
     try:
@@ -102,7 +102,7 @@ class _Fitting:
         return "null" in _wanted(parts) or any(part.get("nullable") is True for part in parts)
 
     def _coerced(self, schema: Any, value: Any, depth: int = 0) -> Any:
-        """Return the value, or its first other form that the schema allows."""
+        """Return the value, or the first converted form of it that the schema allows."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # the same number in JSON, and the type that Home Assistant expects
         if self._checks.admits(schema, value) or depth > _MAX_DEPTH:
@@ -113,7 +113,7 @@ class _Fitting:
         return next((one for one in readings if self._checks.admits(schema, one)), value)
 
     def _readings(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Yield other forms of the same value, most likely first."""
+        """Yield other forms of the same value, the most likely first."""
         if isinstance(value, str):
             yield from _numbers(value)
             yield from (one for one in _choices(parts) if one.casefold() == value.casefold())
@@ -134,7 +134,7 @@ class _Fitting:
             yield from self._inside(parts, [value], depth)
 
     def _inside(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Yield the list or object with its contents coerced."""
+        """Yield the list or object with its contents converted."""
         if isinstance(value, list):
             for places, rest in map(_items, parts):
                 # At least as many as values.
@@ -167,9 +167,9 @@ class _Fitting:
 
 
 def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the arguments of all parts of a schema.
+    """Return the arguments that the parts of a schema define.
 
-    If several parts describe an argument, it can match any of them.
+    If several parts define an argument, it can match any of them.
     """
     found: dict[str, list[Any]] = {}
     for part in parts:
@@ -185,7 +185,7 @@ def _wanted(parts: list[Mapping[str, Any]]) -> set[str]:
 
 
 def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    """Return the schemas of a list's first items, and the schema of all further items."""
+    """Return the schemas of a list's first items, and the schema of all items after them."""
     items = part.get("items", True)
     if isinstance(items, list):
         return items, part.get("additionalItems", True)
@@ -238,7 +238,7 @@ def _texts(values: Any) -> list[str]:
 
 
 def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
-    """Replace the declared argument names with the server's own, at every level."""
+    """Replace the argument names in the declaration with the server's own names, at every level."""
     if isinstance(value, Mapping):
         return {renamed.get(key, key): _restored(inner, renamed) for key, inner in value.items()}
     if isinstance(value, list):
@@ -247,7 +247,7 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """Return the problem as a short phrase that begins with the argument's name."""
+    """Return the problem as a short phrase that starts with the argument's name."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

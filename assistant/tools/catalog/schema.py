@@ -1,7 +1,7 @@
 """Validation of tool arguments against a server's JSON Schema, in bounded time.
 
-The schema is untrusted. Invalid keywords are ignored, and checks that could take too long
-(backtracking patterns, multiplying alternatives) are left to the server.
+The schema is untrusted. Invalid keywords are ignored. Checks that could take too long, such as
+backtracking patterns or many nested alternatives, are left to the server.
 """
 
 import re
@@ -29,7 +29,7 @@ class TooMuch(Exception):
 
 
 class Checks:
-    """A schema, prepared so that no part of it can raise an error or run forever."""
+    """A schema, prepared so that validation always ends and invalid parts don't raise errors."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         nodes = iter(range(_MAX_NODES))
@@ -54,11 +54,12 @@ class Checks:
 
 
 def ways(pattern: str, text: str) -> float:
-    """Return an upper bound on the paths that a backtracking search for `pattern` in `text` can
-    take.
+    """Return an upper bound for the number of paths that a backtracking search for `pattern` in
+    `text` can take.
 
-    Every `*`, `+`, `?` and open `{}` can end at any character, every `|` doubles the paths, and
-    without `^` the search can begin anywhere. Returns infinity for repeated groups and lookarounds.
+    Every `*`, `+`, `?` and open `{}` can end at any character, every `|` doubles the number of
+    paths, and without `^` the search can start anywhere. Returns infinity for repeated groups and
+    lookarounds.
     """
     if len(pattern) > _MAX_PATTERN or re.search(r"\\[1-9]|\(\?[^:]", pattern):
         return float("inf")
@@ -86,7 +87,7 @@ def _tamed(node: Any, nodes: Iterator[int], above: tuple[int, ...]) -> Any:
     """Return a finite copy of a schema without `$schema`, which could select another validator.
 
     Parts that are nested too deeply or contain themselves are replaced by True, which allows
-    anything. `above` has the ids of the enclosing nodes.
+    anything. `above` contains the ids of the enclosing nodes.
     """
     if not isinstance(node, dict | list):
         return node
@@ -106,8 +107,7 @@ Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def _bounded(check: Check) -> Check:
-    """Wrap a keyword's check so that it counts steps and ignores the errors of an invalid
-    schema."""
+    """Wrap the check of a keyword to count steps and to ignore errors in an invalid schema."""
 
     def checked(
         validator: Any, value: Any, instance: Any, schema: Any
@@ -129,8 +129,8 @@ def _bounded(check: Check) -> Check:
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
     """Check a value's type.
 
-    A type name can be in capitals, `nullable` is accepted as in OpenAPI, and unknown types allow
-    anything.
+    Type names can be written in capitals, `nullable` is supported as in OpenAPI, and unknown types
+    allow anything.
     """
     names = types if isinstance(types, list) else [types]
     if instance is None and schema.get("nullable") is True:
@@ -159,7 +159,8 @@ def _beyond(
 ) -> Iterator[Any]:
     """Check an exclusive bound.
 
-    In draft 4 this was a flag on the ordinary bound; since then it is a number.
+    In draft 4, `exclusiveMinimum` and `exclusiveMaximum` were flags for the ordinary bound; since
+    then they have been numbers.
     """
     edge = schema[beside] if bound is True else bound
     if bound is False or not validator.is_type(instance, "number"):
@@ -169,7 +170,7 @@ def _beyond(
 
 
 def _items(validator: Any, items: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check the items of a list. Until draft 2019-09, `items` could be a list of schemas by
+    """Check the items of a list. Up to draft 2019-09, `items` could be a list with one schema per
     position."""
     if not isinstance(items, list):
         yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
@@ -200,7 +201,7 @@ def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[Any]:
 
 
 def _server_judges(*_: Any) -> None:
-    """Skip a keyword whose check would take unbounded time; the server checks it."""
+    """Skip a keyword whose check could take too long. The server checks it instead."""
 
 
 def _by_pattern(validator: Any, patterns: Any, instance: Any, _: Any) -> Iterator[Any]:

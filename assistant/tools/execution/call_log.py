@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """The record of tool calls in the journal and the audit log.
+    """Records tool calls in the journal and the audit log.
 
-    If the store can't be written, for example because the disk is full, the error is logged and the
-    call still returns its outcome.
+    If the records can't be written, for example because the disk is full, the error is logged and
+    the call still returns its outcome.
     """
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
@@ -44,11 +44,11 @@ class CallLog:
         self._clock = clock
 
     async def start(self, request: Request, outcome: ToolOutcome) -> None:
-        """Record a call that can change something, before it is sent."""
+        """Record that a call that can change something is about to be sent."""
         await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
 
     async def end(self, request: Request, outcome: ToolOutcome) -> None:
-        """Record a finished or refused call, under its id within the turn."""
+        """Record a finished or refused call under its id within the turn."""
         row = replace(outcome, id=request.entry.key)
         await self._keep(self._journal.finish_call(request.turn_id, row))
         if self._governance.audit is not None:
@@ -77,7 +77,7 @@ class CallLog:
 
     @property
     def now_s(self) -> float:
-        """Current time on the monotonic clock."""
+        """The current time of the monotonic clock."""
         return self._clock.monotonic()
 
     def elapsed_ms(self, request: Request) -> float:
@@ -105,9 +105,10 @@ class CallCounter:
     async def within_limits(
         self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
     ) -> ToolOutcome:
-        """Run `go_on` and return its outcome, or return a refusal if the call exceeds a limit.
+        """Run `go_on` and return its outcome. If the call exceeds a limit, return a refusal
+        instead.
 
-        `tier` is the tier to count the call under. Refused and malformed calls count as READ.
+        The call counts towards the limits of `tier`. Refused and malformed calls count as READ.
         """
         limits, key = self._limits, request.entry.work_id
         if limits is None:
@@ -131,7 +132,8 @@ class CallCounter:
 class Refusals:
     """Refuses calls, each with a sentence that gives the reason.
 
-    A refused call counts towards the limits too, so that a looping model reaches them.
+    Refused calls count towards the limits too, so that a model that repeats them in a loop is
+    stopped.
     """
 
     def __init__(self, call_log: CallLog, counter: CallCounter, home: "HomeAssistant") -> None:
@@ -147,8 +149,8 @@ class Refusals:
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
         """Refuse a call to a tool that isn't in the menu, and return its outcome.
 
-        While Home Assistant is unreachable, the sentence says so if the name could be one of its
-        tools.
+        If Home Assistant is unreachable and the name could belong to one of its tools, the sentence
+        says so.
         """
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:
@@ -173,7 +175,7 @@ class Refusals:
         return await self.refuse(request, Refusal(None, arguments, said, rule="profile"))
 
     async def misfit(self, request: Request, entry: MenuEntry, misfit: Misfit) -> ToolOutcome:
-        """Refuse a call with invalid arguments. The outcome tells the model what to correct."""
+        """Refuse a call with invalid arguments. The outcome says what the model must correct."""
         unsaid = [option for option in misfit.options if option not in misfit.problem]
         sentence = request.sentences.with_options(
             "tools.bad_argument", unsaid, problem=misfit.problem
@@ -191,7 +193,7 @@ class Refusals:
     async def denied(
         self, request: Request, entry: MenuEntry, verdict: PolicyDecision
     ) -> ToolOutcome:
-        """Refuse a call that the policy denies. The outcome lists the possible alternatives."""
+        """Refuse a call that the policy denies. The outcome lists possible alternatives."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:
             meant = tuple(nearest_in_house(verdict.arguments, self._home.house))
@@ -210,7 +212,7 @@ OnOutcome = Callable[[ToolOutcome, str], None]
 
 
 class Dispatcher:
-    """Sends calls and records each one, even if it fails or is cancelled."""
+    """Sends calls and records every one of them, even if it fails or is cancelled."""
 
     def __init__(
         self, ledger: Ledger, call_log: CallLog, governance: CallGuards, on_outcome: OnOutcome

@@ -1,7 +1,7 @@
 """Calls that need the person's confirmation.
 
-Such a call is frozen and immediately answered with `needs_confirmation`; it runs or is refused once
-the person has answered.
+Such a call is frozen, and its brain immediately gets the outcome `needs_confirmation`. Once the
+person has answered, the call runs or is refused.
 """
 
 import logging
@@ -35,9 +35,10 @@ _Queued = tuple[Request, Way, Frozen]
 
 
 class Confirmations:
-    """Asks the person about gated calls, one question at a time.
+    """Asks the person to confirm calls, one question at a time.
 
-    An answer settles one call. "Yes, always" also covers the same call until midnight.
+    An answer applies to one call. "Yes, always" also covers repetitions of the same call until
+    midnight.
     """
 
     def __init__(
@@ -63,7 +64,8 @@ class Confirmations:
         self._taint.mark(turn_id)
 
     def begin(self, request: Request) -> Request:
-        """Record the request for taint tracking; return it with the person's earlier sentences."""
+        """Record the request for taint tracking, and return it with the person's earlier sentences
+        added."""
         turn_id, situation = request.turn_id, request.situation
         self._taint.follow(turn_id, situation.talk, request.heard if not request.program else None)
         if situation.led_by:
@@ -74,15 +76,16 @@ class Confirmations:
         """Return what the person said, or None if that can't be trusted as the reason for this
         call.
 
-        It can't be trusted for built-in tools in a tainted turn: text from outside may ask Hearth
-        to remember something, and the person's sentence may only resemble it. The call then needs a
+        In a tainted turn, it can't be trusted for built-in tools: external text may ask Hearth to
+        remember something that only resembles what the person said. The call then needs a
         confirmation.
         """
         unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return True if this turn, or the turn that started this background work, is tainted."""
+        """Return True if the turn is tainted. For background work, the turn that started it counts
+        too."""
         return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
@@ -92,7 +95,7 @@ class Confirmations:
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
         """Record a program's call that needs confirmation, and return its outcome.
 
-        The call doesn't run, because a program's turn has nobody to ask.
+        The call doesn't run, because there is nobody to ask in a program's turn.
         """
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
@@ -101,7 +104,7 @@ class Confirmations:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return the open question if it is about this call, or None."""
+        """Return the open question if it concerns this call, or None."""
         frozen = self._pending.frozen
         if frozen is None:
             return None
@@ -110,25 +113,26 @@ class Confirmations:
 
     @property
     def asks_aloud(self) -> bool:
-        """True while a spoken question about a secure call is open, so nothing else may make a
-        sound."""
+        """True while a spoken question about a security-sensitive call is open. Nothing else may
+        make a sound then."""
         frozen = self._pending.frozen
         return frozen is not None and frozen.aloud
 
     async def silenced(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a call that could make a sound while a spoken question about a secure call is
-        open.
+        """Refuse a call that could make a sound while a spoken question about a security-sensitive
+        call is open.
 
-        The sound could be mistaken for a yes, or drown out a no. Returns None if the call may run.
+        The sound could be mistaken for a yes or drown out a no. Returns None if the call can run.
         """
         if not (self.asks_aloud and way.may_sound(verdict)):
             return None
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return True if an identical call of the same turn is being asked about or is queued."""
+        """Return True if the turn already has an identical call that is queued or waiting for the
+        answer."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False
@@ -164,7 +168,8 @@ class Confirmations:
     ) -> ToolOutcome:
         """Freeze the call until `settle`, and return an outcome of NEEDS_CONFIRMATION or a refusal.
 
-        `again` judges the call again just before it runs, and `execute` runs it.
+        `again` repeats the policy's judgement just before the call runs, and `execute` runs the
+        call.
         """
         barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
@@ -220,12 +225,13 @@ class Confirmations:
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the question about the turn's next queued call, after the previous one was
+        """Return the question about the turn's next queued call, after the previous question was
         settled.
 
-        Returns an outcome if that call is refused without a question (the person no longer answers,
-        or the call isn't allowed any more), and None if no call of the turn is queued. A
-        `settlement` of None means that the person couldn't be asked: the queued calls are dropped.
+        Returns an outcome if that call is refused without a question, because the person no longer
+        answers or the call isn't allowed any more. Returns None if the turn has no queued calls. A
+        `settlement` of None means that the person couldn't be asked: the queued calls are then
+        dropped.
         """
         if settlement is None:
             self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
@@ -258,9 +264,10 @@ class Confirmations:
         return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
 
     def _is_declined(self, frozen: Frozen) -> str:
-        """Return the verdict if an earlier call on the same entities wasn't confirmed, else "".
+        """Return how an earlier question about the same entities was answered if that wasn't a yes,
+        or "".
 
-        Rephrasing a request must not get around a no.
+        A request that was declined must not succeed in other words.
         """
         touches = _touches(frozen)
         verdicts = (
@@ -281,8 +288,8 @@ class Confirmations:
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call if the person confirmed it, otherwise refuse it.
 
-        Returns None if the question isn't open any more. It also returns None if `settlement` is
-        None: the call is then dropped, and its recorded outcome stays `needs_confirmation`.
+        Returns None if the question isn't open any more. Also returns None if `settlement` is None:
+        the call is then dropped, and its recorded outcome remains `needs_confirmation`.
         """
         # Checked before playback resumes, and while other calls are still held back.
         doubtful = settlement is not None and self._is_doubtful(settlement)
@@ -309,10 +316,9 @@ class Confirmations:
     async def refusal(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a secure call in a tainted turn or near Hearth's own speech; return None if it may
-        run.
+        """Refuse a security-sensitive call in a tainted turn or close to Hearth's own speech.
 
-        This applies even if the settings require no confirmation.
+        This applies even if the settings require no confirmation. Returns None if the call can run.
         """
         barred = self._guarded(request, verdict)
         if barred is None:
@@ -347,7 +353,8 @@ class Confirmations:
         )
 
     async def _is_quiet(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Pause playback in this room, and return True if a spoken yes can then be trusted."""
+        """Pause playback in this room, and return True if a spoken yes can be trusted while it is
+        paused."""
         hush = self._governance.hush
         aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
         if hush is None or not aloud:
@@ -393,7 +400,7 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 def _kind(way: Way, verdict: PolicyDecision) -> str:
     """Return the key under which "yes, always" is stored for a call.
 
-    It includes the entities, because the same name may refer to another entity tomorrow.
+    The key includes the entities, because the same name may refer to a different entity tomorrow.
     """
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}

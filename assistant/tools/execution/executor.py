@@ -1,4 +1,4 @@
-"""Run allowed calls once, and check their effect."""
+"""Run allowed calls once and check their effect."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class Executor:
-    """Sends calls to their MCP server, or runs built-in tools, and verifies the result."""
+    """Sends calls to their MCP server or runs built-in tools, and verifies the result."""
 
     def __init__(
         self, hub: "McpHub", home: "HomeAssistant", wait_s: float, governance: CallGuards
     ) -> None:
-        """`wait_s` is how long to wait for the house to show a change."""
+        """`wait_s` is the longest time to wait until the house shows a change."""
         self._hub = hub
         self._home = home
         self._wait_s = wait_s
@@ -97,7 +97,7 @@ class Executor:
     async def _call(
         self, entry: MenuEntry, arguments: dict[str, Any], request: BuiltInRequest
     ) -> McpResult:
-        """Send a call, after backing up the files that it will change. Raises the errors of
+        """Back up the files that a call will change, and send the call. Raises the errors of
         `McpHub.call`."""
         server, name = entry.server, entry.tool.name
         breakers = None if entry.of_home else self._governance.breakers
@@ -213,8 +213,8 @@ class Executor:
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
         """Return the call's status.
 
-        If no state shows the effect, the server's success is believed as long as Home Assistant is
-        connected.
+        If no state can show the effect, Hearth believes the server's report of success as long as
+        Home Assistant is connected.
         """
         if answer.failed or answer.problems:
             return Status.FAILED
@@ -230,7 +230,7 @@ class Executor:
 def _in_part(
     outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
 ) -> ToolOutcome:
-    """Return the outcome of a call if only the first `done` items of its list were accepted."""
+    """Return the outcome of a call of which only the first `done` parts were accepted."""
     items = [str(part["item"]) for part in parts]
     told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
     return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))
@@ -255,7 +255,8 @@ CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
 class EngineCalls:
-    """Sends sentences to Home Assistant's conversation engine. Its reply becomes `data`."""
+    """Sends sentences to Home Assistant's conversation engine. Its reply becomes the outcome's
+    `data`."""
 
     def __init__(
         self,
@@ -264,7 +265,7 @@ class EngineCalls:
         wait_s: float,
         check: CheckAnswer | None = None,
     ) -> None:
-        """`wait_s` is how long to wait for the house to show a change.
+        """`wait_s` is the longest time to wait until the house shows a change.
 
         `check` returns Hearth's own answer to a question if the engine's answer can't be trusted.
         """
@@ -283,7 +284,8 @@ class EngineCalls:
     ) -> ToolOutcome:
         """Send a sentence and return `outcome` with its result filled in.
 
-        `owner` is the program whose conversation with the engine this is, or "" for the household.
+        `owner` is the program that is having this conversation with the engine, or "" for the
+        household.
         """
         before = self._home.house
         try:
@@ -337,7 +339,7 @@ class EngineCalls:
     ) -> ToolOutcome:
         """Complete the outcome from the observed states.
 
-        If an automation's effect is unknown, the engine's success is believed.
+        If the effect of an automation is unknown, Hearth believes the engine's report of success.
         """
         if match.intent == BROADCAST and not reply.succeeded:
             unheard = sentences.say("tools.unheard")

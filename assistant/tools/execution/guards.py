@@ -1,8 +1,9 @@
 """Guards on tool calls in addition to the policy: rate limits, circuit breakers and taint.
 
 A web page, a calendar entry or a song title can contain "the person wants the door open". The model
-knows that text as long as it is in its context, and Gemini Live keeps its context over many turns.
-A model context that has read such text therefore stays tainted until the model starts a new one.
+remembers that text as long as it is in its context, and Gemini Live keeps a context for many turns.
+A model context that has read external text therefore remains tainted until the model starts a new
+context.
 """
 
 import json
@@ -50,11 +51,12 @@ class _Turn:
 
 
 class Guards:
-    """Rate limits of one process.
+    """The rate limits of one process.
 
-    Call `begin` before a call runs or is asked about, and `end` afterwards. A gated call begins
-    when it is frozen and not again when it runs, so the limits also keep questions rare. Denied and
-    malformed calls begin as READ, so they count only towards the number of calls.
+    Call `begin` before a call runs or the person is asked about it, and `end` afterwards. A call
+    that needs confirmation begins when it is frozen, and doesn't begin again when it runs, so the
+    limits also restrict the number of questions. Denied and malformed calls begin as READ, so they
+    count only towards the number of calls.
     """
 
     def __init__(self, limits: "Limits", clock: Clock) -> None:
@@ -76,12 +78,12 @@ class Guards:
         }
 
     def begin(self, turn_id: str, call_key: str, tier: Tier, alike: str = "") -> str | None:
-        """Let a call begin and return None, or return the name of the rule that refuses it.
+        """Return None if the call can begin, or the name of the rule that refuses it.
 
         The catalogue has a sentence for each rule: `guards.RULE`. `alike` is the call's `likeness`,
-        or "" if it isn't compared with other calls. Calls that change something belong to the same
-        round if they begin while another call of the turn is running. A refused call counts only
-        towards the turn's number of calls.
+        or "" if it isn't compared with other calls. A call that changes something starts a new
+        round, unless another call of the turn is still running. A refused call counts only towards
+        the number of calls in the turn.
         """
         turn = self._turn(turn_id)
         if turn.calls >= self._limits.calls_per_turn:
@@ -109,7 +111,7 @@ class Guards:
         """Record how a call ended. Refused and unknown calls are ignored.
 
         `gave` is a hash of the result, or "" if results aren't compared. Set `changed` if the call
-        changed something, because repeating an earlier query can then be useful again.
+        changed something, because a repeated query can then have a new result.
         """
         turn = self._turns.get(turn_id)
         if turn is None or call_key not in turn.open:
@@ -144,12 +146,12 @@ class Guards:
 
 
 def likeness(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return a string that is the same for every call of a tool with the same arguments."""
+    """Return a string that is the same for all calls of a tool with the same arguments."""
     return f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
 
 
 class _Bucket:
-    """Token bucket that holds at most `size` tokens and refills at a steady rate."""
+    """A token bucket that holds at most `size` tokens and refills at a steady rate."""
 
     def __init__(self, clock: Clock, size: int, per_second: float) -> None:
         self._clock = clock
@@ -184,7 +186,7 @@ class Hushed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallGuards:
-    """The guards of one process. Hearth sets all of them; tests can omit some."""
+    """The guards of one process. Hearth sets all of them; tests can leave some out."""
 
     limits: Guards | None = None
     breakers: "Breakers | None" = None
@@ -220,7 +222,7 @@ class _Breaker:
 
 
 class Breakers:
-    """Circuit breakers, one per MCP server. All of them start closed.
+    """Circuit breakers, one per MCP server. All of them are closed at the start.
 
     Only failures of the server itself count: it is unreachable, doesn't answer in time or sends an
     invalid answer. A tool that runs and reports an error counts as a success.
@@ -231,11 +233,11 @@ class Breakers:
         self._breakers: dict[str, _Breaker] = {}
 
     def admits(self, server: str) -> bool:
-        """Return True if the server can be called now. After a pause, one call is let through as a
+        """Return True if the server can be called now. After a pause, one call is allowed as a
         probe.
 
-        Report the result of each admitted call with `succeeded` or `failed`; report nothing if it
-        was cancelled.
+        Report the result of each allowed call with `succeeded` or `failed`. Report nothing if the
+        call was cancelled.
         """
         breaker = self._breakers.get(server)
         if breaker is None or breaker.until_s is None:
@@ -253,9 +255,9 @@ class Breakers:
         self._breakers.pop(server, None)
 
     def failed(self, server: str) -> None:
-        """Count a failure, and open the breaker after several in a row or a failed probe.
+        """Count a failure. Several failures in a row, or a failed probe, open the breaker.
 
-        Late failures of calls that were sent before the breaker opened are ignored.
+        Calls that were sent before the breaker opened and fail afterwards are ignored.
         """
         breaker = self._breakers.setdefault(server, _Breaker())
         if breaker.until_s is not None and breaker.probe_until_s is None:
@@ -283,7 +285,7 @@ Value = TypeVar("Value")
 
 
 class Taint:
-    """The turns and model contexts of one process that have read text from outside.
+    """The turns and model contexts of one process that have read external text.
 
     A turn is identified by its id, and a model context by the name that its brain gave it (`talk`).
     """
@@ -296,7 +298,7 @@ class Taint:
     def follow(self, turn_id: str, talk: str, heard: str | None) -> None:
         """Record which model context a turn's call comes from, and what the person said.
 
-        `talk` names the model context; it is "" if the turn has a context to itself.
+        `talk` names the model context. It is "" if no other turn shares the context.
         """
         if talk:
             _put(self._talks, turn_id, _name(talk))
@@ -311,7 +313,7 @@ class Taint:
     def mark(self, turn_id: str) -> None:
         """Mark a turn and its model context as tainted.
 
-        Background work also taints the turn that started it.
+        If the turn is background work, the turn that started it is marked too.
         """
         for name in with_those_around(turn_id):
             _put(self._marked, name, None)
@@ -320,7 +322,7 @@ class Taint:
                 _put(self._marked, talk, None)
 
     def is_on(self, turn_id: str) -> bool:
-        """Return True if the model may have read text from outside before or during this turn."""
+        """Return True if the model may have read external text before or during this turn."""
         around = tuple(with_those_around(turn_id))
         talks = (self._talks.get(name, "") for name in around)
         return any(name in self._marked for name in (*around, *talks))
@@ -335,7 +337,7 @@ class Taint:
 
 
 def with_those_around(turn_id: str) -> Iterator[str]:
-    """Yield this id and, if it belongs to background work, the id of the turn that started it."""
+    """Yield this id and, for background work, the id of the turn that started it."""
     while turn_id:
         yield turn_id
         turn_id = turn_id.rpartition("-")[0]  # the format of `requests.Entry.work_id`
@@ -344,8 +346,8 @@ def with_those_around(turn_id: str) -> Iterator[str]:
 def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
     """Return True if the result of a query contains text from outside the household.
 
-    Besides results marked as `outside`, these are media titles and states that are whole sentences,
-    such as the last message on a phone.
+    This applies to results that are marked as `outside`, to media titles, and to states that are
+    whole sentences, such as the last message on a phone.
     """
     if outcome.outside:
         return True

@@ -1,7 +1,7 @@
 """Map Home Assistant's error messages to sentences in the person's language.
 
-Home Assistant words its exceptions in English for developers and includes entity ids, so Hearth
-doesn't speak them: a known error has its own sentence, and any other becomes "Home Assistant
+Home Assistant writes its exceptions for developers, in English and with entity ids, so Hearth
+doesn't speak them. Each known error has its own sentence, and all others become "Home Assistant
 reported an error". The original text goes to the model, the log and the journal.
 
 Sources: `helpers/intent.py` (`MatchFailedReason`, `IntentError`), `helpers/service.py`,
@@ -79,9 +79,9 @@ _ELSEWHERE = {"not_understood": "fault.not_understood", "which": "policy.which_t
 
 
 def tell_error(catalogue: Catalogue, language: str, text: str, code: str = "") -> str:
-    """Return a sentence for an error message of Home Assistant.
+    """Return a sentence for an error message from Home Assistant.
 
-    If the message is unknown, the sentence is chosen by the error code.
+    If the message is unknown, the error code determines the sentence.
     """
     for pattern, name in _KNOWN:
         found = pattern.search(text)

@@ -1,4 +1,4 @@
-"""A ledger of the calls of recent turns, which makes sure that each call is sent only once."""
+"""A ledger of the calls in recent turns, which makes sure that each call is sent only once."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ LEDGER_CALLS = 256  # answered calls to remember; the oldest are dropped first
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """Current state of a call that may have changed something."""
+    """The current status of a call that may have changed something."""
 
     call_id: str  # as the brain gave it
     name: str  # as in the menu
@@ -41,7 +41,7 @@ class Entry:
 
     @property
     def work_id(self) -> str:
-        """Id of the call that is unique across all turns."""
+        """An id of the call that is unique across all turns."""
         return f"{self.turn_id}-{self.key}"
 
     def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
@@ -52,7 +52,7 @@ class Entry:
         self.sent = outcome
 
     def withdraw(self) -> None:
-        """Prevent the call from being sent, unless it was sent or answered already."""
+        """Prevent the call from being sent, unless it has already been sent or answered."""
         if self.order is None and not self.answer.done():
             self.withdrawn = True
 
@@ -60,10 +60,10 @@ class Entry:
 class Ledger:
     """All calls of recent turns.
 
-    Two calls of a turn are the same if their id, name and arguments are equal. The same id with
-    another name or other arguments is a different call: when a second brain takes over a turn, both
-    brains may number their calls "call-1", "call-2". In the journal, the second "call-1" becomes
-    "call-1~2".
+    Two calls in a turn are the same call if their id, name and arguments are equal. A call with the
+    same id but another name or other arguments is a different call: when a second brain takes over
+    a turn, both brains may number their calls "call-1", "call-2" and so on. In the journal, the
+    second "call-1" becomes "call-1~2".
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Ledger:
         self._order = count()
 
     def claim(self, turn_id: str, call: ToolCall) -> tuple[Entry, bool]:
-        """Return the call's entry and True if it is new. Run the call only if it is new."""
+        """Return the call's entry, and True if the call is new. Only a new call may be run."""
         for entry in self._of(turn_id):
             if entry.call == call and not entry.withdrawn:
                 return entry, False
@@ -99,7 +99,7 @@ class Ledger:
         Gemini 3.8 sometimes makes the same call two to five times (Google's migration page;
         livekit/agents #5556), which would put milk on a list several times. Within a turn, a call
         that changes something runs again only if the first attempt failed, if another call has
-        touched the same entities since, or if the person asked for a repetition ("twice").
+        affected the same entities since then, or if the person asked for a repetition ("twice").
         """
         if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:
             return None
@@ -117,13 +117,14 @@ class Ledger:
         return None if undone else twin
 
     async def repeat(self, entry: Entry, twin: Entry) -> ToolOutcome:
-        """Wait for the twin's outcome and return it for `entry`, which is not sent."""
+        """Wait for the outcome of `twin` and return it for `entry`, which is not sent."""
         first = await asyncio.shield(twin.answer)
         _log.info("%s was called again and is not repeated", entry.call.name)
         return replace(twin.sent or first, id=entry.call.id, rule=DONE_ALREADY)
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """Return the turn's sent calls of any tier above READ, in the order of sending."""
+        """Return the turn's sent calls of any tier above READ, in the order in which they were
+        sent."""
         sent = [
             (entry.order, entry)
             for entry in self._of(turn_id)
@@ -138,8 +139,8 @@ class Ledger:
         return [entry for entry in self._entries.values() if entry.turn_id == turn_id]
 
     def _forget(self) -> None:
-        """Drop the oldest answered calls. Calls that are still running must stay, or they could run
-        twice."""
+        """Drop the oldest answered calls. Calls that are still running must stay, because they
+        could run twice otherwise."""
         spare = len(self._entries) - LEDGER_CALLS
         answered = (name for name, entry in self._entries.items() if entry.answer.done())
         for name in list(islice(answered, max(0, spare))):
@@ -158,7 +159,7 @@ def _plain(call: ToolCall) -> str:
 def _undoes(later: Entry, earlier: Entry) -> bool:
     """Return True if `later` may have changed what `earlier` did.
 
-    Adding another item to a list doesn't count, because it leaves the first item in place.
+    Adding another item to a list doesn't count, because it doesn't affect the first item.
     """
     same_tool = later.call.name == earlier.call.name
     adds = same_tool and later.call.name.endswith(_ADDING)

@@ -1,8 +1,8 @@
-"""Announcements about slow movements, such as a garage door that has closed.
+"""Announcements about slow movements, for example that a garage door has closed.
 
-A garage door takes half a minute, and some locks report nothing until they have finished. A
-movement that was seen to begin is followed until it stops. One that wasn't is followed until the
-entity shows the requested state or the movement has failed. Hearth follows either for a minute.
+A garage door takes half a minute, and some locks report nothing until they have finished. If Hearth
+saw a movement start, it follows the entity until it stops. Otherwise it follows the entity until it
+shows the requested state or the movement has failed. In both cases, Hearth gives up after a minute.
 """
 
 import logging
@@ -60,10 +60,10 @@ Announce = Callable[[str, str], None]  # text, language
 
 
 class MovementWatch:
-    """Follows movements until they end, or until its context is left."""
+    """Follows movements until they end or the context manager exits."""
 
     def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
-        """`announce` takes a sentence and its language. It must not block."""
+        """`announce` receives a sentence and its language. It must not block."""
         self._home = home
         self._catalogue = catalogue
         self._announce = announce
@@ -85,9 +85,9 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Follow the entities that this call moves. This ends the following of earlier movements.
+        """Follow the entities that this call moves, and stop following earlier movements of them.
 
-        Does nothing after the context has been left.
+        Does nothing after the context manager has exited.
         """
         if self._closed:
             return
@@ -113,7 +113,7 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow a movement that has begun until it stops, and announce the result."""
+        """Follow a movement that was seen to start until it stops, and announce the result."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -135,7 +135,7 @@ class MovementWatch:
         self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
 
     async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
-        """Follow a movement that wasn't seen to begin, and announce whether it succeeded."""
+        """Follow a movement that wasn't seen to start, and announce whether it succeeded."""
         entity_id, was_gone = seen.entity_id, seen.after in _GONE
         moved = False
 
@@ -167,7 +167,8 @@ class MovementWatch:
     def _ended(self, entity_id: str, token: object) -> Entity | None:
         """Return the entity in its current state, or None if there is nothing to announce.
 
-        That is the case if another call has moved the entity since, or if its state is unknown.
+        There is nothing to announce if another call has moved the entity since, or if its state is
+        unknown.
         """
         if self._newest.get(entity_id) is not token:
             return None

@@ -1,4 +1,4 @@
-"""Parse a tool server's answer, and put the result of a call into a sentence."""
+"""Parse a tool server's answer, and describe the result of a call in a sentence."""
 
 import json
 import re
@@ -49,10 +49,10 @@ class Answer:
 
 
 def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
-    """Parse a tool result. Anything that isn't in Home Assistant's format is kept as plain text.
+    """Parse a tool result. A result that isn't in Home Assistant's format remains plain text.
 
     Set `of_home` if the result is from Home Assistant. Lists of entities from other servers are
-    ignored, because they don't know the entities of this house.
+    ignored, because those servers don't know the entities of this house.
     """
     text = capped(visible(result.text, _MAX_READ))
     if result.is_error:
@@ -92,7 +92,7 @@ def called_in_vain(error: str) -> tuple[str, ...]:
 
 
 def capped(text: str) -> str:
-    """Cut a text to at most MAX_DATA characters, with a note that says how long it was."""
+    """Shorten a text to at most MAX_DATA characters. A note gives the original length."""
     if len(text) <= MAX_DATA:
         return text
     kept = MAX_DATA - len(_CUT.format(kept=MAX_DATA, all=len(text)))
@@ -140,22 +140,22 @@ class Sentences:
         return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
-        """Return the sentence for `key` with `options`, the most similar valid names, added to
-        it."""
+        """Return the sentence for `key`, followed by `options`, the most similar valid names."""
         return self.followed_by(self.say(key, **values), options)
 
     def home_error(self, text: str, code: str = "") -> str:
-        """Return a sentence that tells the person about an error of Home Assistant."""
+        """Return a sentence about an error from Home Assistant."""
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return a sentence with `options`, the most similar valid names, added to it."""
+        """Return a sentence, followed by `options`, the most similar valid names."""
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
-        """Return a sentence about a failed call: the cause, or the entities that can't do it."""
+        """Return a sentence about a failed call: the cause of the failure, or the entities that
+        can't do this."""
         things = [house.entities[one] for one in called_in_vain(error) if one in house.entities]
         if not things:
             return self.followed_by(self.home_error(error), options)
@@ -173,7 +173,8 @@ class Sentences:
     ) -> str:
         """Return a sentence about a call's result: what succeeded, what failed and the new states.
 
-        With `confirmed`, the sentence needn't name the entity, because the question just did.
+        With `confirmed`, the sentence doesn't need to name the entity, because the question has
+        just done so.
         """
         observed = finding.observed
         if status is Status.FAILED:
@@ -211,7 +212,8 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return "the front door is still unlocked", or a count of more than MAX_NAMED entities."""
+        """Return a phrase such as "the front door is still unlocked". More than MAX_NAMED entities
+        are only counted."""
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(self._report(one, house) for one in late)
@@ -225,9 +227,10 @@ class Sentences:
         return self.say(key, name=name, state=self.state_of(names, one.after))
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
-        """Return "The kitchen light is on at 30 %; the lamp is off".
+        """Return the states as a phrase, such as "The kitchen light is on at 30 %; the lamp is
+        off".
 
-        If there are more than MAX_NAMED entities, only their number is given.
+        More than MAX_NAMED entities are only counted.
         """
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
@@ -239,7 +242,7 @@ class Sentences:
         )
 
     def _statement(self, after: str, observed: Sequence[Observed], house: House) -> str:
-        """Return "the lamp and the fan are off".
+        """Return a statement such as "the lamp and the fan are off".
 
         If the language needs a gender that isn't known, returns "Lamp, Fan: off" instead.
         """
@@ -266,15 +269,15 @@ class Sentences:
         return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state_of(self, names: Sequence[str], state: str | None) -> str:
-        """Return an entity's state.
+        """Return an entity's state in this language.
 
-        In languages such as Spanish, it agrees with the entity's name.
+        In languages such as Spanish, the state agrees with the entity's name.
         """
         language = self._catalogue.own(self._language).partition("-")[0]
         return agreeing(self.state(state), noun_of(best_name(names, language), language), language)
 
     def state(self, state: str | None) -> str:
-        """Return a state in this language, or as it is if the catalogue doesn't have it."""
+        """Return a state in this language, or unchanged if the catalogue doesn't have it."""
         word, _, detail = (state or "unknown").partition(" ")
         for key in (f"states.{word}", f"offline.state_{word}"):
             with suppress(KeyError):

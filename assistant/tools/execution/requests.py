@@ -1,4 +1,4 @@
-"""A call on its way through the toolbox, and the outcomes that need no server."""
+"""A call on its way through the toolbox, and the outcomes that don't need a server."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class Request:
 
     @property
     def for_built_in(self) -> BuiltInRequest:
-        """The request in the form that built-in tools take."""
+        """The request in the form that built-in tools expect."""
         return BuiltInRequest(
             self.entry.work_id,
             self.turn_id,
@@ -58,13 +58,13 @@ class Request:
 
     @property
     def caller(self) -> str:
-        """Name of the program whose own turn this is, or "" for a person's turn."""
+        """The name of the program whose turn this is, or "" for a person's turn."""
         return "" if self.program is None else self.program.caller
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Destination of a call: a server's tool, a built-in tool or Home Assistant's conversation
+    """The destination of a call: a server's tool, a built-in tool or Home Assistant's conversation
     engine."""
 
     server: str
@@ -103,7 +103,7 @@ def _sounds(entry: MenuEntry) -> bool:
 
 
 def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-    """Return the outcome of a call that is about to be sent and whose result isn't known yet."""
+    """Return the outcome of a call that is about to be sent, so that its result isn't known yet."""
     return ToolOutcome(
         id=request.call.id,
         server=way.server,
@@ -122,7 +122,7 @@ def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Reason why a call doesn't run, with the sentence for the person."""
+    """The reason why a call doesn't run, with a sentence for the person."""
 
     way: Way | None  # None: there is no such tool
     arguments: dict[str, Any]
@@ -155,7 +155,7 @@ def not_run(request: Request, refusal: Refusal, ms: float) -> ToolOutcome:
 
 
 def unsent(request: Request, ms: float) -> ToolOutcome:
-    """Return the outcome of a call that was cut off before it was sent."""
+    """Return the outcome of a call that was interrupted before it was sent."""
     sentence = request.sentences.say("tools.withdrawn")
     way = Way("", request.call.name, Tier.COMFORT)
     return not_run(request, Refusal(way, dict(request.call.arguments), sentence), ms)
@@ -169,7 +169,7 @@ def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> Too
 
 
 def lost(call: ToolCall) -> ToolOutcome:
-    """Return the outcome of a call that broke inside Hearth, and may or may not have run."""
+    """Return the outcome of a call that crashed inside Hearth. The call may have run."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -185,7 +185,7 @@ def lost(call: ToolCall) -> ToolOutcome:
 
 
 def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
-    """Return the journal row to store before the call is sent."""
+    """Return the journal row that is stored before the call is sent."""
     return CallRecord(
         turn_id=request.turn_id,
         id=request.entry.key,
@@ -204,7 +204,7 @@ EXPIRES_S = 180.0  # longer than Hearth waits for an answer; later ones are igno
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """A call that waits for confirmation, as it was when the person was asked."""
+    """A call that is waiting for confirmation, exactly as it was when the person was asked."""
 
     question: Question
     call: ToolCall
@@ -227,7 +227,8 @@ class Frozen:
 
 
 class Pending:
-    """Holds the frozen call that is being asked about, in memory only, for at most `EXPIRES_S`."""
+    """The frozen call that the person is being asked about. It is kept only in memory, for at most
+    `EXPIRES_S`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -241,12 +242,13 @@ class Pending:
         return self._frozen
 
     def freeze(self, frozen: Frozen) -> None:
-        """Hold a call in place of the previous one."""
+        """Store a call in place of the previous one."""
         self._frozen = frozen
         self._until_s = self._clock.monotonic() + EXPIRES_S
 
     def take(self, question_id: str) -> Frozen | None:
-        """Remove and return the call of this question, or None if it was taken or has expired."""
+        """Remove and return the call of this question. Returns None if it was already removed or
+        has expired."""
         frozen = self.frozen
         if frozen is None or frozen.question.id != question_id:
             return None

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 class Toolbox:
-    """Runs the tool calls of all brains, each of them at most once.
+    """Runs the tool calls of all brains, each call at most once.
 
-    `Ledger` defines which calls are the same, including calls of two brains in one turn.
+    `Ledger` defines which calls count as the same, even if two brains make them in one turn.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Toolbox:
         moment: Callable[[], PolicyContext] = PolicyContext,
         governance: CallGuards | None = None,
     ) -> None:
-        """`wait_s` is how long to wait for the house to show a change.
+        """`wait_s` is the longest time to wait until the house shows a change.
 
         `engine` is Home Assistant's conversation engine, and `check` verifies its answers. `area`,
         `rulings`, `ask_scripts` and `moment` are passed to `Judge`.
@@ -102,34 +102,35 @@ class Toolbox:
         )
 
     def offer(self, *built_in: BuiltIn) -> None:
-        """Add built-in tools. Their names must not be in use yet."""
+        """Add built-in tools. Their names must not already be in use."""
         self._built_in += built_in
         self._menu = None
 
     def tell(self, on_outcome: OnOutcome) -> None:
-        """Set the callback that gets the outcome of each sent call, and the turn's language.
+        """Set the callback that receives the outcome of each sent call and the turn's language.
 
         The callback must not block.
         """
         self._on_outcome = on_outcome
 
     def when_tainted(self, tell: Callable[[], None]) -> None:
-        """Set the callback for calls that are refused because the model has read text from outside.
+        """Set the callback for calls that are refused because the model has read external text.
 
-        It should make the model start a new context, so that the person's next request can be
-        confirmed. It must not block.
+        The callback should make the model start a new context, so that the person's next request
+        can be confirmed. It must not block.
         """
         self._on_tainted = tell
 
     @property
     def current_menu(self) -> Menu:
-        """The menu as last listed, or only the built-in tools before the first listing."""
+        """The menu from the last listing. Before the first listing, it contains only the built-in
+        tools."""
         return self._menu or build_menu((), {}, self._own())
 
     async def menu(self) -> Menu:
         """List the tools of all servers again and return the menu. Never raises.
 
-        A server that doesn't answer contributes no tools. Returns the same object as before if no
+        Tools of servers that don't answer are left out. Returns the same object as before if no
         tool has changed.
         """
         tools = await self._hub.tools()
@@ -143,7 +144,8 @@ class Toolbox:
         return tuple(tool for tool in self._built_in if tool.needed())
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
-        """Return the turn's sent calls of any tier above READ, in the order of sending.
+        """Return the turn's sent calls of any tier above READ, in the order in which they were
+        sent.
 
         A call counts as sent just before the journal records its start.
         """
@@ -152,28 +154,29 @@ class Toolbox:
     def withdraw(self, turn_id: str) -> None:
         """Cancel the turn's unsent calls, because their brain has given up the turn.
 
-        Otherwise a call that still waits for the menu or the journal could run after another
+        Otherwise, a call that is still waiting for the menu or the journal could run after another
         brain's calls. Later calls of the turn run as usual.
         """
         self._ledger.withdraw(turn_id)
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """Limit a program's turn to these rights, including its background work.
+        """Limit a program's turn and its background work to these rights.
 
-        The audit log names `caller`.
+        The calls appear in the audit log under the name `caller`.
         """
         self._programs.restrict(turn_id, rights, caller)
 
     def taint(self, turn_id: str) -> None:
-        """Mark this turn as tainted by text from outside, so that it can't do anything secure."""
+        """Mark this turn as tainted by external text, so that it can't make security-sensitive
+        calls."""
         self._confirmations.taint(turn_id)
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return True if this turn is tainted by text from outside."""
+        """Return True if this turn is tainted by external text."""
         return self._confirmations.is_tainted(turn_id)
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """Limit this turn to the given tools (see `Narrowing`)."""
+        """Limit this turn to the tools in `allowed` (see `Narrowing`)."""
         self._narrowing.narrow(turn_id, allowed)
 
     def release(self, turn_id: str) -> None:
@@ -197,8 +200,8 @@ class Toolbox:
 
         If a turn repeats a call, it gets the first outcome again. `heard` is what the person said;
         the policy needs it for calls that don't name a place. `language` is the language of the
-        outcome's sentence. If the outcome is NEEDS_CONFIRMATION, look up its `question` and settle
-        it.
+        outcome's sentence. If the outcome is NEEDS_CONFIRMATION, get the call's `question` and
+        `settle` it.
         """
         entry, fresh = self._ledger.claim(turn_id, call)
         if not fresh:
@@ -226,31 +229,32 @@ class Toolbox:
     def question(self, turn_id: str, call_id: str) -> Question | None:
         """Return the question about a call whose outcome is NEEDS_CONFIRMATION.
 
-        The caller must `settle` it. Returns None if the call has no question of its own, because it
-        is queued or an identical call is already being asked about.
+        The caller must `settle` it. Returns None if the call has no question of its own, because
+        the call is queued or the person is already being asked about an identical call.
         """
         return self._confirmations.question(turn_id, call_id)
 
     @property
     def asks_aloud(self) -> bool:
-        """True while a spoken question about a secure call is open and other sounds must wait."""
+        """True while a spoken question about a security-sensitive call is open. Other sounds must
+        wait then."""
         return self._confirmations.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Settle a question: run the frozen call once, or refuse it.
 
-        Returns None if the question was already settled or has expired. It also returns None if
-        `settlement` is None, which means that the person couldn't be asked; the call's outcome then
-        stays NEEDS_CONFIRMATION.
+        Returns None if the question was already settled or has expired. Also returns None if
+        `settlement` is None, which means that the person couldn't be asked. The call's outcome then
+        remains NEEDS_CONFIRMATION.
         """
         return await self._confirmations.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the turn's next question, as `Confirmations.next_question` does.
+        """Return the turn's next question (see `Confirmations.next_question`).
 
-        One sentence can lead to several questions.
+        One spoken sentence can lead to several questions.
         """
         return await self._confirmations.next_question(turn_id, settlement)
 
@@ -264,8 +268,8 @@ class Toolbox:
     ) -> tuple[MenuEntry, PolicyDecision] | None:
         """Return what the policy would decide about a call, without running it.
 
-        `program` is the program that would make the call, or None for a person. Returns None if
-        there is no such tool or the turn's profile excludes it.
+        `program` is the program that would make the call, or None for a person. Returns None if the
+        tool doesn't exist or the turn's profile excludes it.
         """
         entry = (self._menu or await self.menu()).find(name)
         if entry is None or not self._narrowing.allows(turn_id, entry.names):
@@ -276,8 +280,8 @@ class Toolbox:
         return entry, refused(verdict, entry) if isinstance(verdict, Misfit) else verdict
 
     def allows(self, match: SentenceMatch, heard: str | None) -> bool:
-        """Return True if the policy would let this sentence go to Home Assistant's engine
-        unconfirmed."""
+        """Return True if the policy would let this sentence go to Home Assistant's engine without a
+        confirmation."""
         return self._judge.sentence(match, heard).decision is Decision.ALLOWED
 
     async def _run(self, request: Request) -> ToolOutcome:
@@ -336,7 +340,8 @@ class Toolbox:
         again: Callable[[], PolicyDecision | None],
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
-        """Run an allowed call. Ask the person about a gated one, unless they have said "always"."""
+        """Run an allowed call. If it needs confirmation, ask the person first, unless they have
+        answered "yes, always"."""
 
         def twin() -> Entry | None:
             return self._ledger.twin(request.entry, verdict.tier, request.heard)
@@ -372,7 +377,7 @@ class Toolbox:
         return await self._counter.within_limits(request, tier, go_on)
 
     async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
-        """Send a sentence to Home Assistant's engine, if the policy allows what it would touch."""
+        """Send a sentence to Home Assistant's engine, if the policy allows its effects."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         if not self._narrowing.allows(request.turn_id, (PROCESS, match.intent)):

@@ -47,7 +47,7 @@ _PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of verifying a call."""
+    """The result of verifying a call."""
 
     observed: tuple[Observed, ...]
     as_asked: bool | None  # None: unknown (not checkable, or the connection is down)
@@ -70,7 +70,7 @@ async def verify(
     result.
 
     `effects` are entities that the call might also change, such as the members of a group or the
-    entities in a script. They are reported only if they have changed.
+    entities in a script. The result includes only those that have changed.
     """
     checks = {
         entity_id: check
@@ -120,7 +120,7 @@ async def verify(
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
     """Return a check that is true once the entity shows the effect.
 
-    Returns None if no state shows it.
+    Returns None if no state can show it.
     """
     intent = INTENTS.get(suffix)
     if intent is None:
@@ -143,7 +143,8 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
 
 
 def _word(suffix: str, entity_id: str) -> str:
-    """Return "locked", "unlocked", "opened" or "closed" for a lock, cover or valve, else ""."""
+    """Return "locked", "unlocked", "opened" or "closed" for a lock, cover or valve, and "" for
+    anything else."""
     action, domain = INTENTS[suffix].action, entity_id.partition(".")[0]
     if action not in (Action.ON, Action.OFF):
         return ""
@@ -177,7 +178,7 @@ def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) 
 def _opened_further(before: Entity) -> Check:
     """Return a check for opening a cover that may be half open.
 
-    Its state is "open" already, so its position has to rise.
+    The cover's state may already be "open", so its position has to rise.
     """
     was = before.attributes.get("current_position")
 
@@ -246,7 +247,7 @@ def _only_switches(light: Entity) -> bool:
 
 
 def _is_kelvin(now: Entity, kelvin: float) -> bool:
-    """Return True if the lamp has this colour temperature, or the closest one in its range."""
+    """Return True if the lamp has this colour temperature, or the closest value in its range."""
     lowest = now.attributes.get("min_color_temp_kelvin") or kelvin
     highest = now.attributes.get("max_color_temp_kelvin") or max(kelvin, lowest)
     seen = now.attributes.get("color_temp_kelvin")
@@ -276,8 +277,8 @@ def _volume(step: Any, before: Entity) -> Check | None:
 def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
     """Return a check for a to-do list, whose state is the number of open items.
 
-    Returns None for removing an item: it may have been completed before, and Home Assistant reports
-    an error if the list doesn't contain it.
+    Returns None for removing an item: the item may already have been completed, and Home Assistant
+    reports an error if the list doesn't contain it.
     """
     if suffix not in LISTING or suffix == "HassListRemoveItem" or not before.state.isdecimal():
         return None
@@ -295,7 +296,7 @@ def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check 
 def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:
     """Return a check that an attribute is close to a number.
 
-    With `moving`, it is enough that the entity is moving.
+    With `moving`, the check is also true while the entity is moving.
     """
     if not isinstance(wanted, int | float):
         return None
@@ -323,10 +324,10 @@ def _observed(entity_id: str, before: House, after: House) -> Observed:
 
 
 def _set_off(was: Entity, now: Entity) -> str:
-    """Return "started" or "pressed" if a script, scene or button was used, else "".
+    """Return "started" or "pressed" if a script, scene or button was used, or "" otherwise.
 
-    Their state is only the time of the last use. A script that stops with an error counts as
-    started too.
+    The state of such an entity is only the time of its last use. A script that stops with an error
+    also counts as started.
     """
     if now.domain == "script":
         triggered = (one.attributes.get("last_triggered") for one in (was, now))

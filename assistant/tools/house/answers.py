@@ -76,7 +76,7 @@ class HouseAnswers:
     ) -> str:
         """Return a sentence about a room's temperature or humidity.
 
-        It gives the value of the first sensor that has one. `age_s` is as for `answer`.
+        It reports the value of the first sensor that has one. See `answer` for `age_s`.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -104,7 +104,8 @@ class HouseAnswers:
 
 
 def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
-    """Return an age in whole minutes, such as "4 minutes", or a fixed phrase below one minute."""
+    """Return an age in whole minutes, such as "4 minutes", or a fixed phrase if it is less than one
+    minute."""
     if age_s < 60:
         return say.say("house_state.short", language)
     return length_of(age_s // 60 * 60, say, language)
@@ -130,7 +131,7 @@ class _Telling:
         return self._of_several(found)
 
     def lost(self, found: Facts) -> str:
-        """Return the answer from old states, in the past tense and without "yes" or "no"."""
+        """Return an answer from old states, in the past tense and without "yes" or "no"."""
         told = [*found.yes, *found.no, *found.moving, *found.ajar, *found.mute]
         if not told:
             return self.preface("lost_unknown")
@@ -351,11 +352,11 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 
 
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
-    """Return the sensors of a room's temperature or humidity, best first.
+    """Return the sensors for a room's temperature or humidity, the best one first.
 
-    The sensor that the area has in Home Assistant comes first, then its thermostats, then its other
-    sensors of the class. Sensors in a freezer, a chip or water are left out, because they don't
-    measure the room's air. Unreachable sensors stay in the list.
+    The sensor that is assigned to the area in Home Assistant is first, then the area's thermostats,
+    then its other sensors of the class. Sensors in a freezer, a chip or water are left out, because
+    they don't measure the air in the room. Unreachable sensors stay in the list.
     """
     area = house.areas.get(area_id)
     if area is None:
@@ -391,7 +392,7 @@ def reading(entity: Entity, device_class: str) -> float | None:
 def _measures_air(entity: Entity, area: Area, house: House) -> bool:
     """Return False for sensors in a freezer, in water, in the garden, or inside a plug or lamp.
 
-    Words of the room's own name don't count, because a sauna's sensor is named after the sauna.
+    Words in the room's own name don't count, because a sauna's sensor is named after the sauna.
     """
     room = area.name.casefold()
     names = [name.casefold().replace(room, " ") for name in entity.names]

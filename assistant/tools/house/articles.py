@@ -1,7 +1,8 @@
 """Articles and endings for names in Spanish, Portuguese, French and German sentences.
 
-Home Assistant doesn't know a name's gender. Hearth looks up the first noun of the name in
-`vocabulary`, or the last part of a compound in German. A name without a known noun stays as it is.
+Home Assistant doesn't know the gender of a name. Hearth looks up the first noun of the name in
+`vocabulary`; in German, it also looks up the last part of a compound. A name without a known noun
+is left unchanged.
 """
 
 import re
@@ -52,7 +53,7 @@ _ENGLISH = frozenset({"sensor", "panel", "heater", "camera", "screen", "speaker"
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """Gender and number of the noun in a name."""
+    """The gender and number of the noun in a name."""
 
     gender: str  # "masculine", "feminine", "neuter"
     plural: bool
@@ -60,7 +61,7 @@ class Noun:
 
 @lru_cache(KEPT_NAMES)
 def noun_of(name: str, language: str) -> Noun | None:
-    """Return the noun in a name, or None if the language's vocabulary doesn't have it."""
+    """Return the noun in a name, or None if the language's vocabulary doesn't contain it."""
     raw = _GIVEN.sub("", name, count=1).split()
     words = fold(" ".join(raw)).split()
     if not words or language not in LANGUAGES or _is_english(words, language):
@@ -74,8 +75,8 @@ def noun_of(name: str, language: str) -> Noun | None:
 def with_article(name: str, language: str, case: str = "") -> str:
     """Return a name with its article: "la puerta del garaje" for "Puerta del Garaje".
 
-    `case` is one of `CASES`. A name that already has an article stays as it is, and a German name
-    is capitalised.
+    `case` is one of `CASES`. A name that already has an article is left unchanged, and German names
+    are capitalised.
     """
     if _GIVEN.match(name):
         return name
@@ -103,7 +104,7 @@ def best_name(names: Sequence[str], language: str) -> str:
 
 
 def noun_of_all(names: Sequence[str], language: str) -> Noun | None:
-    """Return the gender and number of several names together, or None if any is unknown."""
+    """Return the combined gender and number of several names, or None if any of them is unknown."""
     nouns = [noun for name in names if (noun := noun_of(name, language)) is not None]
     if not nouns or len(nouns) < len(names):
         return None
@@ -121,9 +122,10 @@ def listed(names: Sequence[str], rest: int, language: str) -> str:
 
 
 def agreeing(word: str, noun: Noun | None, language: str) -> str:
-    """Return a state with the ending that fits a noun: "abierta" or "abiertas" for "abierto".
+    """Return a state with the ending that agrees with a noun: "abierta" or "abiertas" for
+    "abierto".
 
-    Gerunds ("limpiando") and words without such an ending ("en pausa") stay as they are.
+    Gerunds ("limpiando") and words without such an ending ("en pausa") are left unchanged.
     """
     if noun is None:
         return word
@@ -161,9 +163,10 @@ def _english() -> frozenset[str]:
 
 @lru_cache(len(LANGUAGES))
 def _nouns(language: str) -> dict[str, Noun]:
-    """Return the language's nouns and their plurals, by folded word.
+    """Return the language's nouns and their plurals. The keys are folded.
 
-    German words are also included with their umlauts: "Rollläden" is a plural, "Rollladen" isn't.
+    German nouns are also listed with their umlauts, because "Rollläden" is a plural and "Rollladen"
+    isn't.
     """
     nouns: dict[str, Noun] = {}
     for gender in _GENDERS:

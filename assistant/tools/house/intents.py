@@ -1,8 +1,8 @@
 """Effects of Home Assistant's own tools, by tool name without the prefix.
 
-The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9 they have a prefix such as
-`intent__` or `light__`. Slots, required features and states are from `components/*/intent.py` of
-2026.11.
+The names are those of Home Assistant 2025.4 to 2026.11. Since 2026.9, they have a prefix such as
+`intent__` or `light__`. Slots, required features and states are taken from `components/*/intent.py`
+in Home Assistant 2026.11.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Action(StrEnum):
-    """Effect of a tool on the entities that it reaches."""
+    """The effect of a tool on the entities that it reaches."""
 
     ON = "on"  # on, open, lock, start, press, run
     OFF = "off"  # off, close, unlock, stop
@@ -29,7 +29,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Effect and arguments of one Home Assistant tool."""
+    """The effect and arguments of a Home Assistant tool."""
 
     action: Action
     domains: frozenset[str] | None = None  # None: any domain
@@ -76,7 +76,7 @@ def _moving(action: Action) -> Intent:
 
 
 def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
-    """Return an intent for a single entity of a domain. It takes no `domain` and no wildcard."""
+    """Return an intent for a single entity of a domain. It accepts no `domain` and no wildcard."""
     domains = frozenset({domain})
     return Intent(
         Action.SET, domains, features=features, selective=False, places=places, single=True
@@ -186,7 +186,7 @@ NEEDS: Mapping[str, Mapping[Action, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change to one entity, or the undoing of a server's tool call."""
+    """A change to one entity, or the step that undoes a server's tool call."""
 
     entity_id: str
     action: Action
@@ -220,7 +220,7 @@ _AND = re.compile(rf"^{_WORD}\s+|\s+{_WORD}\s+", re.IGNORECASE)
 def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Split a call that adds, completes or removes several list items into one call per item.
 
-    Returns the arguments of each call. Any other call stays as it is.
+    Returns the arguments of each call. Other calls are not split.
     """
     item = arguments.get(_ITEM)
     if suffix not in LISTING or not isinstance(item, str):
@@ -232,7 +232,7 @@ def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def as_said(item: str, sentence: str) -> str:
-    """Return `item` as it is in the sentence, with the commas that the parser removed."""
+    """Return `item` as it was said in the sentence, with the commas that the parser removed."""
     words = r"\W+".join(map(re.escape, item.split()))
     found = re.search(rf"(?<!\w){words}(?!\w)", sentence, re.IGNORECASE) if words else None
     return found[0] if found else item

@@ -1,4 +1,5 @@
-"""Names and states of entities: compare names, find similar ones, and put both into words."""
+"""Names and states of entities: compare names, find similar names, and put names and states into
+words."""
 
 import re
 import unicodedata
@@ -25,15 +26,15 @@ MOST_NAMED = 8  # names in a sentence; any others are counted
 
 
 def spoken_names(names: Iterable[str]) -> Names:
-    """Return names as a spoken list, unchanged and without repetitions."""
+    """Return names as a spoken list, unchanged and without duplicates."""
     return _listed(names, lambda name, language, case: name)
 
 
 def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str] = ()) -> Names:
     """Return the names of entities or rooms as a spoken list, with their articles.
 
-    A sequence holds all names of one entity, from which each language takes its own. `untitled` are
-    main names that take no article, such as a scene's.
+    A sequence contains all names of one entity, and each language uses its own name. `untitled`
+    contains main names that take no article, such as a scene's.
     """
     aliases: dict[str, tuple[str, ...]] = {}
     for one in names:
@@ -55,7 +56,7 @@ def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str]
 def spoken_place(place: str | Sequence[str]) -> Names:
     """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs".
 
-    A sequence holds all names of the place, from which each language takes its own.
+    A sequence contains all names of the place, and each language uses its own name.
     """
     names = (place,) if isinstance(place, str) else tuple(place)
     said = spoken_name(names[0])
@@ -68,7 +69,7 @@ def spoken_place(place: str | Sequence[str]) -> Names:
 def spoken_places(places: Iterable[str | Sequence[str]], here: str = "") -> Names:
     """Return several rooms or floors, in English with prepositions: "in the hall and upstairs".
 
-    `here` is the phrase for the current room and takes no article.
+    `here` is the phrase for the current room, which takes no article.
     """
     every = [(one,) if isinstance(one, str) else tuple(one) for one in places]
     names = spoken_things(every, (here,))
@@ -85,7 +86,7 @@ def _listed(
 ) -> Names:
     """Return names as a spoken list. `worded` takes a name, a language and a German case.
 
-    A single name in `titles` is singular, even if it ends with "s".
+    A single name that is in `titles` counts as singular, even if it ends with "s".
     """
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
     told, rest = plain[:MOST_NAMED], len(plain) - MOST_NAMED
@@ -112,8 +113,8 @@ def _but_last(words: Sequence[str]) -> tuple[str, str]:
 def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> str:
     """Return an entity's name with its article, for use in a sentence: "the front door".
 
-    If the entity has several names, the one in this language is used. A German name is in the
-    nominative and has its other cases as `Names`.
+    If the entity has several names, the name in this language is used. A German name is in the
+    nominative; as a `Names`, it contains the other cases too.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
@@ -127,7 +128,8 @@ def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> st
 
 
 def in_cases(names: Sequence[str], listed: Callable[[Sequence[str]], str]) -> str:
-    """Join names from `named_thing` with `listed`, for German in every grammatical case."""
+    """Join names from `named_thing` with `listed`. For German, this is done for every grammatical
+    case."""
     told = listed(names)
     german = [one for one in names if isinstance(one, Names)]
     if not german:
@@ -190,9 +192,9 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(KEPT_NAMES)
 def _pairs(name: str) -> int:
-    """Return a name's pairs of letters (" k", "ki", "it", ...) as a bit set.
+    """Return the pairs of letters in a name (" k", "ki", "it", ...) as a bit set.
 
-    Some pairs share a bit.
+    Several pairs can share a bit.
     """
     bits = 0
     for one, other in pairwise(map(ord, f" {name} ")):
@@ -206,10 +208,10 @@ def _shared(one: int, other: int) -> float:
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
-    """Return the most similar names for a name, area or floor that the house doesn't have.
+    """Return the names that are most similar to a name, area or floor that the house doesn't have.
 
-    If several of a call's arguments don't exist, only the first counts. Returns () if all of them
-    exist or nothing is similar. Only exposed entities are suggested.
+    If several of a call's arguments don't exist, only the first is looked up. Returns () if all of
+    them exist or nothing is similar. Only exposed entities are suggested.
     """
     name = _text(arguments, "name")
     if name and not is_wildcard(name):
@@ -241,7 +243,7 @@ _ARTICLES = frozenset(
 
 @lru_cache(KEPT_NAMES)
 def folded(text: str) -> str:
-    """Return the text without case, accents, apostrophes, Unicode variants or invisible
+    """Return the text in lower case, without accents, apostrophes, Unicode variants or invisible
     characters."""
     signs = unicodedata.normalize("NFKD", text[:_LONGEST]).translate(_APOSTROPHES).casefold()
     plain = unicodedata.normalize("NFKD", signs)
@@ -258,9 +260,9 @@ def stemmed(text: str) -> str:
 
 
 def are_near(one: str, other: str) -> bool:
-    """Return True if two names differ by at most one or two typos, depending on their length.
+    """Return True if two names differ by no more than one or two typos, depending on their length.
 
-    Their first letters and all their numbers must be the same.
+    The first letters and all numbers must be equal.
     """
     first, second = stemmed(one), stemmed(other)
     shortest = min(len(first), len(second))
@@ -275,7 +277,7 @@ def are_near(one: str, other: str) -> bool:
 def slips(one: str, other: str) -> int:
     """Return the number of typos between two texts (optimal string alignment distance).
 
-    A typo is a letter that was added, dropped or changed, or two that were swapped.
+    A typo is an added, missing or changed letter, or two swapped letters.
     """
     before: list[int] = []
     last = list(range(len(other) + 1))
@@ -292,8 +294,8 @@ def slips(one: str, other: str) -> int:
 
 
 def _stem(word: str) -> str:
-    """Return a stem that "light" and "lights", "luz" and "luces", or "story" and "stories"
-    share."""
+    """Return a stem that is the same for "light" and "lights", "luz" and "luces", or "story" and
+    "stories"."""
     if len(word) < 3:
         return word
     word = word.removesuffix("s") if len(word) > 3 else word
@@ -304,7 +306,7 @@ def _stem(word: str) -> str:
 def celsius(entity: Entity, degrees: float) -> float:
     """Convert a thermostat's temperature to Celsius.
 
-    A thermostat whose maximum is above 45 uses Fahrenheit.
+    Thermostats with a maximum above 45 are assumed to use Fahrenheit.
     """
     highest = entity.attributes.get("max_temp")
     fahrenheit = isinstance(highest, int | float) and highest > 45
@@ -328,7 +330,7 @@ ON_AND_OFF = {
 def plain_state(entity: Entity, state: str | None = None) -> str:
     """Return a state as people would say it: "open" for a door contact that is "on".
 
-    The default is the entity's current state.
+    Without `state`, the entity's current state is used.
     """
     state = entity.state if state is None else state
     if entity.domain != "binary_sensor" or state not in ("on", "off"):
@@ -364,7 +366,7 @@ def short_state(entity: Entity) -> str:
 
 
 def brightness_percent(entity: Entity) -> int | None:
-    """Return a light's brightness in percent, or None if it reports none."""
+    """Return a light's brightness in percent, or None if the light doesn't report it."""
     brightness = entity.attributes.get("brightness")
     return round(brightness * 100 / 255) if isinstance(brightness, int | float) else None
 

@@ -1,8 +1,9 @@
 """Facts that answer a question about the house.
 
-`facts` finds the entities that a question is about and sorts them by their answer, including those
-that can't tell; `answers` puts the facts into words. An unreachable sensor never counts as a closed
-door, and a closed contact never counts as a locked door. All functions here are pure.
+`facts` finds the entities that a question is about and sorts them by their answer, including
+entities that can't give one. `answers` then puts the facts into words. An unreachable sensor never
+counts as a closed door, and a closed contact never counts as a locked door. All functions in this
+module are pure.
 """
 
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ LOW_BATTERY = 20  # percent; the limit of Home Assistant's own battery alerts
 
 
 class Shows(Enum):
-    """Answer of a single entity to a question about its state."""
+    """A single entity's answer to a question about its state."""
 
     YES = "yes"
     NO = "no"
@@ -70,7 +71,7 @@ class Facts:
 
 
 def facts(question: Question, house: House) -> Facts:
-    """Return the facts that answer a question. `Facts.asked` is empty if no entity matches it."""
+    """Return the facts that answer a question. `Facts.asked` is empty if no entity matches."""
     if question.entity_ids:
         named = [house.entities[one] for one in question.entity_ids if one in house.entities]
         return _of_named(question, named, house)
@@ -80,7 +81,7 @@ def facts(question: Question, house: House) -> Facts:
 
 
 def shows(entity: Entity, wanted: str) -> Shows:
-    """Return whether an entity is in the wanted state, as far as an entity of its kind can tell."""
+    """Return whether an entity is in the wanted state, as far as its kind of entity can show it."""
     if entity.state in UNKNOWN:
         return Shows.UNKNOWN
     state, wanted = plain_state(entity), plain_state(entity, wanted)
@@ -104,7 +105,7 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """Return the facts about named entities. For a door, its lock and its contact are asked too."""
+    """Return the facts about named entities. For a door, its lock and its contact are included."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())
@@ -137,7 +138,8 @@ def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, 
 def _of_locks(question: Question, house: House) -> Facts:
     """Return the facts about several locks. A door that is open doesn't count as locked.
 
-    If there is no lock, the contacts are `mute`: they know only whether their door is closed.
+    If there is no lock, the contacts are listed as `mute`, because they only know whether their
+    door is closed.
     """
     there = _there(question, house)
     kinds = question.classes - {EVERYTHING} or frozenset({"door"})
@@ -184,7 +186,7 @@ def _members(question: Question, house: House) -> list[Entity]:
 def _is_of_domain(entity: Entity, question: Question) -> bool:
     """Return True if the domain matches.
 
-    A battery can be a binary sensor ("low") or a sensor in percent.
+    For a battery, both a binary sensor ("low") and a sensor in percent match.
     """
     if question.domain == "binary_sensor" and question.classes == {"battery"}:
         return entity.domain in ("binary_sensor", "sensor")
@@ -259,12 +261,12 @@ NAMED = {
 
 
 def openings(entity: Entity) -> frozenset[str]:
-    """Return the kinds of opening an entity belongs to: "door", "window", "garage", "gate",
+    """Return the kinds of opening that an entity belongs to: "door", "window", "garage", "gate",
     "other".
 
-    Without a device class, or with the general class "opening", its name decides. A cover whose
-    class and name are unclear is "other", because it may be a gate, unless it is named like a
-    blind.
+    The name decides if the entity has no device class or only the general class "opening". A cover
+    whose class and name are both unclear is "other", because it may be a gate, unless its name
+    suggests a blind.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())
@@ -304,7 +306,7 @@ def is_of_a_door(entity: Entity) -> bool:
 
 
 def door_key(name: str) -> str:
-    """Return a key that the parts of a door share: "front door" for "Front door contact".
+    """Return a key that all parts of a door share: "front door" for "Front door contact".
 
     A repeated word is dropped, as in Home Assistant's "Front door Door".
     """
@@ -329,18 +331,18 @@ def without_part(name: str) -> str:
 
 @cache
 def _door_parts() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the words for parts of a door, and those of them that can end a compound."""
+    """Return the words for parts of a door, and those among them that can end a compound."""
     found = [one for code in LANGUAGES for one in entries("door_parts", code)]
     ends = tuple(fold(one) for one in found if one.startswith("*"))
     return frozenset(map(fold, found)), ends
 
 
 def door_of(entity: Entity, house: House) -> list[Entity]:
-    """Return the lock, contact and drive of the door that this entity belongs to, the entity first.
+    """Return the lock, contact and drive of this entity's door, with the entity itself first.
 
     The parts of a door have the same name, apart from words such as "lock" and "sensor", and aren't
     in different rooms. A lock and a contact also belong together if they are the only such entities
-    of their device, and so do the only drive and the only contact of a garage.
+    of their device. So do a drive and a contact if they are the only ones in a garage.
     """
     if not is_of_a_door(entity):
         return [entity]
@@ -360,9 +362,9 @@ def door_of(entity: Entity, house: House) -> list[Entity]:
 
 
 def _of_garage(entity: Entity, doors: Iterable[Entity]) -> list[Entity]:
-    """Return the other half of a garage door, given its drive or its contact.
+    """Return the other part of a garage door: the contact for a drive, or the drive for a contact.
 
-    They belong together if the room has no others, even if their names differ, such as "Garage
+    The two belong together if the room has no others, even if their names differ, such as "Garage
     contact" and "Garage door".
     """
     classes = ("garage", "garage_door")

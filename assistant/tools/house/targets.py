@@ -1,10 +1,10 @@
-"""The entities that a call would reach, matched the way Home Assistant does it (2026.11).
+"""The entities that a call would reach, matched as in Home Assistant 2026.11.
 
 Source: `helpers/intent.py`, `async_match_targets`, and the handlers of `components/*/intent.py`.
-Case and outer spaces are ignored; accents, apostrophes, Unicode forms and inner spaces are not.
-`name` is one of an entity's names or its id, and an area or floor is given by name, alias or id.
-The filters run in Home Assistant's order, because the first filter that leaves nothing is the
-reason to report.
+Case and surrounding spaces are ignored, but accents, apostrophes, Unicode forms and inner spaces
+must match. `name` is one of an entity's names or its id, and an area or floor is identified by its
+name, alias or id. The filters run in Home Assistant's order, because the first filter that leaves
+no entities is the reason that Home Assistant reports.
 """
 
 import unicodedata
@@ -22,7 +22,7 @@ KEPT_NAMES = 32_768  # cached forms for comparison; enough for 5,000 entities wi
 
 
 class Miss(StrEnum):
-    """Reason why a call would reach nothing."""
+    """The reason why a call would reach nothing."""
 
     NONE = ""
     ARGUMENTS = "arguments"  # a domain, class or name that the tool rejects
@@ -54,7 +54,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The arguments that select entities, as Home Assistant reads them."""
+    """The arguments that select entities, as Home Assistant interprets them."""
 
     name: str | None = None
     area: str | None = None
@@ -65,7 +65,7 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """True if no name, area, floor, domain or device class is given."""
+        """True if the arguments contain no name, area, floor, domain or device class."""
         return not (self.name or self.area or self.floor or self.domains or self.classes)
 
 
@@ -109,7 +109,8 @@ def reach(
 
 
 def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entity], Miss]:
-    """Return the exposed entities that pass all filters, or [] and the filter that left none."""
+    """Return the exposed entities that pass all filters, or [] and the filter that left no
+    entities."""
     areas = {area.area_id for area in find_areas(house, chosen.area or "")}
     floors = {floor.floor_id for floor in find_floors(house, chosen.floor or "")}
     on_floor = {area.area_id for area in house.areas.values() if area.floor_id in floors}
