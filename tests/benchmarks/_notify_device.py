@@ -38,13 +38,13 @@ async def measure(count: int) -> dict[str, list[float]]:
         async with ways(Path(name), speaker) as doors:
             for state in ("closed", "open"):
                 taken: list[float] = []
-                told[f"POST, kept, the device {state}"] = taken
+                told[f"POST with persist, device {state}"] = taken
                 for attempt in range(count + 1):
                     while state == "closed" and not await speaker.release():
                         await LoopClock().sleep(LOOK_S)
                     before, sent = stream.played_ms, time.monotonic()
                     # No text comes twice, so all is synthesised.
-                    await doors.by_name["POST, kept"](f"Load {number} is done.", False)
+                    await doors.by_name["POST with persist"](f"Load {number} is done.", False)
                     heard = await _until_heard(stream, before)
                     await doors.rest()
                     number += 1

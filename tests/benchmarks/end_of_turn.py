@@ -58,7 +58,7 @@ def _told(value: object) -> object:
 
 # By set-up: what was said, the noise below it in dB, the delay in ms (see `Setup.delay_ms`).
 Delays = dict[str, list[tuple[Utterance, float | None, float]]]
-HEAD = ("end by", "part", "turns", "cut off %", "p50 ms", "p95 ms", "max ms", "later than 1.5 s")
+HEAD = ("method", "sentences", "turns", "cut off %", "p50 ms", "p95 ms", "max ms", "after 1.5 s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def adaptive(slower: float = 1.0) -> Setup:
     endings = GrammarEndpointer(SphinxLive(), worker, "en")
     endings.use(demo_picture())
     worker.drain()
-    return Setup("what was said", endings, worker)
+    return Setup("sentence content", endings, worker)
 
 
 def fixed(detector: str) -> list[Setup]:

@@ -141,7 +141,7 @@ async def announcements(folder: Path) -> AsyncIterator[Round]:
 
     with stores_without_threads():
         async with notify.ways(folder, player) as doors:
-            send = doors.by_name["POST, held"]
+            send = doors.by_name["POST"]
 
             async def ours() -> float:
                 player.clear()

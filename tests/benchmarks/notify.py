@@ -136,7 +136,7 @@ def _doors(
         payload = json.dumps({"text": text, "preannounce": tone}).encode()
         assert await orders.take(Arrival(topics.order("announce"), payload, number=1))
 
-    return {"POST, held": hold, "POST, kept": keep, "push": push, "MQTT": arrive}
+    return {"POST": hold, "POST with persist": keep, "push": push, "MQTT": arrive}
 
 
 @asynccontextmanager

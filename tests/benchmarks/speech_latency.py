@@ -141,7 +141,7 @@ INTERRUPTIONS = (
     Interruption("local voice, stop", _long_text, InstantVoice, StopAsked()),
     Interruption("local voice, wake word", _long_text, InstantVoice, WAKE),
     Interruption("slow local voice, wake word", _long_text, SlowVoice, WAKE),
-    Interruption("native voice, wake word", _long_sound, InstantVoice, WAKE),
+    Interruption("Gemini's voice, wake word", _long_sound, InstantVoice, WAKE),
 )
 
 

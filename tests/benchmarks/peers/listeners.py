@@ -26,9 +26,9 @@ from tests.benchmarks.peers.wake import OPENWAKEWORD, PYMICRO, PYOPEN, SATELLITE
 from tests.ports import free_port
 
 HEARTH = "hearth run"
-OPENWAKEWORD_LOOP = "openwakeword 0.6.0, its microphone loop"
-PYOPEN_LOOP = "pyopen-wakeword 1.1.0, its command"
-PYMICRO_LOOP = "pymicro-wakeword 2.5.0, its command"
+OPENWAKEWORD_LOOP = "openwakeword 0.6.0 (microphone loop)"
+PYOPEN_LOOP = "pyopen-wakeword 1.1.0 (command)"
+PYMICRO_LOOP = "pymicro-wakeword 2.5.0 (command)"
 SATELLITE_PAIR = "wyoming-satellite 1.0.0 with wyoming-openwakeword 1.8.2"
 TOKEN = "the owner of the simulated box"
 

@@ -14,16 +14,17 @@ from tests.benchmarks.schema_judge import Verdict
 
 TEXT = """\
 {count} tools in `tests/corpus/schemas-*.json`, each with arguments that its schema accepts and
-refuses, go through each converter and google-genai to the set-up that is sent. The same code judges
-all (`tests/benchmarks/schema_judge.py`). [tool-schemas.md](tool-schemas.md) says how it judges, how
-each converter is called, what happened to every tool, and what this corpus of ours doesn't cover.
-The menus consist of tools like Home Assistant's, which crash none of the converters. The time is
-CPU time from the listed tools to the written set-up; the converters take turns.
+rejects, are converted by each converter and google-genai to the set-up that is sent. The same code
+judges all of them (`tests/benchmarks/schema_judge.py`). [tool-schemas.md](tool-schemas.md) explains
+the judgement, how each converter is called, the result for every tool, and the limits of this
+corpus, which is ours. The timed tools are like Home Assistant's, which crash none of the
+converters. The time is CPU time from the listed tools to the serialised set-up, with the converters
+in alternation.
 """
 WORK = (
-    "{own:.3g} ms of it is Hearth's own code, which also checks each declaration against the "
-    "subset and records losses; the rest is google-genai's, which the peer uses too. The peer: "
-    "{crash} crash, {wrong} wrong on the corpus."
+    "Hearth's own code, which also checks each declaration against the subset and records "
+    "losses, takes {own:.3g} ms of this. google-genai, which the peer uses too, takes the "
+    "rest. In the corpus, the peer crashes on {crash} tools and converts {wrong} wrongly."
 )
 CHECKED = (
     "Hearth translates each schema, describes in words what Gemini can't express, and checks the "
@@ -40,7 +41,7 @@ def part() -> Part:
     ]
     rows += [(title, why, "", "", "", "") for title, why in found.missing.items()]
     return Part(
-        "MCP tools, declared to Gemini",
+        "MCP tool conversion for Gemini",
         (*_counted(ours, theirs), *_timed(found), *_alone()),
         (Table("Results", ("", *Verdict, "right without warnings"), rows),),
         TEXT.format(count=len(found.cases)),
@@ -50,7 +51,7 @@ def part() -> Part:
 
 def _counted(ours: Column, theirs: list[Column]) -> Iterator[Line]:
     for verdict in (Verdict.CRASH, Verdict.WRONG, Verdict.LOSS):
-        subject, mine = f"tools that come out as {verdict}", _number(ours, verdict)
+        subject, mine = f'tools with the result "{verdict}"', _number(ours, verdict)
         most = None if verdict is Verdict.LOSS else 0
         others = [Other(one.title, _number(one, verdict)) for one in theirs]
         yield from beside(subject, mine, others, most=most)
@@ -67,7 +68,7 @@ def _timed(found: Comparison) -> Iterator[Line]:
     }
     for size, taken in found.ms.items():
         (_, ours), *theirs = taken.items()
-        subject, mine = f"a menu of {size:,} tools", Measured(ours, "ms of CPU")
+        subject, mine = f"declaring {size:,} tools", Measured(ours, "ms of CPU")
         others = [
             Other(
                 title,
@@ -89,8 +90,14 @@ def _alone() -> Iterator[Line]:
             convert(one.name, one.description, one.input_schema)
 
     ways = {
-        "1,000 tools of all shapes, converted and checked": (converting, declarations.BUDGET_MS),
-        "1,000 tools of all shapes, the whole menu": (lambda: build_menu(listed, spec), None),
+        "converting and checking 1,000 tools with all kinds of schemas": (
+            converting,
+            declarations.BUDGET_MS,
+        ),
+        "building the complete tool list for 1,000 tools with all kinds of schemas": (
+            lambda: build_menu(listed, spec),
+            None,
+        ),
     }
     for subject, (work, most) in ways.items():
         taken = tuple(declarations.milliseconds(work, 1) for _ in range(times))

@@ -10,13 +10,14 @@ from tests.benchmarks.utterances import utterances
 BESIDE = "silero 1200"  # of the fixed pauses the one that cuts off hardly anybody either
 BOUNDS_MS = {"command": 450.0, "question": 1000.0}
 TEXT = """\
-Synthetic utterances (`tests/benchmarks/utterances.tsv`): half commands, half open questions, five
-voices, each with a pause of 0 to 0.9 s before a word without which it is incomplete, in a quiet
-room or in noise. All methods end the same takes, with Silero's speech probability. The delay is
-from the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the loudest) to
-the decision. Takes that were cut off have none, so a short pause looks better than it is; the table
-has the share that was cut off. The lines compare Hearth with the fixed pause that cuts off hardly
-anybody either. Hearth's figures include the recogniser's own time.
+Synthetic utterances (`tests/benchmarks/utterances.tsv`): half commands, half open questions, in
+five voices, each with a pause of 0 to 0.9 s before a word without which it is incomplete, in a
+quiet room or in noise. All methods process the same recordings, with the same speech probability
+from Silero. The delay is the time from the last voiced sample (the end of the last 20 ms, every 5
+ms, within 24 dB of the loudest) to the decision. Recordings that were cut off have no delay, so
+short pauses look better than they are; the table also contains the share of cut-offs. The rows
+compare Hearth with the shortest fixed pause that rarely cuts off a sentence. Hearth's figures
+include the recogniser's own time.
 """
 
 
@@ -32,16 +33,16 @@ def part() -> Part:
             rows.append(row(name, f"{kind}s", found).cells())
     rows += [clip.cells() for clip in on_the_clips(ours)]
     return Part(
-        "The end of a turn",
+        "End of a turn",
         lines=tuple(_line(kind, delays, ours.name) for kind in BOUNDS_MS),
-        tables=(Table("How turns end: delays and cut-offs", HEAD, rows),),
+        tables=(Table("Delays and cut-offs", HEAD, rows),),
         text=TEXT,
     )
 
 
 def _line(kind: str, delays: Delays, ours: str) -> Line:
     return Line(
-        f"last word to end of turn, {kind}s",
+        f"from the last word to the end of the turn, {kind}s",
         _ended(delays, ours, kind),
         f"a fixed pause of 1.2 s ({BESIDE.partition(' ')[0]})",
         _ended(delays, BESIDE, kind),

@@ -13,19 +13,19 @@ from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, bes
 HEARTH = "Hearth"
 ROUNDS = 3
 MORE = (
-    "Ours reads Markdown with a parser, and numbers, dates, units and names in the words of the "
-    "line's language. The peer says {right} of {lines} lines right."
+    "Hearth parses Markdown, and converts numbers, dates, units and names to the line's "
+    "language. The peer speaks {right} of {lines} lines correctly."
 )
 
 TEXT = """\
-The lines of `tests/corpus/filters.tsv`, as a model writes them, go through `speakable` and through
+The lines of `tests/corpus/filters.tsv`, as a model writes them, are converted by `speakable` and by
 the filters of two frameworks: pipecat-ai's `VoiceFormatter(expand_numbers=True)`, its bundle for
 speech services, and livekit-agents' `filter_emoji(filter_markdown(text))`, the default of its
-sessions. A line is right if it sounds like what a good reader says
-([speech-filters.md](speech-filters.md) has every line, and how the others are judged by ear). The
-corpus is ours and contains the speech of a smart home, for which the others don't claim to be made:
-pipecat's writes English only, livekit's leaves numbers to the voice. The time is CPU time of the
-filters alone, for all lines, without loading, in alternating rounds.
+sessions. A line is correct if it sounds like what a good reader says
+([speech-filters.md](speech-filters.md) contains every line, and explains how the peers' lines are
+judged by ear). The corpus is ours and contains smart-home answers, for which the others don't claim
+to be made: pipecat's filter supports only English, and livekit's leaves numbers to the voice. The
+time is CPU time of the filters alone, for all lines, without loading, in alternating rounds.
 """
 
 
@@ -40,12 +40,18 @@ def part() -> Part:
     }
     languages = languages_of(lines)
     rows = [(one.title, *one.counts(lines), one.clean()) for one in (mine, *columns.values())]
-    rows.append(("of", *languages.values(), len(lines)))
+    rows.append(("total", *languages.values(), len(lines)))
     text = TEXT + "".join(f"\n{why} is missing.\n" for why in found.missing.values())
     return Part(
-        "Text for the ear",
+        "Text conversion for speech",
         lines=(*_wrong(mine, columns), *_costs(found, columns)),
-        tables=(Table("Right, by language, and without signs", _head(languages), rows),),
+        tables=(
+            Table(
+                "Correct lines by language, and lines without leftover symbols",
+                _head(languages),
+                rows,
+            ),
+        ),
         text=text,
         versions={peer.package: answer.version for peer, answer in found.answers.items()},
     )
@@ -78,7 +84,7 @@ def _wrong(mine: Column, columns: Mapping[str, Column]) -> Iterator[Line]:
     def count(column: Column) -> Measured:
         return Measured((float(sum(not right for right in column.right)),), "lines")
 
-    subject = f"lines said wrong, of {len(mine.right)}"
+    subject = f"lines spoken wrongly, of {len(mine.right)}"
     others = [Other(title, count(column), most_ratio=1.0) for title, column in columns.items()]
     yield from beside(subject, count(mine), others)
 
@@ -93,8 +99,8 @@ def _costs(found: Timed, columns: Mapping[str, Column]) -> Iterator[Line]:
         )
         for title, column in columns.items()
     ]
-    yield from beside("filtering all lines", mine, others)
+    yield from beside("converting all lines", mine, others)
 
 
 def _head(languages: Mapping[str, int]) -> list[str]:
-    return ["", *(f"right, {language}" for language in languages), "without signs"]
+    return ["", *(f"correct, {language}" for language in languages), "without symbols"]

@@ -11,11 +11,11 @@ from tests.devices.pulse import sound_server
 
 BOUNDS_MB = {"idle": memory.IDLE_MB, "after the first turn": memory.AFTER_MB}
 TEXT = """\
-PSS of all of Hearth's processes (what they hold alone, and their share of what they share), in a
-simulated home. The turn is spoken and handled by Gemini Live with a call to the house. The figure
-includes wake word, voice activity, the recogniser of commands, MCP, journal, HTTP and the voice
-(espeak-ng). [footprint.md](footprint.md) has the cost of each; beside another framework it
-stands under *whole turns*.
+PSS of all of Hearth's processes (their private memory and their share of the shared memory), in a
+simulated home. The turn is spoken and handled by Gemini Live, with one call to the house. The
+figure includes wake word, voice activity detection, the recogniser of commands, MCP, journal, HTTP
+and the voice (espeak-ng). [footprint.md](footprint.md) lists the cost of each component, and *Whole
+turns* compares with another framework.
 """
 
 

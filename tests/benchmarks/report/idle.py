@@ -26,7 +26,7 @@ from tests.benchmarks.processes import cpu_s, family, pss_mb, rss_mb
 from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, beside
 from tests.devices.pulse import sound_server
 
-SILENT, TALK = "silent room", "beside talk"
+SILENT, TALK = "in a silent room", "with talk in the room"
 # Aimed at, of the medians.
 BOUNDS: Mapping[tuple[str, str], float] = {
     (SILENT, OPENWAKEWORD_LOOP): 0.35,
@@ -39,39 +39,40 @@ _SETTLE_S = 8.0
 _WORD = "okay_nabu"
 _CORE = "% of a core"
 _WHOLE = (
-    "Hearth is the whole assistant, with house, tools, brains and interfaces; the peer only waits."
+    "Hearth is the complete assistant, with house, tools, brains and interfaces; the peer only "
+    "detects the wake word."
 )
 _APART = {
-    SATELLITE_PAIR: "Hearth is the whole assistant, with house, tools, brains and interfaces; the "
-    "peer leaves those to Home Assistant, whose cost is not counted."
+    SATELLITE_PAIR: "Hearth is the complete assistant, with house, tools, brains and interfaces; "
+    "the peer leaves these to Home Assistant, whose cost isn't included."
 }
 _EAR = (
     "Hearth's figure includes the gates, the ring buffer and the level meter; the peer's is "
-    "the engine."
+    "only the engine."
 )
 
 _TEXT = """\
-**Live**: all listeners wait at the same simulated microphone for `okay_nabu`, in a silent room
-({silent:.0f} dBFS of noise) and while somebody talks about other things ({talk:.0f} dBFS). The
-kernel's figures for their processes count, including those that they started (a recorder, if they
+**Live**: all programs wait for `okay_nabu` at the same simulated microphone, in a silent room
+({silent:.0f} dBFS of noise) and while somebody talks about other entities ({talk:.0f} dBFS). The
+figures are the kernel's for all their processes, including child processes (a recorder, if they
 need one; Hearth and openWakeWord's loop record by themselves), in {count} intervals of {seconds} s.
-Memory is read after each interval. PSS is what the processes hold alone, and their share of what
-they share. For Hearth that is a little less than on a box of its own, because the programs of this
-benchmark run the same Python with the same packages. RSS counts shared memory in full for each
-process; for peers that consist of two or three processes it is a little more than they hold.
+Memory is read after each interval. PSS is a process's private memory and its share of the shared
+memory. For Hearth it is slightly lower than on a separate box, because the programs of this
+benchmark use the same Python and packages. RSS counts shared memory in full for each process, so
+for peers with two or three processes it is slightly higher than their actual use.
 
-Hearth is the whole `hearth run` of a household: Home Assistant (the simulated house) with its tools
-and pushed changes, Gemini configured, HTTP interface, journal, timers. openWakeWord is the loop of
-its microphone example: 80 ms at a time, one word, TensorFlow Lite, its defaults. pyopen-wakeword
-and pymicro-wakeword are their own commands behind `parec`. wyoming-satellite and its wake service
-run as in the satellite's README, with the wake word on the device and without zeroconf. The first
-three only wait for a word. The satellite also plays and streams, and leaves speech, house and
-answers to Home Assistant, whose cost on its own machine isn't included.
+Hearth runs completely, as in `hearth run`: Home Assistant (the demo home) with its tools and
+state changes, Gemini configured, HTTP interface, journal and timers. openWakeWord is the loop of
+its microphone example: 80 ms at a time, one word, TensorFlow Lite, default settings.
+pyopen-wakeword and pymicro-wakeword are their own commands behind `parec`. wyoming-satellite and
+its wake service run as in the satellite's README, with the wake word on the device and without
+zeroconf. The first three peers only detect the wake word. The satellite also plays and streams
+audio, and leaves recognition, house and answers to Home Assistant, whose cost isn't included.
 
-**From memory**: {piece:.0f} s of the same two sounds, {rounds} times, one listener after another
-and as fast as it can; processor time divided by the length of the sound. Hearth is its audio front
-end alone, with the gates that close in a quiet room; the others are the loops in their
-documentation, one word each.
+**From a recording**: {piece:.0f} s of the same two kinds of audio, {rounds} times, one program
+after another and as fast as possible. The figure is CPU time divided by the length of the audio.
+Hearth is only its audio front end, with the gates that close in a quiet room. The others are the
+loops in their documentation, with one word each.
 """
 
 
@@ -106,7 +107,7 @@ def part() -> Part:
     )
     text += "".join(f"\n{who} is missing: {why}\n" for who, why in missing.items())
     return Part(
-        "Waiting",
+        "Idle cost",
         (*live_lines(costs), *memory_lines(costs), *ear_lines(shares)),
         (processes_table(costs),),
         text,
@@ -117,7 +118,7 @@ def part() -> Part:
 def live_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
     """Return the processor lines: Hearth beside each available peer, or alone."""
     for room in (SILENT, TALK):
-        subject = f"processor, {room}, the whole of hearth run"
+        subject = f"CPU {room}, all of hearth run"
         used = {name: cost.cpu[room] for name, cost in costs.items()}
         bounds = {name: most for (of, name), most in BOUNDS.items() if of == room}
         yield from _beside(subject, _CORE, used, _APART, bounds)
@@ -126,7 +127,7 @@ def live_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
 def memory_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
     """Return the memory lines, likewise."""
     for kind in costs[HEARTH].memory:
-        subject = f"memory ({kind}), waiting, the whole of hearth run"
+        subject = f"memory ({kind}) when idle, all of hearth run"
         held = {name: cost.memory[kind] for name, cost in costs.items()}
         yield from _beside(subject, "MB", held, _APART, {})
 
@@ -134,7 +135,7 @@ def memory_lines(costs: Mapping[str, Cost]) -> Iterable[Line]:
 def ear_lines(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterable[Line]:
     """Return the ear alone beside each available loop. `shares`: by room, by listener."""
     for room, used in shares.items():
-        subject = f"processor, {room}, Hearth's ear alone from memory"
+        subject = f"CPU {room}, Hearth's audio front end with a recording"
         known = {name if name == HEARTH else called(name): values for name, values in used.items()}
         yield from _beside(subject, _CORE, known, dict.fromkeys(known, _EAR), {})
 
@@ -163,7 +164,7 @@ def _beside(
 def processes_table(costs: Mapping[str, Cost]) -> Table:
     """Return the number of processes of each."""
     rows = [(name, cost.processes) for name, cost in costs.items()]
-    return Table("Processes", ("listener", "processes"), rows)
+    return Table("Processes", ("program", "processes"), rows)
 
 
 async def _live(

@@ -10,7 +10,7 @@ import numpy as np
 class Verdict(Enum):
     """The result of a line."""
 
-    KEPT = "kept"  # every bound of it
+    KEPT = "met"  # every bound of it
     MISSED = "missed"  # at least one of them
     NONE = ""  # none is aimed at
 

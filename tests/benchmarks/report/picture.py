@@ -53,7 +53,7 @@ def bar(line: Line) -> Bar:
     if line.ratio is not None:
         return Bar(line.subject, line.ratio, line.peer, line.most_ratio, line.behind, missed)
     assert line.most, "there is nothing to divide by"
-    by = f"the bound, {figure(line.most)} {line.ours.unit}"
+    by = f"the target, {figure(line.most)} {line.ours.unit}"
     return Bar(line.subject, line.ours.p50 / line.most, by, None, line.behind, missed, alone=True)
 
 
@@ -79,8 +79,8 @@ def picture(title: str, shown: Sequence[Bar]) -> str:
         f"<style>{STYLE}</style>",
         f'<rect class="ground" width="{WIDTH}" height="{height}" rx="6"/>',
         f'<text class="word title" x="16" y="26">{escape(title)}</text>',
-        '<text class="faint small" x="16" y="44">Hearth\'s median relative to the peer\'s '
-        "(green, orange) or its bound (blue); left of 1 is less; violet: the target</text>",
+        '<text class="faint small" x="16" y="44">Hearth\'s median relative to the peer\'s (green, '
+        "orange) or the target (blue); left of 1 is better; violet: the target ratio</text>",
         *_grid(least, most, height),
     ]
     for number, one in enumerate(shown):

@@ -8,16 +8,15 @@ from tests.benchmarks import first_sound, speech_latency
 from tests.benchmarks.figures import how_many
 from tests.benchmarks.report.line import Line, Measured, Part
 
-SENTENCES = "Hearth, cut into whole sentences"
+SENTENCES = "Hearth with whole sentences"
 TEXT = f"""\
 *First clause*: from the character that completes the first clause to its first sample at the
 player, with a voice that takes {first_sound.COST_S * 1000:.0f} ms for each clause, and with one
 that takes no time while the microphone listens to a quiet room. *Piper*: from the clauses to the
-first sample, with two voices of the size and cost of medium quality whose weights are random (they
-produce noise; the time is real), compared with the same answers passed to the voice sentence by
-sentence, as most frameworks do. *Interruption*: from the event to the return of the player's
-`stop`, after which no sample may come and none came; a real loudspeaker still plays what it has
-taken (20 to 50 ms).
+first sample, with two voices of medium size and cost whose weights are random (they produce noise,
+but take the usual time), compared with the same answers passed to the voice sentence by sentence,
+as most frameworks do. *Interruption*: from the event until the player's `stop` returns, after which
+no sample was played. A real loudspeaker also plays what is in its buffer (20 to 50 ms).
 """
 
 
@@ -36,17 +35,17 @@ def part() -> Part:
     firsts = {cut: tuple(one["first_ms"] for one in piper[cut]) for cut in ("clauses", "sentences")}
     lines = (
         Line(
-            "first clause complete to its first sample, a voice of 10 ms",
+            "from the first complete clause to its first sample, a voice that takes 10 ms",
             Measured(tuple(voiced), "ms"),
             most=first_sound.BUDGET_MS,
         ),
         Line(
-            "a clause complete to its first sample, a voice of 0 ms",
+            "from a complete clause to its first sample, a voice that takes 0 ms",
             Measured(tuple(bare), "ms"),
             most=speech_latency.CLAUSE_BUDGET_MS,
         ),
         Line(
-            "text of an answer to its first sample, Piper of medium size",
+            "from an answer's text to its first sample, Piper with a medium model",
             Measured(firsts["clauses"], "ms"),
             SENTENCES,
             Measured(firsts["sentences"], "ms"),
@@ -55,11 +54,11 @@ def part() -> Part:
         ),
         *(
             Line(
-                f"interruption to silence: {name}",
+                f"from an interruption to silence: {name}",
                 Measured(tuple(taken), "ms"),
                 most=speech_latency.SILENCE_BUDGET_MS,
             )
             for name, taken in quiet.items()
         ),
     )
-    return Part("First sound and silence", lines, text=TEXT)
+    return Part("First audio and interruption", lines, text=TEXT)

@@ -10,13 +10,13 @@ from tests.benchmarks.report.line import Line, Measured, Part
 from tests.devices.pulse import sound_server
 
 STAGES = {
-    "listening": "start of the process to the first judged frame",
-    "ready": "start of the process to everything: house, brains, tool servers, HTTP",
+    "listening": "from the start of the process to the first processed frame",
+    "ready": "from the start of the process until house, brains, tool servers and HTTP are ready",
 }
 TEXT = """\
-The whole process in a simulated home, with a sound server, a Home Assistant and Gemini, each in a
-process of its own. Files are in the system's cache and the modules are compiled; a first start,
-which isn't counted, has measured the room's echo.
+The whole process in a simulated home, with a sound server, a Home Assistant and Gemini in separate
+processes. The files are in the system's cache and the modules are compiled. A first start, which
+isn't counted, has already measured the room's echo.
 """
 
 

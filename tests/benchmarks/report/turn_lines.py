@@ -14,27 +14,27 @@ from tests.benchmarks.weighing import OURS, THEIRS, Weights
 from tests.benchmarks.whole_turns import LOCAL_VOICE, THINK_S, VOICES, Turn
 
 MORE = (
-    "The first turn loads a recogniser of the house's commands, with its grammar and a "
-    "language's sentences, which ends turns by their words; the peer has none, and no house."
+    "The first turn loads the recogniser that ends turns by their words, with the house's "
+    "grammar and a language's sentences. The peer has neither such a recogniser nor a house."
 )
 PAUSE = (
-    "320 ms of it are the pause that ends a command; the rest is a busy machine, which was late "
-    "with the recogniser's verdict (see hot-spots.md)."
+    "320 ms of this are the pause that ends a command. The remaining time is due to a busy "
+    "machine, on which the recogniser's verdict came late (see hot-spots.md)."
 )
-BOUND_MS = 370.0  # native voice: 0.7 of the 526 that the peer took on a quiet machine
+BOUND_MS = 370.0  # Gemini's voice: 0.7 of the 526 that the peer took on a quiet machine
 IDLE_RATIO, MEMORY_RATIO = 0.25, 1.0
 MEMORY_MB = 210.0  # the peer's after 30 turns
 PEER = NAME
-NATIVE = f"{NAME}, native voice"  # it has no other
+NATIVE = f"{NAME}, Gemini's voice"  # it has no other
 HEAD_START = (
-    "Hearth connects when the wake word's score rises, so the rest of that word is a head "
-    "start; the peer, without a wake word, connects 0.1 s before the command."
+    "Hearth connects when the wake word's score rises, so the rest of the wake word gives it "
+    "a head start. The peer has no wake word and connects 0.1 s before the command."
 )
 # By voice, or the peer, and tool calls.
 Rows = dict[tuple[str, int], list[Turn]]
 
 _CALLS = ("no tool call", "one tool call")
-_NAMES = {"gemini": "Hearth, native voice", "espeak": "Hearth, local voice", THEIRS: NAME}
+_NAMES = {"gemini": "Hearth, Gemini's voice", "espeak": "Hearth, local voice", THEIRS: NAME}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def lines(found: Found) -> Iterator[Line]:
     yield from cut_off_lines(found.delays)
     yield from lost_lines(found.rows, found.cold)
     yield from weight_lines(found.weights)
-    yield _line("installed, without compiled files", "MB", *_sizes(found))
+    yield _line("installed size without compiled files", "MB", *_sizes(found))
 
 
 def turn_lines(rows: Rows) -> Iterator[Line]:
@@ -64,7 +64,8 @@ def turn_lines(rows: Rows) -> Iterator[Line]:
     for voice in VOICES:
         for calls, called in enumerate(_CALLS):
             line = _line(
-                f"last word to first sound, {_NAMES[voice].partition(', ')[2]}, {called}",
+                "from the last word to the first audio, "
+                f"{_NAMES[voice].partition(', ')[2]}, {called}",
                 "ms",
                 sounds(rows[voice, calls]),
                 sounds(rows.get((THEIRS, calls), [])),
@@ -86,16 +87,16 @@ def cut_off_lines(delays: dict[str, Delays]) -> Iterator[Line]:
         shares = {who: (cut_percent(found, kind),) for who, found in delays.items()}
         said = [one for one, _ in delays[OURS] if one.kind == kind]
         paused = sum(one.pause_ms > 0 for one in said)
-        subject = f"cut off, of {len(said)} {kind}s in made voices, {paused} with a pause"
+        subject = f"share of {len(said)} {kind}s cut off (synthetic voices, {paused} with a pause)"
         yield _line(subject, "%", shares[OURS], shares.get(THEIRS, ()))
 
 
 def lost_lines(rows: Rows, cold: Sequence[Opened]) -> Iterator[Line]:
     """Yield the missing parts of a command's start."""
     warm = (_missing(rows.get((who, 0), ())) for who in ("gemini", THEIRS))
-    yield _line("start of the command lost, warm", "ms", *warm, most=0.0)
+    yield _line("lost start of a command, open session", "ms", *warm, most=0.0)
     for opened in cold:
-        subject = f"start of the command lost, connecting for {opened.delay_s:g} s"
+        subject = f"lost start of a command, connection time {opened.delay_s:g} s"
         line = _line(subject, "ms", _missing(opened.ours), _missing(opened.theirs), most=0.0)
         yield line if line.theirs is None else replace(line, remark=HEAD_START)
 
@@ -107,7 +108,7 @@ def _missing(turns: Sequence[Turn]) -> tuple[float, ...]:
 def weight_lines(weights: Weights) -> Iterator[Line]:
     """Yield the costs of waiting, and the memory."""
     idle = (tuple(weights.idle.get(who, ())) for who in (OURS, THEIRS))
-    yield _line("waiting in a silent room", "% of a core", *idle, most_ratio=IDLE_RATIO)
+    yield _line("idle in a silent room", "% of a core", *idle, most_ratio=IDLE_RATIO)
     for when, held in (
         ("ready", weights.ready),
         (f"after {weights.turns} turns", weights.after),
@@ -120,12 +121,15 @@ def weight_lines(weights: Weights) -> Iterator[Line]:
 def tables(found: Found) -> Iterator[Table]:
     """Yield the data that lines do not show."""
     yield Table(
-        "Turns, ms from the last voiced sample",
-        ("who", "", "turns", "without an answer", "cut off", "end known, p50 / p95", "first sound"),
+        "Time from the last voiced sample, ms",
+        (
+            *("program", "tool calls", "turns", "without an answer", "cut off"),
+            *("end detected, p50 / p95", "first audio, p50 / p95"),
+        ),
         [_turns(_NAMES[who], _CALLS[calls], turns) for (who, calls), turns in found.rows.items()],
     )
     yield Table(
-        "Turns cut off, and how soon the others end",
+        "Cut-offs and delays",
         HEAD,
         [
             row(NAME if who == THEIRS else "Hearth", f"{kind}s", one).cells()
@@ -137,7 +141,7 @@ def tables(found: Found) -> Iterator[Table]:
     yield lost_table(found.cold)
     yield Table(
         "Installed size and code to write",
-        ("who", "MB", "packages", "lines of code to write"),
+        ("program", "MB", "packages", "lines of code to write"),
         [
             (NAME if who == THEIRS else "Hearth", f"{size:.0f}", count, _code(who))
             for who, (size, count) in found.installed.items()
@@ -155,7 +159,11 @@ def lost_table(cold: Sequence[Opened]) -> Table:
                 lost = rounded(_missing(turns))
                 none = f"{unanswered(turns)} of {len(turns)}"
                 rows.append((f"{opened.delay_s:g} s", name, lost, none))
-    return Table("Connecting in the turn", ("for", "who", "ms lost", "without an answer"), rows)
+    return Table(
+        "Connecting during the turn",
+        ("connection time", "program", "lost, ms", "without an answer"),
+        rows,
+    )
 
 
 def memory_table(weights: Weights) -> Table:
@@ -167,7 +175,7 @@ def memory_table(weights: Weights) -> Table:
         for who, size in held.items():
             name = NAME if who == THEIRS else "Hearth"
             rows.append((name, when, f"{size.pss:.0f}", f"{size.rss:.0f}"))
-    return Table("Memory of all processes, MB", ("who", "when", "PSS", "RSS"), rows)
+    return Table("Memory of all processes, MB", ("program", "state", "PSS", "RSS"), rows)
 
 
 def _turns(name: str, called: str, turns: Sequence[Turn]) -> tuple[object, ...]:
@@ -191,8 +199,8 @@ def _sizes(found: Found) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 def _code(who: str) -> str:
     if who == OURS:
-        return "none; settings"
-    return f"{lines_to_write()}, of them no microphone, no wake word, no house"
+        return "none, only settings"
+    return f"{lines_to_write()}, without microphone, wake word and house"
 
 
 def _line(

@@ -36,41 +36,40 @@ from tests.devices.pulse import sound_server
 _ROOM_S = 30.0  # until the noise of the room begins again
 _SETTLE_S = 3.0
 
-_TEXT = """\
-**Hearth** is set up as in `hearth run`, with the embedded house. It hears "okay nabu" and the
-command in one breath. **The peer** is {name}, set up as in its example of Gemini Live with locally
-driven turns: `GeminiLiveLLMService` with the service's own turns switched off,
-`SileroVADAnalyzer()` (`stop_secs` 0.2), Smart Turn v3.2, a transport that reads sound in frames of
-20 ms in real time, and one tool that answers immediately. It has no wake word and hears only the
-command. Hearth gets its sound in blocks of {block} ms, as from its microphone. Both use the default
-model and TLS on loopback to the same simulated Gemini, in a process of its own, which thinks for
-{think:.0f} ms and then speaks; a tool's result it answers immediately. {speakers} people say "turn
-on the office lights" in a silent room ({room:.0f} dBFS); the rows take turns, {turns} times without
-a tool, {calls} with one, {local} with a local voice.
-
-Times are from the last voiced sample (the end of the last 20 ms, every 5 ms, within 24 dB of the
-loudest) to the first audible sample of the answer (1 % of full scale) as it is passed to the
-loudspeaker. The service's thinking time is subtracted. Turns that were cut off have no time.
-
-Hearth ends a turn by its words, and the command above is one of the house's. The second table shows
-other sentences, and how many either cuts off: synthetic utterances, some with a pause before a word
-that must follow, in a quiet room. Hearth's are in stream time with the recogniser's own time added;
-the peer's are in real time, {streams} at once, without a model. If Smart Turn considers a sentence
-unfinished, it waits for 3 s of silence.
-
-**Lost** is the part of the command's voiced start that is missing in the service's sound. Warm: the
-connection existed. Cold: Hearth connects when the wake word's score rises. The peer's pipeline
-starts, as its bots do, with microphone and connection at the same time, 0.1 s before the first
-voiced sample, so its figure includes what its voice detector needs at the start of a stream. Then
-the service accepts the set-up after that many seconds.
-
-**Waiting** compares the whole of `hearth run` in a simulated home (a sound server's microphone,
-wake word, Home Assistant's websocket, MCP, HTTP, journal, voice) with the peer's process, whose
-microphone is a file and which has no wake word, no house and no voice of its own. Processor time is
-the kernel's figure for all threads and children, over the same seconds. Memory is RSS, which counts
-every page in full; the table also has PSS, which counts what Hearth shares with the simulated house
-beside it only in part.
-{missing}"""
+_TEXT = (
+    '**Hearth** is configured as in `hearth run`, with the demo home. It hears "okay nabu" '
+    "and the command in one breath. **The peer** is {name}, configured as in its Gemini Live "
+    "example with local turn detection: `GeminiLiveLLMService` with the service's own turn "
+    "detection off, `SileroVADAnalyzer()` (`stop_secs` 0.2), Smart Turn v3.2, a transport "
+    "that reads audio in frames of 20 ms in real time, and one tool that returns immediately. "
+    "It has no wake word and hears only the command. Hearth gets its audio in blocks of "
+    "{block} ms, as from its microphone. Both use the default model and TLS over the loopback "
+    "interface to the same simulated Gemini in a separate process. It thinks for {think:.0f} "
+    "ms before it speaks, and answers immediately after a tool's result. {speakers} people "
+    'say "turn on the office lights" in a silent room ({room:.0f} dBFS). The rows are '
+    "measured in alternation, {turns} times without a tool, {calls} with one, and {local} "
+    "with a local voice.  Times are from the last voiced sample (the end of the last 20 ms, "
+    "every 5 ms, within 24 dB of the loudest) to the first audible sample of the answer (1 % "
+    "of full scale), when the loudspeaker gets it. The service's thinking time is subtracted. "
+    "Turns that were cut off have no time.  Hearth ends a turn by its words, and the command "
+    "above is one that it knows. The second table shows how often either program cuts off "
+    "other sentences: synthetic utterances in a quiet room, some with a pause before a word "
+    "that must follow. Hearth is measured in audio time plus the recogniser's own time, and "
+    "the peer in real time, {streams} utterances at once, without a model. If Smart Turn "
+    "considers a sentence unfinished, it waits for 3 s of silence.  **Lost start** is the "
+    "beginning of the command's speech that is missing in the audio at the service. With an "
+    "open session, the connection already exists. Otherwise, Hearth connects when the wake "
+    "word's score rises. The peer starts its microphone and its connection at the same time, "
+    "as its bots do, 0.1 s before the first voiced sample, so its figure includes the time "
+    "that its voice detector needs at the start of a stream. The service accepts the set-up "
+    "after the given number of seconds.  **Idle** compares all of `hearth run` in a simulated "
+    "home (a sound server's microphone, wake word, Home Assistant's websocket, MCP, HTTP, "
+    "journal, voice) with the peer's process, which reads its microphone from a file and has "
+    "no wake word, house or voice of its own. CPU time is the kernel's figure for all threads "
+    "and child processes, over the same seconds. Memory is RSS, which counts every page in "
+    "full. The table also contains PSS, which divides the pages that Hearth shares with the "
+    "simulated house. {missing}"
+)
 
 
 def part() -> Part:

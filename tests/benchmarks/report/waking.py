@@ -32,8 +32,10 @@ from tests.benchmarks.peers.wake import (
 from tests.benchmarks.report.line import Line, Measured, Other, Part, Table, beside
 from tests.devices.pulse import sound_server
 
-_BLOCKS = f"Hearth takes {BLOCK_MS} ms of sound at a time, so that a waiting box wakes less often."
-_MODELS = "Different models, which fire later in some words; `open` uses the peer's own."
+_BLOCKS = (
+    f"Hearth processes audio in blocks of {BLOCK_MS} ms, so that it wakes up less often while idle."
+)
+_MODELS = "The models differ, and Hearth's detect some words later; `open` uses the peer's models."
 # Ours, and whose loop runs the same models or does the same work; why ours may be later.
 PAIRS: Mapping[tuple[str, str], str] = {
     ("micro", "pymicro-wakeword"): _BLOCKS,
@@ -56,30 +58,31 @@ _MS = "ms"
 _Word = TypeVar("_Word")  # a word that was said: a piece, or its number
 _LIVE = "okay_nabu"
 _TEXT = """\
-From the beginning of the wake word to the moment at which a program is notified. This includes the
-length of the word itself (0.6 to 1 s), so no figure is below zero. Every listener hears the same
-sound, one word after another, and a line uses the words that both found.
+From the beginning of the wake word until a program is notified. This includes the length of the
+word itself (0.6 to 1 s), so no figure can be zero. All programs hear the same audio, one word after
+another, and a row uses only the words that both found.
 
-**From memory**: one recording of a person for each word (five words, four for microWakeWord), in
-a silent room ({level:.0f} dBFS), started {phases} times so that it falls differently into the
-listener's chunks. The chunks that a listener needs count, and its work on the last one. Hearth is
-its audio front end alone, starting at the microphone's blocks of {block} ms; the others are the
-loops in their own documentation: `openwakeword.Model.predict` with 1,280 samples, default framework
-(TensorFlow Lite), score above 0.5; `pyopen_wakeword` with 160 samples, above 0.5;
-`pymicro_wakeword` with 160 samples, the models' own cutoffs. All words are active. Hearth's
+**From a recording**: one recording of a person for each word (five words, four for microWakeWord),
+in a silent room ({level:.0f} dBFS), started {phases} times at different offsets within the
+program's chunks. The time includes the chunks that a program needs and its work on the last one.
+Hearth is only its audio front end, starting at the microphone's blocks of {block} ms. The others
+are the loops in their own documentation: `openwakeword.Model.predict` with 1,280 samples, default
+framework (TensorFlow Lite), score above 0.5; `pyopen_wakeword` with 160 samples, above 0.5;
+`pymicro_wakeword` with 160 samples and the models' own cutoffs. All words are active. Hearth's
 sensitivity is `normal`.
 
-**Live**: `okay_nabu` is played {times} times into a simulated microphone to which all of them
-listen at the same time, as separate programs. Hearth is the whole `hearth run` of a household,
+**Live**: `okay_nabu` is played {times} times into a simulated microphone at which all programs
+listen at the same time, in separate processes. Hearth runs completely, as in `hearth run`,
 observed through `/v1/events`. wyoming-satellite and its wake service run as in the satellite's
 README (wake word on the device), observed through `run-pipeline` on its connection to Home
 Assistant; 1.0.0 and 1.8.2 are the versions on PyPI, newer ones are only on GitHub. pyopen-wakeword
 and pymicro-wakeword are their own commands behind a recorder (`parec`, 64 ms; their READMEs use
 `arecord`). openWakeWord is the loop of its microphone example, through sounddevice.
 
-openWakeWord's wheel contains no models and its own download isn't from PyPI, so it gets
-openWakeWord's models from pyopen-wakeword's wheel. Five recordings show how soon, not how often:
-for hits and false accepts with people, see [wake words](../wake-words.md).
+openWakeWord's wheel contains no models, and it doesn't download them from PyPI, so it uses
+openWakeWord's models from pyopen-wakeword's wheel. Five recordings show how quickly the programs
+detect a word, but not how reliably; for hits and false accepts with people, see
+[wake words](../wake-words.md).
 """
 
 
@@ -194,7 +197,9 @@ def memory_lines(told: Mapping[str, Mapping[Piece, float]]) -> Iterable[Line]:
         ]
         if others or not peers.keys() & told.keys():
             ours = Measured(tuple(told[engine].values()), _MS)
-            yield from beside(f"from memory, Hearth's ear with {engine}", ours, others)
+            yield from beside(
+                f"from a recording, Hearth's audio front end with {engine}", ours, others
+            )
 
 
 def _other(
@@ -217,7 +222,7 @@ def live_lines(live: Mapping[str, Mapping[int, float]]) -> Iterable[Line]:
     ]
     if others or len(live) == 1:
         mine = Measured(tuple(ours.values()), _MS)
-        yield from beside("live, the whole of hearth run", mine, others)
+        yield from beside("live, all of hearth run", mine, others)
 
 
 def found_table(pieces: Sequence[Piece], told: Mapping[str, Mapping[Piece, float]]) -> Table:
@@ -229,18 +234,18 @@ def found_table(pieces: Sequence[Piece], told: Mapping[str, Mapping[Piece, float
         figures = np.percentile(after, (0, 50, 100)) if after else ()
         cells = [f"{figure:.0f}" for figure in figures] or ["", "", ""]
         rows.append((_called(name), f"{len(found)} of {len(asked)}", *cells))
-    head = ("from memory", "found", "ms after the word's end: first", "median", "last")
-    return Table("Words found, and when", head, rows)
+    head = ("program", "found", "first, ms after the word's end", "median", "last")
+    return Table("Detections and delays", head, rows)
 
 
 def _called(name: str) -> str:
-    return f"Hearth's ear with {name}" if name in waking.ENGINES else called(name)
+    return f"Hearth's audio front end with {name}" if name in waking.ENGINES else called(name)
 
 
 def live_table(live: Mapping[str, Mapping[int, float]], times: int) -> Table:
     """Return how many each detected."""
     rows = [(name, f"{len(told)} of {times}") for name, told in live.items()]
-    return Table("Words told, live", ("listener", "told"), rows)
+    return Table("Live detections", ("program", "detected"), rows)
 
 
 async def _live(

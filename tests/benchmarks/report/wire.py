@@ -19,12 +19,13 @@ from tests.benchmarks.stage import hearth, stamps
 from tests.simulators.sound import find
 
 TEXT = """\
-Spoken turns in real time, from WAV files, with a warm session and the model's own voice. *Decision
-to activity_end*: from the turn machine's decision to the arrival of the message in the service's
-process, over TLS on loopback. *Frame to wire*: from the moment the microphone delivers a 20 ms
-frame to the arrival of the piece that contains it, for every frame after the first piece had
-arrived (earlier sound is sent as fast as the socket accepts it). It includes the ring buffer, wake
-word, voice activity and the recogniser that listens for the end of a command.
+Spoken turns in real time, from WAV files, with an open session and the model's own voice. *Decision
+to activity_end*: from the turn machine's decision until the message arrives in the service's
+process, over TLS on the loopback interface. *Frame to service*: from the time at which the
+microphone delivers a 20 ms frame until the chunk that contains it arrives, for every frame after
+the first chunk had arrived (earlier audio is sent as fast as the socket accepts it). This includes
+the ring buffer, wake word, voice activity detection and the recogniser that detects the end of a
+command.
 """
 Handed = Sequence[tuple[int, float]]  # a frame's end in samples, and when it was handed over
 
@@ -64,13 +65,13 @@ def part() -> Part:
         folder = Path(name)
         spoken = list(itertools.islice(itertools.cycle(clips(folder, tight=True)), count))
         decided, frames = asyncio.run(_measure(service, folder, spoken))
-    ended = "end-of-turn decision to activity_end at the service"
-    while_speaking = "a frame handed over to its arrival at the service"
+    ended = "from the end-of-turn decision to activity_end at the service"
+    while_speaking = "from a microphone frame to its arrival at the service"
     lines = (
         Line(ended, Measured(tuple(decided), "ms"), most=BUDGET_MS),
         Line(while_speaking, Measured(tuple(frames), "ms"), most=BUDGET_MS),
     )
-    return Part("What uploading adds", lines, text=TEXT)
+    return Part("Upload latency", lines, text=TEXT)
 
 
 async def _measure(

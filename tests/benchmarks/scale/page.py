@@ -28,7 +28,7 @@ def generated(measured: dict[str, Measured | None]) -> str:
     `measured` has "house", "real", "journal", "boxes" and "series", if they exist.
     """
     pieces = [
-        *_section("By size of the house", "house", measured["house"], _house),
+        *_section("By house size", "house", measured["house"], _house),
         *_section("In a real Home Assistant", "real", measured["real"], _real),
         *_section("By turns in the journal", "journal", measured["journal"], _journal),
         *_section("By number of boxes", "boxes", measured["boxes"], _boxes),
@@ -57,23 +57,23 @@ def _section(
 def _house(found: Measured) -> list[Table]:
     columns = found.by_size
     return [
-        tables.table("Hearth's parts", tables.HOUSE_PARTS, columns, "entities"),
-        tables.table("`hearth run`, whole, without sound", tables.HOUSE_WHOLE, columns, "entities"),
+        tables.table("Hearth's components", tables.HOUSE_PARTS, columns, "entities"),
+        tables.table("All of `hearth run`, without audio", tables.HOUSE_WHOLE, columns, "entities"),
     ]
 
 
 def _real(found: Measured) -> list[Table]:
     every = (*tables.HOUSE_PARTS, *tables.HOUSE_WHOLE)
     rows = [row for row in every if any(row.name in one for one in found.by_size.values())]
-    return [tables.table("Hearth in it, without sound", rows, found.by_size, "entities")]
+    return [tables.table("Hearth without audio", rows, found.by_size, "entities")]
 
 
 def _journal(found: Measured) -> list[Table]:
-    return [tables.table("The journal", tables.JOURNAL, found.by_size, "turns")]
+    return [tables.table("Journal", tables.JOURNAL, found.by_size, "turns")]
 
 
 def _boxes(found: Measured) -> list[Table]:
-    return [tables.table("At one Home Assistant", tables.BOXES, found.by_size, "boxes")]
+    return [tables.table("Boxes with one Home Assistant", tables.BOXES, found.by_size, "boxes")]
 
 
 def _needs(measured: dict[str, Measured | None]) -> Iterator[str]:

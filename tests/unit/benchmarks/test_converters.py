@@ -132,12 +132,13 @@ def test_the_report_sets_ours_beside_each_peer(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(declarations, "COUNT", 8)
     part = conversion.part()
     lines = {(line.subject, line.peer): line for line in part.lines}
-    crash = lines["tools that come out as crash", "peer 1.0"]
+    crash = lines['tools with the result "crash"', "peer 1.0"]
     assert (crash.ours.p50, crash.most) == (0, 0)
     assert crash.theirs is not None
     assert crash.theirs.p50 == 1
-    slower = lines["a menu of 16 tools", "peer 1.0"]
+    slower = lines["declaring 16 tools", "peer 1.0"]
     assert slower.ratio == 2.5
-    assert slower.remark.startswith("0.5 ms of it is Hearth's own")
-    assert "1 crash, 1 wrong" in slower.remark
+    assert slower.remark.startswith("Hearth's own code,")
+    assert "takes 0.5 ms of this" in slower.remark
+    assert "the peer crashes on 1 tools and converts 1 wrongly" in slower.remark
     assert ("away 2.0", "no wheel", "", "", "", "") in part.tables[0].rows

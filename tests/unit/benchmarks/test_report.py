@@ -99,11 +99,11 @@ def test_figures_have_three_digits(value: float, told: str) -> None:
 
 def test_the_document_says_where_we_are_behind_first() -> None:
     written = document(REPORT)
-    before, _, rest = written.partition("## What it was measured on")
+    before, _, rest = written.partition("## Test machine")
     flat = " ".join(before.split())
-    assert "2 of 3 lines with a bound keep it. Hearth is ahead in 1 of 3 lines with a peer." in flat
+    assert "2 of 3 rows with a target meet it. Hearth is ahead in 1 of 3 rows with a peer." in flat
     assert "**later** (Answers): 30.0 ms, peer 1.0: 20.0 (1.50 times as much). It does" in flat
-    assert "**slow** (Answers): 360 ms; target: ≤ 200 ms. The reason is not known yet." in flat
+    assert "**slow** (Answers): 360 ms; target: ≤ 200 ms. The reason isn't known yet." in flat
     assert "**waking** was not measured: peer-2: no such package" in flat
     assert "sooner" not in before
     assert "a processor, 2 cores, 4,096 MB, Linux 6, Python 3.11.7. numpy 2.1." in rest
@@ -113,11 +113,11 @@ def test_the_document_says_where_we_are_behind_first() -> None:
 def test_the_document_has_every_line_and_table() -> None:
     written = document(REPORT)
     row = "| sooner | ms | 2.00 / 2.90 | 3 | peer 1.0 | 4.00 / 7.60 | 3 | **0.50** | ratio ≤ 0.7 |"
-    assert f"{row} kept |" in written
+    assert f"{row} met |" in written
     assert "| slow | ms | 360 / 414 | 2 |  |  |  |  | ≤ 200 ms | missed |" in written
     assert "| a\\|b | of |\n|---|---|\n| one two | 3 |" in written
     assert "![Answers](pictures/figures-answers.svg)" in written
-    assert "Beside Hearth: peer 1.0." in written
+    assert "Compared with peer 1.0." in written
     assert all(len(line) <= 100 for line in written.splitlines() if line[:1] not in "|!#")
 
 
@@ -129,7 +129,7 @@ def test_a_report_that_is_behind_nowhere_says_so() -> None:
 def test_what_is_ours_set_up_otherwise_counts_as_no_peer() -> None:
     lines = (replace(SOONER, own=True), replace(SOONER, subject="a second"), LATER)
     written = document(Report(PLACE, (replace(ENTRY, part=replace(PART, lines=lines)),)))
-    told = "2 of 2 lines with a bound keep it. Hearth is ahead in 1 of 2 lines with a peer."
+    told = "2 of 2 rows with a target meet it. Hearth is ahead in 1 of 2 rows with a peer."
     assert told in " ".join(written.split())
     assert "| sooner | ms | 2.00 / 2.90 | 3 | peer 1.0 |" in written
 

@@ -42,15 +42,15 @@ def test_the_processor_stands_beside_each_peer_in_each_room() -> None:
 def test_a_bound_that_is_missed_is_missed_with_a_reason() -> None:
     line = next(iter(live_lines({**COSTS, HEARTH: _cost(5.0, 5.0, 100.0)})))
     assert line.verdict is Verdict.MISSED
-    assert "the whole assistant" in line.remark
+    assert "the complete assistant" in line.remark
 
 
 def test_where_ours_costs_more_the_reason_stands() -> None:
     less, more, whole, _ = memory_lines(COSTS)
     assert less.remark == ""
-    assert "the whole assistant" in more.remark
+    assert "the complete assistant" in more.remark
     assert (whole.subject, whole.ours.values) == (
-        "memory (RSS), waiting, the whole of hearth run",
+        "memory (RSS) when idle, all of hearth run",
         (130.0,),
     )
 

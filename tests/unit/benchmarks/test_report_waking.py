@@ -91,13 +91,15 @@ def test_the_reason_is_the_models_where_those_are_others() -> None:
     }
     micro, other, same = memory_lines(told)
     assert f"{BLOCK_MS} ms" in micro.remark
-    assert "Different models" in other.remark
+    assert "The models differ" in other.remark
     assert same.remark == ""
 
 
 def test_who_found_no_word_of_ours_has_no_line() -> None:
     told = {"micro": {ALEXA: 700.0}, "open": {ALEXA: 650.0}, "pymicro-wakeword": {NABU: 600.0}}
-    assert [line.subject for line in memory_lines(told)] == ["from memory, Hearth's ear with open"]
+    assert [line.subject for line in memory_lines(told)] == [
+        "from a recording, Hearth's audio front end with open"
+    ]
 
 
 def test_live_hearth_stands_beside_each_on_the_words_that_both_told() -> None:
@@ -118,6 +120,6 @@ def test_the_table_tells_hits_and_how_long_after_the_word() -> None:
     told = {"micro": {ALEXA: 450.0, NABU: 1_100.0}, "openwakeword": {}}
     table = found_table([ALEXA, NABU], told)
     assert table.rows == [
-        ("Hearth's ear with micro", "2 of 2", "-50", "25", "100"),
+        ("Hearth's audio front end with micro", "2 of 2", "-50", "25", "100"),
         ("openwakeword 0.6.0", "0 of 2", "", "", ""),
     ]

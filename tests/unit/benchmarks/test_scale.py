@@ -198,7 +198,7 @@ def test_what_was_not_measured_is_said() -> None:
     others = {"house": None, "real": None, "series": None}
     told = page.generated({**others, "journal": journal, "boxes": boxes})
     assert told.count("Not measured yet") == 2
-    assert "| a box without sound: memory | 160 MB |" in told
+    assert "| a box without audio: memory | 160 MB |" in told
     assert "on a machine." in told
 
 

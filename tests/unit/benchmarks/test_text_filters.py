@@ -154,7 +154,7 @@ def test_the_report_has_the_peers_that_there_are_and_names_the_others(
     wrong, cost = part.lines
     assert (wrong.peer, wrong.ours.p50, wrong.verdict) == (there.title, 0, Verdict.KEPT)
     assert cost.theirs == Measured((0.001,) * filters.ROUNDS, "ms of CPU")
-    assert f"The peer says {len(lines)} of {len(lines)} lines right." in cost.remark
+    assert f"The peer speaks {len(lines)} of {len(lines)} lines correctly." in cost.remark
     assert f"{away.title}: no wheel is missing." in part.text
     assert list(part.versions) == [there.package]
 

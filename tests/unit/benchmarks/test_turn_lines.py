@@ -60,22 +60,22 @@ def test_only_who_was_heard_out_and_answered_has_a_time() -> None:
 
 def test_the_lines_beside_the_peer() -> None:
     by_subject = {line.subject: line for line in lines(found(peer=True))}
-    native = by_subject["last word to first sound, native voice, no tool call"]
+    native = by_subject["from the last word to the first audio, Gemini's voice, no tool call"]
     assert (native.most, native.verdict) == (BOUND_MS, Verdict.KEPT)
     assert native.theirs is not None
     assert native.theirs.values == (520.0,)
-    local = by_subject["last word to first sound, local voice, no tool call"]
-    assert (native.peer, local.peer) == (NAME, f"{NAME}, native voice")
-    cut = by_subject["cut off, of 2 commands in made voices, 2 with a pause"]
+    local = by_subject["from the last word to the first audio, local voice, no tool call"]
+    assert (native.peer, local.peer) == (NAME, f"{NAME}, Gemini's voice")
+    cut = by_subject["share of 2 commands cut off (synthetic voices, 2 with a pause)"]
     assert cut.ours.values == (50.0,)
-    warm = by_subject["start of the command lost, warm"]
+    warm = by_subject["lost start of a command, open session"]
     assert warm.theirs is not None
     assert (warm.ours.p50, warm.theirs.p50, warm.verdict) == (0.0, 60.0, Verdict.KEPT)
-    cold = by_subject["start of the command lost, connecting for 1 s"]
+    cold = by_subject["lost start of a command, connection time 1 s"]
     assert cold.theirs is not None
     assert cold.theirs.values == (1_342.0,)
     assert "head start" in cold.remark
-    assert by_subject["waiting in a silent room"].verdict is Verdict.KEPT
+    assert by_subject["idle in a silent room"].verdict is Verdict.KEPT
     assert by_subject["memory, ready"].verdict is Verdict.KEPT
     after = by_subject["memory, after 4 turns"]
     assert after.verdict is Verdict.MISSED
@@ -92,13 +92,13 @@ def test_without_the_peer_ours_stand_alone() -> None:
     alone = list(lines(found(peer=False)))
     assert [line.subject for line in alone] == [line.subject for line in lines(found(peer=True))]
     assert all(line.theirs is None and line.ratio is None for line in alone)
-    assert not any("the peer" in line.remark for line in alone if "lost" in line.subject)
+    assert not any("The peer" in line.remark for line in alone if "lost" in line.subject)
 
 
 def test_the_tables() -> None:
     by_title = {table.title: table for table in tables(found(peer=True))}
-    told = by_title["Turns, ms from the last voiced sample"].rows[0]
-    assert told == ("Hearth, native voice", "no tool call", 3, 1, 1, "315 / 320", "330 / 330")
+    told = by_title["Time from the last voiced sample, ms"].rows[0]
+    assert told == ("Hearth, Gemini's voice", "no tool call", 3, 1, 1, "315 / 320", "330 / 330")
     assert all(len(table.head) == len(one) for table in by_title.values() for one in table.rows)
     assert by_title["Installed size and code to write"].rows[0][0] == "Hearth"
 
