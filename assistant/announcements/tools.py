@@ -191,18 +191,12 @@ class Announcer(Opened):
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=ANNOUNCE,
-            description="Says something aloud in the home, in one room or in all of them. Call it "
-            "when the person wants something announced, broadcast or said to somebody who is "
-            "elsewhere in the house. Not for phones, and not for your own answer.",
+            description="Says something aloud in one room or in the whole home, to people who are "
+            "elsewhere in the house. Not for phones or your own answer.",
             schema=schema(
                 {
-                    "message": text(
-                        "What is said, word for word, in the language of those who are to hear it."
-                    ),
-                    "room": text(
-                        'Name of the room or floor, or "here" for this room. Leave '
-                        "it out for the whole home."
-                    ),
+                    "message": text("Word for word, in the listeners' language."),
+                    "room": text('A room or floor, "here", or left out: the whole home.'),
                 },
                 "message",
             ),

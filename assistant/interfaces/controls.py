@@ -223,8 +223,7 @@ class TalkTools:
     def tools(self) -> tuple[BuiltIn, ...]:
         over = BuiltIn(
             name=START_OVER,
-            description="Begins a new conversation: what was said so far counts no more. Call it "
-            'for "start over", "new topic" or "forget this conversation".',
+            description='Begins a new conversation: "start over", "new topic".',
             schema=NO_ARGUMENTS,
             tier=Tier.COMFORT,
             run=self._start_over,
@@ -232,9 +231,8 @@ class TalkTools:
         )
         forget = BuiltIn(
             name=FORGET_WHAT_I_SAID,
-            description="Erases what the person said and what you answered, in the last turn or "
-            'in several, from everything that was written down here. Call it for "forget what I '
-            'just said" or "delete that recording". Not for a fact that was to be remembered.',
+            description="Erases the last words of the person and your answer from the records: "
+            '"forget what I just said". Not for a remembered fact.',
             schema={
                 "type": "object",
                 "properties": {
@@ -242,8 +240,7 @@ class TalkTools:
                         "type": "integer",
                         "minimum": 1,
                         "maximum": MAX_TURNS,
-                        "description": "How many sentences before this one; one, unless the "
-                        "person means more.",
+                        "description": "How many sentences.",
                     }
                 },
             },
@@ -253,8 +250,8 @@ class TalkTools:
         )
         end = BuiltIn(
             name=END,
-            description="Ends the conversation: after your answer you do not go on listening. Call "
-            'it when the person is done with you: "that is all", "thanks, goodbye", "never mind".',
+            description='Ends the conversation, so that you do not go on listening: "that is all", '
+            '"goodbye", "never mind".',
             schema=NO_ARGUMENTS,
             tier=Tier.COMFORT,
             run=self._end,
@@ -297,9 +294,8 @@ class VoiceTools:
     def tools(self) -> tuple[BuiltIn, ...]:
         volume = BuiltIn(
             name=VOICE_VOLUME,
-            description="Makes your own voice louder or quieter, by a step or to a percentage. "
-            'Call it for "speak louder", "you are too loud" or "your volume to 60 percent". Not '
-            "for music, radio or television: those are media players of the home.",
+            description="Makes your own voice louder or quieter. Not for music or television, "
+            "which are media players.",
             schema={
                 "type": "object",
                 "properties": {
@@ -308,7 +304,7 @@ class VoiceTools:
                         "type": "integer",
                         "minimum": 0,
                         "maximum": 100,
-                        "description": "Only where a number was said, in the place of change.",
+                        "description": "Instead of change, if a number was said.",
                     },
                 },
             },
@@ -319,8 +315,7 @@ class VoiceTools:
         )
         speed = BuiltIn(
             name=VOICE_SPEED,
-            description="Makes you speak slower or faster from now on, or at the normal pace "
-            'again. Call it for "speak more slowly" or "not so fast".',
+            description="Makes you speak slower, faster or normally again.",
             schema={
                 "type": "object",
                 "properties": {
@@ -335,8 +330,8 @@ class VoiceTools:
         )
         repeat = BuiltIn(
             name=REPEAT,
-            description="Your last answer, to be said once more. Call it when the person did not "
-            'catch it: "say that again", "what?". Then say it in the same words, and nothing else.',
+            description='Your last answer, for "say that again" or "what?". Then say just that, in '
+            "the same words.",
             schema=NO_ARGUMENTS,
             tier=Tier.READ,
             run=self._repeat,

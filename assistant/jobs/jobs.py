@@ -326,8 +326,8 @@ class LongWork:
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
         doing = BuiltIn(
             name=WHAT_ARE_YOU_DOING,
-            description="What you are still working on in the background. Call it when the person "
-            "asks what you are doing, or whether something is ready.",
+            description="What you are still working on in the background, and whether something is "
+            "ready.",
             schema=NO_ARGUMENTS,
             tier=Tier.READ,
             run=self._tell,
@@ -335,16 +335,8 @@ class LongWork:
         )
         drop = BuiltIn(
             name=DROP_IT,
-            description="Ends work that goes on in the background. Call it when the person says to "
-            "drop, cancel or forget it. Not for stopping a device or a timer.",
-            schema=schema(
-                {
-                    "which": text(
-                        "Words from what_are_you_doing that name the one meant; "
-                        "leave it out for all."
-                    )
-                }
-            ),
+            description="Ends your background work. Not for a device or a timer.",
+            schema=schema({"which": text("Words from what_are_you_doing; left out: all.")}),
             tier=Tier.COMFORT,
             run=self._drop,
             programs=False,

@@ -115,14 +115,12 @@ class LongThinking:
         return BuiltIn(
             name=THINK_LONGER,
             description="Hands a hard question to a slower, more thorough mind that can use the "
-            "home's tools over many steps. Only for what needs long reasoning, planning, comparing "
-            "or calculating; never for commands, for the state of the home or for anything that "
-            "you can answer yourself. Tell the person first that you will think about it.",
+            "home's tools over many steps: for long reasoning, planning, comparing or "
+            "calculating only. Tell the person first that you will think about it.",
             schema=schema(
                 {
                     "question": text(
-                        "The whole question in the person's language, with "
-                        "everything from the conversation that matters for it."
+                        "Whole, in the person's language, with all that matters for it."
                     )
                 },
                 "question",
@@ -235,12 +233,12 @@ class Looking:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=LOOK_AT_CAMERA,
-            description="Looks through a camera of the home at this moment and answers a question "
-            'about what it shows, such as "who is at the door?".',
+            description="Looks through a camera now and answers a question about what it shows: "
+            '"who is at the door?".',
             schema=schema(
                 {
-                    "camera": text("The camera's name."),
-                    "question": text("What the person wants to know, in their language."),
+                    "camera": {"type": "string"},
+                    "question": text("In the person's language."),
                 },
                 "camera",
                 "question",

@@ -15,7 +15,7 @@ from assistant.timers.book import LONGEST_S, MOST, SHORTEST_S, TimerBook, Wanted
 from assistant.timers.monitor import Complaints, Due
 from assistant.timers.recurrence import rule_of
 from assistant.timers.ringer import Unheard
-from assistant.timers.telling import COUNT, LENGTH, TimerTelling, moment_of, rest_of, seconds_of
+from assistant.timers.telling import FROM_NOW, TimerTelling, moment_of, rest_of, seconds_of
 from assistant.tools.builtin.protocol import (
     BuiltIn,
     BuiltInRequest,
@@ -263,27 +263,15 @@ class LaterTool:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=DO_LATER,
-            description="Calls a tool of the home later, once: for 'turn off the lights in ten "
-            "minutes' or 'close the blinds at nine'. Not for what opens or unlocks. Give the time "
-            "either as a length or as time; see list_timers for what waits and cancel_timer to "
-            "call it off.",
+            description="Calls a tool of the home later, once: 'turn off the lights in ten "
+            "minutes'. Not for what opens or unlocks.",
             schema=schema(
                 {
-                    "tool": text("The tool's name, as offered."),
-                    "arguments": {
-                        "type": "object",
-                        "description": "The arguments for that tool.",
-                    },
-                    "what": text(
-                        "What it does, in people's words and language: 'turn off the kitchen "
-                        "lights'."
-                    ),
-                    **{
-                        # The alternative to `time`.
-                        part: {**COUNT, "description": "From now on."}
-                        for part in LENGTH
-                    },
-                    "time": text("Or at this time, as 24 h HH:MM."),
+                    "tool": {"type": "string"},
+                    "arguments": {"type": "object"},
+                    "what": text("What it does, in the person's words."),
+                    **FROM_NOW,
+                    "time": text("24 h HH:MM."),
                 },
                 "tool",
                 "arguments",

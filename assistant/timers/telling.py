@@ -135,20 +135,16 @@ KINDS = ("timer", "alarm", "reminder", "request", "command")
 COUNT = {"type": "integer", "minimum": 0}
 LENGTH: Mapping[str, Any] = dict.fromkeys(PARTS, COUNT)
 WHICH: Mapping[str, Any] = {
-    "name": text(
-        "Which one: its name, words of it, or its id from list_timers. Leave it out if the "
-        "person names none."
-    ),
-    "kind": {
-        "type": "string",
-        "enum": list(KINDS),
-        "description": "Which kind; command: an action for later.",
-    },
-    "at": text("Which one: the time it is due, as HH:MM."),
-    **{
-        f"start_{part}": {**COUNT, "description": "Which timer: what it was set for."}
-        for part in PARTS
-    },
+    "name": text("Its name, words of it or its id, if the person names one."),
+    "kind": {"type": "string", "enum": list(KINDS)},
+    "at": text("When it is due, HH:MM."),
+    "start_hours": {**COUNT, "description": "The length that it was set for."},
+    "start_minutes": COUNT,
+    "start_seconds": COUNT,
+}
+FROM_NOW: Mapping[str, Any] = {
+    **LENGTH,
+    "hours": {**COUNT, "description": "From now, instead of time."},
 }
 _ARTICLES = {  # removed from the start of names, to avoid "the the pasta timer"
     "en": re.compile(r"(?i)^(the|my|our)\s+"),

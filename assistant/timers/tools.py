@@ -23,7 +23,7 @@ from assistant.timers.book import (
 )
 from assistant.timers.recurrence import WEEKDAYS, rule_of
 from assistant.timers.telling import (
-    COUNT,
+    FROM_NOW,
     LENGTH,
     WHICH,
     TimerTelling,
@@ -61,17 +61,15 @@ class TimerTools:
         return (
             self._tool(
                 START_TIMER,
-                "Starts a timer that rings on this device; it can do nothing else when it "
-                "ends. Several may run at once.",
-                {**LENGTH, "name": text("What it is for, if said.")},
+                "Starts a timer that rings; it can do nothing else.",
+                {**LENGTH, "name": text("If said.")},
                 self._start,
                 replaces="HassStartTimer",
             ),
             self._tool(
                 LIST_TIMERS,
-                "The timers, alarms, reminders, requests and commands for later: those that "
-                "are running, paused or ringing, and how much time each has left or when it "
-                "is due.",
+                "The timers, alarms, reminders, requests and commands for later, and when each is "
+                "due.",
                 WHICH,
                 self._list,
                 tier=Tier.READ,
@@ -79,8 +77,8 @@ class TimerTools:
             ),
             self._tool(
                 CHANGE_TIMER,
-                "Adds or takes away time on a timer, pauses or resumes it; snooze: silences "
-                "what rings and rings again, after 9 minutes if nothing else is said.",
+                "Changes a timer's time, pauses or resumes it; snooze: silences what rings for a "
+                "while (9 minutes).",
                 {
                     "action": {"type": "string", "enum": [ADD, SUBTRACT, PAUSE, RESUME, SNOOZE]},
                     **LENGTH,
@@ -92,9 +90,9 @@ class TimerTools:
             ),
             self._tool(
                 CANCEL_TIMER,
-                "Ends a timer, alarm, reminder, request or command before its time, or stops one "
-                "that rings.",
-                {**WHICH, "all": {"type": "boolean", "description": "All, or all of the kind."}},
+                "Cancels a timer, alarm, reminder, request or command for later, or stops one that "
+                "rings.",
+                {**WHICH, "all": {"type": "boolean", "description": "All (of the kind)."}},
                 self._cancel,
                 replaces="HassCancelTimer HassCancelAllTimers",
             ),
@@ -275,45 +273,39 @@ class AlarmTool:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=SET_ALARM,
-            description="Sets what comes at a time of day, by the sun or after a while. alarm: "
-            "wakes, until it is stopped. reminder: says its text. request: asks you its text then, "
-            "and the answer is announced; it can only look things up (the weather every morning). "
-            "Once, unless days or dates are given.",
+            description="Sets something for a time of day, the sun, or a while from now; once, "
+            "unless days or dates are given. alarm: wakes. reminder: says its text. "
+            "request: asks you its text then and announces the answer; it can only "
+            "look things up.",
             schema=schema(
                 {
                     "kind": {"type": "string", "enum": list(_KINDS)},
-                    "time": text("The time of day, as 24 h HH:MM."),
+                    "time": text("24 h HH:MM."),
                     "sun": {
                         "type": "string",
                         "enum": ["sunrise", "sunset"],
-                        "description": "In place of time.",
+                        "description": "Instead of time.",
                     },
                     "offset_minutes": {
                         "type": "integer",
                         "minimum": -720,
                         "maximum": 720,
-                        "description": "Relative to the sun; negative is before.",
+                        "description": "From sun; negative: before.",
                     },
                     "days": {
                         "type": "array",
                         "items": {"type": "string", "enum": list(WEEKDAYS)},
-                        "description": "Weekdays on which it repeats; all seven for every day.",
+                        "description": "Repeats on these weekdays.",
                     },
                     "dates": {
                         "type": "array",
                         "items": {"type": "string"},
                         "maxItems": 50,
-                        "description": "On these days only: YYYY-MM-DD, today or tomorrow.",
+                        "description": "YYYY-MM-DD, today or tomorrow.",
                     },
-                    **{
-                        part: {**COUNT, "description": "From now on, instead of time."}
-                        for part in LENGTH
-                    },
-                    "name": text("The alarm's name, if given."),
-                    "text": text(
-                        "A reminder's text, such as 'call Ana'; a request's question, in the "
-                        "person's language."
-                    ),
+                    **FROM_NOW,
+                    "name": text("Of an alarm, if given."),
+                    "text": text("Of a reminder or request, in the person's language."),
                 },
                 closed=True,
             ),

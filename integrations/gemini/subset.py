@@ -105,10 +105,11 @@ def count(value: Any) -> int | None:
     return int(value)
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any, *, compact: bool = False) -> str:
     """Return untrusted data as JSON, or "" if it is cyclic, nested too deeply or not finite."""
+    separators = (",", ":") if compact else None
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
     except (TypeError, ValueError, RecursionError):
         return ""
     return text if is_text(text) else ""

@@ -1,4 +1,5 @@
-"""Shorten the text of Home Assistant's MCP server: list nearby entities and count all others.
+"""Shorten the text of Home Assistant's MCP server: group its list by area, and in a large house
+list nearby entities and count all others.
 
 The text takes 76,000 characters for 1,000 exposed entities and 328,000 for 5,000, and is billed in
 every turn. The server's instructions are always kept.
@@ -20,7 +21,6 @@ QUIET = frozenset(
 )
 NOWHERE = "Without an area"
 MAX_LINE = 400  # characters of one value in a row
-_KEYS = ("- names:", "  domain:", "  areas:")
 _HEADING = re.compile(r"(?m)^[^\S\n]*#+[^\S\n]*")
 _NAMES = {  # domains whose ids aren't plain English words
     "climate": "climate device",
@@ -33,6 +33,10 @@ _NAMES = {  # domains whose ids aren't plain English words
 _THEIR_AREA = re.compile(r"(?ms)^You are in area .{0,400}?should target this area\.[^\S\n]*\n?")
 # Hearth has its own timers, so this sentence is misleading (2026.11, same function).
 _NO_TIMERS = re.compile(r"(?m)^This device is not able to start timers\.[^\S\n]*\n?")
+# The server's general instructions, which Hearth's own rules repeat (recorded from 2026.11).
+_GENERAL = re.compile(
+    r"(?ms)^You ARE equipped to answer questions .{0,1500}?truthfully from internal knowledge\.\n"
+)
 # The server's instruction if it knows no area.
 _ASK_WHERE = re.compile(
     r"(?m)^When a user asks to turn on all devices of a specific type, ask [^\n]*\n?"
@@ -64,61 +68,76 @@ def without_place(text: str, *, known: bool) -> str:
 
     If the area is `known`, also remove the server's instruction to ask for one.
     """
-    told = _NO_TIMERS.sub("", _THEIR_AREA.sub("", text))
+    told = _GENERAL.sub("", _NO_TIMERS.sub("", _THEIR_AREA.sub("", text)))
     return _ASK_WHERE.sub("", told) if known else told
 
 
-@lru_cache(maxsize=4)
-def tidied(text: str) -> str:
-    """Return the text with one line per name, and without lines that look like Hearth's headings.
-
-    Names can contain line breaks, which the server copies into its text.
-    """
-    listing = find_list(text)
-    rows = "".join(map(_tidy, listing.rows))
-    return f"{_HEADING.sub('', listing.before)}{rows}{_HEADING.sub('', listing.after)}"
+def without_headings(text: str) -> str:
+    """Remove the marks of lines that look like Hearth's own headings."""
+    return _HEADING.sub("", text)
 
 
 @lru_cache(maxsize=4)
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
-    """Return the text shortened to `room` characters, or None if that isn't possible.
+    """Return the text with its list grouped by area, shortened to `room` characters.
 
-    A text that fits is returned unchanged. Otherwise only nearby entities are listed, as many as
-    fit, and all others are counted by area and domain after `note`. The same arguments always give
-    the same text, so that the service's prefix cache stays valid.
+    If the whole list doesn't fit, only nearby entities are listed, as many as fit, and all others
+    are counted by area and domain after `note`. In a house with very many areas, only the areas'
+    names follow. Returns None if a text without a list, or with this much around it, doesn't fit.
+    The same arguments always give the same text, so that the service's prefix cache stays valid.
     """
-    if len(text) <= room:
-        return text
-    listing = find_list(text)
-    read = [(row, read_row(row)) for row in listing.rows]
-    rows = [(row, shown, _distance(shown, where)) for row, shown in read if shown is not None]
-    if not rows:
-        return None
-    for nearest, quiet in ((1, True), (1, False), (0, True), (0, False)):
-        whole, rest = "", []
-        for row, shown, distance in rows:
+    before, rows, after = _parsed(text)
+    for nearest, quiet in ((2, True), (1, True), (1, False), (0, True), (0, False)):
+        near: list[Shown] = []
+        rest: list[Shown] = []
+        for row in rows:
             # Quiet domains in this area are listed before all others on the floor.
-            if distance < nearest or (distance == nearest and (quiet or shown.domain not in QUIET)):
-                whole += row
-            else:
-                rest.append(shown)
-        told = f"{listing.before}{whole}{note}\n{_counts(rest)}\n{listing.after}"
-        if len(told) <= room:
-            return told
+            distance = _distance(row, where)
+            told = distance < nearest or (
+                distance == nearest and (quiet or row.domain not in QUIET)
+            )
+            (near if told else rest).append(row)
+        listed = before + _grouped(near)
+        for counts in (_counts(rest), _places(rest)) if rest else ("",):
+            whole = f"{listed}{note}\n{counts}\n{after}" if rest else f"{listed}{after}"
+            if len(whole) <= room:
+                return whole
+            if nearest or quiet:
+                break  # listing fewer things comes before leaving out the counts
     return None
 
 
-def _tidy(row: str) -> str:
-    """Return the row, rewritten if a value is too long or spans several lines."""
-    lines = row.splitlines()
-    if all(line.startswith(_KEYS) and len(line) <= MAX_LINE for line in lines):
-        return row
-    shown = read_row(row)
-    if shown is None:
-        return f"{one_line(row, MAX_LINE)}\n"
-    values = {"- names": shown.names, "  domain": (shown.domain,), "  areas": shown.areas}
-    told = (f"{key}: {one_line(', '.join(value), MAX_LINE)}" for key, value in values.items())
-    return "".join(f"{line}\n" for line in told if not line.endswith(": "))
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> tuple[str, list[Shown], str]:
+    """Return the text before the list, the list's rows, and the text after it.
+
+    Lines that look like Hearth's headings lose their marks. A row that can't be read becomes part
+    of the text before the list, on one line.
+    """
+    listing = find_list(text)
+    read = [(row, read_row(row)) for row in listing.rows]
+    odd = "".join(f"{one_line(row, MAX_LINE)}\n" for row, shown in read if shown is None)
+    before, after = map(without_headings, (listing.before + odd, listing.after))
+    return before, [shown for _, shown in read if shown is not None], after
+
+
+def _grouped(rows: Sequence[Shown]) -> str:
+    """Return the rows as one block per area, with one line per domain.
+
+    Names can contain anything, even line breaks, so each is put on one line.
+    """
+    areas: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for row in rows:
+        names = one_line(", ".join(row.names), MAX_LINE).replace(";", ",")
+        areas.setdefault(row.areas, {}).setdefault(row.domain, []).append(names)
+    return "".join(
+        f"- {one_line(', '.join(area), MAX_LINE) or NOWHERE}\n"
+        + "".join(
+            f"  {one_line(domain, MAX_LINE)}: {'; '.join(names)}\n"
+            for domain, names in domains.items()
+        )
+        for area, domains in sorted(areas.items(), key=lambda one: (not one[0], one[0]))
+    )
 
 
 def _distance(row: Shown, where: Around) -> int:
@@ -130,18 +149,26 @@ def _distance(row: Shown, where: Around) -> int:
 
 
 def _counts(rows: Sequence[Shown]) -> str:
-    """Return lines such as "Kitchen: 12 lights, 3 covers".
+    """Return lines such as "- Kitchen: 12 lights, 3 covers".
 
     Areas are sorted by name, and domains by number, largest first.
     """
     places: dict[str, Counter[str]] = {}
     for row in rows:
-        place = row.areas[0] if row.areas else NOWHERE
-        places.setdefault(place, Counter())[row.domain] += 1
+        places.setdefault(_place(row), Counter())[row.domain] += 1
     return "\n".join(
-        f"{place}: {', '.join(_count(domain, number) for domain, number in _sorted(found))}"
+        f"- {place}: {', '.join(_count(domain, number) for domain, number in _sorted(found))}"
         for place, found in sorted(places.items(), key=lambda one: (one[0] == NOWHERE, one[0]))
     )
+
+
+def _places(rows: Sequence[Shown]) -> str:
+    """Return one line with the names of the areas."""
+    return f"- {', '.join(sorted({_place(row) for row in rows} - {NOWHERE}))}"
+
+
+def _place(row: Shown) -> str:
+    return one_line(row.areas[0], MAX_LINE) if row.areas else NOWHERE
 
 
 def _sorted(found: "Counter[str]") -> list[tuple[str, int]]:

@@ -64,16 +64,15 @@ class AuditTools:
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
         did = BuiltIn(
             name=WHAT_DID_YOU_DO,
-            description="What Hearth has changed in the home, when, and because of which words: "
-            "in the last turn, or with minutes in that time. Call it when someone asks what you "
-            "did, or why something in the home changed; never answer that from memory.",
+            description="What you changed in the home, when and why. Call it when someone asks "
+            "what you did or why something changed; never answer that from memory.",
             schema=schema(
                 {
                     "minutes": {
                         "type": "integer",
                         "minimum": 1,
                         "maximum": _LONGEST,
-                        "description": "How far back. Leave it out for the last turn.",
+                        "description": "How far back; else the last turn.",
                     }
                 }
             ),
@@ -84,8 +83,7 @@ class AuditTools:
         )
         refused = BuiltIn(
             name=WHY_DID_YOU_REFUSE,
-            description="Why Hearth did not do the last thing that it refused, and what would "
-            "help. Call it when someone asks why you did not or may not do something.",
+            description="Why you did not do the last thing that you refused, and what would help.",
             schema=NO_ARGUMENTS,
             tier=Tier.READ,
             run=self._refused,
@@ -275,15 +273,14 @@ class Marking:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=THAT_WAS_WRONG,
-            description="Notes that what you did or answered before was wrong. Call it when the "
-            'person says so: "that was wrong", "you misheard me". It undoes nothing: where the '
-            "person says what they meant, do that too, by correct_last or undo if that fits.",
+            description="Notes that your last action or answer was wrong, when the person says so: "
+            '"you misheard me". It undoes nothing: use correct_last or undo as well '
+            "where they fit.",
             schema=schema(
                 {
                     "misheard": {
                         "type": "boolean",
-                        "description": "True where the person says that you misheard or "
-                        "misunderstood their words.",
+                        "description": "The words were misheard.",
                     }
                 }
             ),

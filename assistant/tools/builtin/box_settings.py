@@ -46,9 +46,9 @@ class SwitchProfile:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=SWITCH_PROFILE,
-            description="Switches to another profile: another manner of speaking, voice or set of "
-            "tools, from the next sentence on. Call it only when the person asks for a profile by "
-            f'its name, or for the usual manner ("{NONE}").',
+            description="Switches to another profile (manner, voice or tools) from the next "
+            "sentence on, when the person asks for it by name or for the usual manner "
+            f'("{NONE}").',
             schema=schema({"profile": {"type": "string", "enum": [*self._names, NONE]}}, "profile"),
             tier=Tier.COMFORT,
             run=self._run,
@@ -104,9 +104,9 @@ class SetMode:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=SET_MODE,
-            description="Sets how much you may do without asking. guest: visitors are here, only "
-            "comfort and timers; ask: ask before everything; normal: as usual; trusting: ask less. "
-            "Call it only when the person asks for guest mode or for another of these.",
+            description="Sets how much you may do without asking, when the person asks for it. "
+            "guest: only comfort and timers; ask: ask before everything; trusting: ask "
+            "less.",
             schema=schema(
                 {
                     "mode": {"type": "string", "enum": [str(mode) for mode in Mode]},
@@ -114,7 +114,7 @@ class SetMode:
                         "type": "integer",
                         "minimum": 1,
                         "maximum": LONGEST_MINUTES,
-                        "description": "How long, if the person says so; leave it out otherwise.",
+                        "description": "How long, if said.",
                     },
                 },
                 "mode",

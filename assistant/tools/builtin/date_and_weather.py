@@ -51,12 +51,11 @@ class Weather:
     def tool(self) -> BuiltIn:
         return BuiltIn(
             name=WEATHER_FORECAST,
-            description="The weather at home: how it is now, and what is expected today, tomorrow "
-            "or in the next days.",
+            description="The weather at home: now and as expected.",
             schema=schema(
                 {
                     "when": {"type": "string", "enum": [TODAY, TOMORROW, WEEK]},
-                    "name": text("Only where the home has several: the weather entity."),
+                    "name": text("The weather entity, if there are several."),
                 },
                 "when",
             ),
@@ -224,8 +223,7 @@ def date_and_time(clock: Clock, catalogue: Catalogue) -> BuiltIn:
 
     return BuiltIn(
         name=DATE_AND_TIME,
-        description="The date, the weekday, the time of day and the time zone at this moment. "
-        "Call it whenever an answer depends on now; never guess the time.",
+        description="The date, weekday, time and time zone now. Never guess them.",
         schema=NO_ARGUMENTS,
         tier=Tier.READ,
         run=run,

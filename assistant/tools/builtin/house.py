@@ -104,17 +104,16 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
 
     return BuiltIn(
         name=LIVE_CONTEXT,
-        description="The present state, value or mode of devices, sensors and areas of this home. "
-        "Call it for questions about how something is now, and before anything that depends on it. "
-        "Name, domain and area narrow it and can be combined; give at least one in a large home.",
+        description="The present states of devices, sensors and areas, narrowed by any of the "
+        "arguments. Call it before you say how something is now, and before anything "
+        "that depends on it.",
         schema=schema(
             {
-                "name": text("A name or alias; case does not count."),
+                "name": {"type": "string"},
                 "domain": {
-                    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
-                    "description": "A domain such as light or sensor, or several.",
+                    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
                 },
-                "area": text("An area's name or alias."),
+                "area": {"type": "string"},
             }
         ),
         tier=Tier.READ,
@@ -217,18 +216,17 @@ def _scalar(value: Any) -> str:
 FIND_DEVICES = "find_devices"
 MAX_ROWS = 40
 _DESCRIPTION = (
-    "Finds the devices and sensors of this home by any of the arguments, with their exact names, "
-    "areas and present states. Call it before you control something whose name or area you do not "
-    "know for sure, and for questions about many devices, such as which lights are on or which "
-    "windows are open."
+    "Finds devices and sensors by any of the arguments, with exact names, areas and states. Call "
+    "it before you control something whose name or area you do not know for sure, and for "
+    "questions about many, such as which windows are open."
 )
 _ARGUMENTS = {
-    "name": "What it is called, or a part of it.",
-    "area": "The room it is in.",
-    "floor": "The floor it is on.",
-    "domain": "Its kind: light, cover, sensor, lock, climate and so on.",
-    "device_class": "Its finer kind: window, door, motion, temperature …",
-    "state": "Only those in this state: on, off, open, unavailable …",
+    "name": "Whole or in part.",
+    "area": "A room.",
+    "floor": "A floor.",
+    "domain": "Such as light, cover, sensor.",
+    "device_class": "Such as window, motion.",
+    "state": "Such as on, open, unavailable.",
 }
 MAX_NEAR = 5  # names that are merely similar
 

@@ -31,17 +31,27 @@ the wrong one (google-gemini/gemini-live-api-examples #46).
 
 
 PORTION = 2_000  # tokens that a server gets before the next one; about 15 tools
-_CHARACTERS_A_TOKEN = 4  # a usual estimate for English text and JSON
+
+# Google's client counts tokens offline only for some models, none of them a Live model, and
+# downloads the tokenizer first (google-genai 3.6.1, `local_tokenizer`). Hearth therefore estimates.
+# Gemma 3's tokenizer, which the client uses for Gemini 2.x and 3, gives 4.0 characters a token for
+# compact schemas, 4.1 for the tools' descriptions and 4.0 to 4.1 for the instruction.
+_CHARACTERS_A_TOKEN = 4
 _TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others have priority"
 _TOO_LONG = (
     f"all tools would take more than {MAX_TOKENS:,} tokens per turn, and others have priority"
 )
 
 
+def text_tokens(text: str) -> int:
+    """Estimate how many tokens a text takes."""
+    return -(-len(text) // _CHARACTERS_A_TOKEN)
+
+
 def tokens(declaration: Declaration) -> int:
     """Estimate how many tokens of the prompt a tool takes."""
-    said = len(declaration.name) + len(declaration.description)
-    return 1 + (said + len(as_json(declaration.parameters))) // _CHARACTERS_A_TOKEN
+    schema = as_json(declaration.parameters, compact=True) if declaration.parameters else ""
+    return text_tokens(f"{declaration.name}{declaration.description}{schema}")
 
 
 def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]:

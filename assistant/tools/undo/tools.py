@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.domain.tool_call import Status, Tier, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue, counted
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema, text
+from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.execution.confirmations import CANNOT_ASK
 from assistant.tools.house.names import spoken_things
@@ -124,17 +124,15 @@ class Undoing:
     def tools(self) -> tuple[BuiltIn, BuiltIn]:
         undo = BuiltIn(
             name=UNDO,
-            description="Puts back what was changed last in the home: brightness, colours, "
-            "temperatures, blinds, volume, replaced files. Call it when the person says to undo "
-            "it or to put it back as it was. It cannot unlock or open anything.",
+            description='Puts back what was changed last in the home, for "undo that" or "put it '
+            'back". It cannot unlock or open anything.',
             schema=schema(
                 {
                     "steps": {
                         "type": "integer",
                         "minimum": 1,
                         "maximum": MAX_LEVELS,
-                        "description": "How many requests are undone, the newest first; 1 unless "
-                        "the person says more.",
+                        "description": "How many requests, the newest first.",
                     }
                 }
             ),
@@ -145,13 +143,12 @@ class Undoing:
         )
         correct = BuiltIn(
             name=CORRECT_LAST,
-            description="Undoes what was changed last and does the same to what was really meant. "
-            'Call it when the person corrects the last command: "no, the bedroom", "I meant the '
-            'lamp". Give the name or the area, or both; everything else stays as it was asked.',
+            description='Undoes the last change and does the same to what was really meant: "no, '
+            'the bedroom", "I meant the lamp".',
             schema=schema(
                 {
-                    "name": text("The device that was meant."),
-                    "area": text("The room that was meant."),
+                    "name": {"type": "string"},
+                    "area": {"type": "string"},
                 }
             ),
             tier=Tier.COMFORT,

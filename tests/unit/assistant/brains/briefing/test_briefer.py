@@ -297,7 +297,7 @@ async def test_a_large_home_names_the_tool_that_finds_the_rest(
     home.answers(menu_of("A", "find_devices"), f"Static Context:\n{rows}{here}\nEnd.")
     instruction = (await briefer.brief()).instruction
     assert "Call find_devices" in instruction
-    assert here in instruction
+    assert "- Kitchen\n  light: Lamp\n" in instruction
     assert "Hall: 2000 lights\n" in instruction
 
 

@@ -10,6 +10,7 @@ from assistant.brains.briefing.home_text import Around
 from assistant.brains.briefing.prompt import (
     MAX_EXCHANGES,
     MAX_HISTORY,
+    MAX_HOME,
     MAX_INSTRUCTION,
     Circumstances,
     Exchange,
@@ -30,7 +31,7 @@ def after_persona(instruction: str) -> str:
 
 def test_the_parts_stand_in_the_order_that_google_advises() -> None:
     instruction = build_instruction(replace(PLAIN, memories=("Ana sleeps late.",)))
-    heads = ["You are Hearth", "# What holds", "# Language", "# How to speak", "# What you hear"]
+    heads = ["You are Hearth", "# Rules", "# Language", "# How to speak", "# What you hear"]
     heads += ["# What to do", "# Limits", "# Today and here", "# What the people", "# The home"]
     places = [instruction.index(head) for head in heads]
     assert places == sorted(places)
@@ -112,7 +113,7 @@ def test_it_is_the_same_all_day() -> None:
 def test_a_large_home_is_cut_at_a_line_and_says_so() -> None:
     lines = [f"- names: Lamp {number}" for number in range(5_000)]
     instruction = build_instruction(replace(PLAIN, home="\n".join(lines)))
-    assert MAX_INSTRUCTION - 40 < len(instruction) <= MAX_INSTRUCTION
+    assert MAX_HOME - 200 < len(instruction.partition("# The home")[2]) <= MAX_HOME
     told = instruction.partition("<home>\n")[2].partition("\n</home>")[0].splitlines()
     assert told[-1] == rules.HOME_CUT
     assert told[:-1] == lines[: len(told) - 1]
@@ -133,7 +134,8 @@ def test_of_a_large_home_this_room_stays_and_the_rest_is_counted() -> None:
     told = instruction.partition("<home>\n")[2].partition("\n</home>")[0]
     assert told.startswith("Use the tools.\n")
     assert told.endswith("\nCall the intent tools.")
-    assert told.count("- names:") == told.count("  areas: Room 7\n") == 25
+    assert told.count("- Room 7\n") == 1
+    assert told.count("; Lamp ") == 24
     assert "Room 8: 25 lights\n" in told
     assert "Call find_devices for their names" in told
     assert build_instruction(replace(large, now=NOW.replace(hour=1))) == instruction
@@ -145,7 +147,8 @@ def test_of_a_small_home_all_stays() -> None:
     here = Around(frozenset({"Room 7"}))
     given = replace(PLAIN, home=small, around=here, find_tool="find_devices")
     assert build_instruction(given) == build_instruction(replace(PLAIN, home=small))
-    assert small in build_instruction(given)
+    assert "- Room 9\n  light: Lamp 9; Lamp 49\n" in build_instruction(given)
+    assert "find_devices" not in build_instruction(given)
 
 
 def test_everything_at_its_longest_stays_within_bounds() -> None:
@@ -153,13 +156,14 @@ def test_everything_at_its_longest_stays_within_bounds() -> None:
         PLAIN,
         persona="word " * 10_000,
         memories=("A fact. " * 10,) * 1_000,
-        home="line\n" * 50_000,
+        home="# line\n" * 50_000,
         clock_tool="GetDateTime",
     )
     instruction = build_instruction(longest)
     assert len(instruction) <= MAX_INSTRUCTION
     assert rules.GUARDRAILS in instruction
     assert instruction.endswith("</home>")
+    assert "\n# line" not in instruction
 
 
 ASK = "When a user asks to turn on all devices of a specific type, ask the user to specify an area."
