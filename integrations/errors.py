@@ -21,6 +21,8 @@ class IntegrationError(Exception):
     """Base class. `str(error)` is a sentence that can be shown to people and contains no
     secrets."""
 
+    told: str = ""  # the service's whole reason, without secrets; "" if it gave none
+
 
 class Unavailable(IntegrationError):
     """The service cannot be reached now. The same request may succeed later."""

@@ -29,9 +29,12 @@ from integrations.gemini.access import KEY_PAGE
 from integrations.gemini.models import MODELS
 
 _LONG_WORD = re.compile(r"\S{24,}")
-_FIELD_PATH = re.compile(r"[A-Za-z]+(?:[._][A-Za-z]+)*")  # a key has digits
+# A field or method, such as "google.ai.generativelanguage.v1beta.ModelService"; a key has digits.
+_FIELD_PATH = re.compile(r"[A-Za-z]+(?:[._](?:[A-Za-z]+|v1(?:alpha|beta)?))*")
 _READ = 4_000  # characters of a reason to read
 _QUOTED = 160  # characters to quote
+_TOLD = 1_000  # characters of `IntegrationError.told`
+_LONG_NUMBER = re.compile(r"\d{6,}")  # of the user's project
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
 _SIGN_IN = f"Gemini rejected gemini.api_key: create a new key at {KEY_PAGE} and set it."
@@ -69,6 +72,7 @@ _TELLING = (
     ("service_disabled", "api_off"),
     # "Requests to this API ... are blocked.", "Requests from referer <empty> are blocked."
     ("are blocked.", "key_limits"),
+    ("requests to this api", "key_limits"),  # the end is cut off in a close reason of 123 bytes
     ("ip address restriction", "key_limits"),
     ("_service_blocked", "key_limits"),
     ("_referrer_blocked", "key_limits"),
@@ -147,7 +151,9 @@ def fault_of(
     meaning = _meaning(told)
     if resuming and meaning == "refused":
         meaning = "stale"  # 1007 on a resume: Google's developer forum, 186392
-    return _worded(meaning, told, _Names(model, setting, secret))
+    fault = _worded(meaning, told, _Names(model, setting, secret))
+    fault.told = f"{told.code} {_LONG_NUMBER.sub('…', _cleaned(told.text, secret)[:_TOLD])}".strip()
+    return fault
 
 
 def _told(error: BaseException) -> _Told | None:
@@ -229,14 +235,18 @@ def _gone(names: _Names) -> str:
 
 
 def _quoted(text: str, secret: str) -> str:
-    """Quote the service's text, replacing words that could be a key.
+    short = _cleaned(text, secret)[:_QUOTED].rstrip(" .")
+    return f', "{short}"' if short else ""
+
+
+def _cleaned(text: str, secret: str) -> str:
+    """Return the service's text on one line, replacing words that could be a key.
 
     Field paths such as 'setup.input_audio_transcription' are kept, because they name the cause.
     """
     if secret:
         text = text.replace(secret, "…")
-    short = _LONG_WORD.sub(_unless_path, one_line(text, _READ))[:_QUOTED].rstrip(" .")
-    return f', "{short}"' if short else ""
+    return _LONG_WORD.sub(_unless_path, one_line(text, _READ))
 
 
 def _unless_path(word: re.Match[str]) -> str:

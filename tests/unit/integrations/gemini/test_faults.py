@@ -68,6 +68,7 @@ BARS: list[tuple[BaseException, Bar]] = [
     ),
     (closed(1008, "Generative Language API has not been used in project 1 before"), "api_off"),
     (closed(1008, f"Requests to this API {API} method google.ai are blocked."), "key_limits"),
+    (closed(1008, f"Requests to this API {API} method google.ai.genera"), "key_limits"),  # cut off
     (
         plain(403, "Requests from referer <empty> are blocked.", "API_KEY_HTTP_REFERRER_BLOCKED"),
         "key_limits",
@@ -274,6 +275,13 @@ def test_what_is_quoted_is_short_and_without_secrets(code: int, reason: str, sec
     assert not secret or secret not in text
     assert text.isprintable()
     assert len(text) < 320
+
+
+def test_the_whole_reason_is_kept_without_secrets() -> None:
+    reason = f"Bad {'field ' * 60}in project 123456789012 for {LONG_KEY} and s3cret."
+    told = fault_of(closed(1007, reason), model=MODEL, secret="s3cret").told
+    assert told == f"1007 Bad {'field ' * 60}in project … for … and …."
+    assert fault_of(OSError(), model=MODEL).told == ""
 
 
 @pytest.mark.parametrize("details", [None, {}, {"odd": 1}, [1, 2]])
