@@ -31,7 +31,7 @@ class RefusedPart:
     """Part of the session set-up that the service rejected."""
 
     part: str  # name in `integrations.gemini.setup.OPTIONAL`
-    reason: str  # the service's error, as one sentence
+    reason: str  # the service's error
     until: str  # time of the next try, in ISO 8601
 
 
@@ -85,7 +85,7 @@ class SetupRepair:
             except Refused as error:
                 if not self._is_of_setup(error, setup):
                     raise
-                self._reason = str(error)
+                self._reason = error.told or str(error)
                 self._tried.add(frozenset(names))
                 after = self._next(shaped)
                 if after is None:
