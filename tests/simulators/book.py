@@ -12,7 +12,7 @@ from assistant.domain.clock import Clock
 from tests.simulators.models import ModelRules
 from tests.simulators.records import ConnectionRecord, HeardTurn, OnceRequest, Session
 from tests.simulators.script import OnceTurn, Opening, Step, Turn
-from tests.simulators.wire import NOT_HERE, Refusal
+from tests.simulators.wire import NOT_HERE, Json, Refusal
 
 Respond = Callable[[HeardTurn], Sequence[Step]]
 RespondOnce = Callable[[OnceRequest], Sequence[Step]]
@@ -144,6 +144,15 @@ class Book:
         """Return the model's rules; None if it does not exist (any more) for this method."""
         rules = self._models.get(model)
         return rules if rules and rules.live == live and model not in self._retired else None
+
+    def described(self) -> dict[str, Json]:
+        """Return the models as models.get describes them, by name."""
+        methods = {True: ["bidiGenerateContent"], False: ["generateContent", "countTokens"]}
+        return {
+            name: {"name": f"models/{name}", "supportedGenerationMethods": methods[rules.live]}
+            for name, rules in self._models.items()
+            if name not in self._retired
+        }
 
     def is_retired(self, model: str) -> bool:
         """Return True if the test has retired the model."""

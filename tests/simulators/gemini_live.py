@@ -44,6 +44,7 @@ KEY = "simulated-key"
 _UNREGISTERED = "Method doesn't allow unregistered callers."
 _BAD_KEY = "API key not valid. Please pass a valid API key."
 _STOP_WITHIN_S = 1.0
+_PAGE = {"pageToken": "0", "pageSize": "50"}  # of models.list, with the usual values
 _MOST_BYTES = 20_000_000  # of a REST request; Google's limit for inline data is 20 MB
 
 
@@ -53,6 +54,7 @@ class GeminiSimulator:
     `turns`, `once`, `openings`: what is done for each, in their order; beyond them `respond`,
     `respond_once` and `opening` tell. `refusals`: patterns of "1007 reason" that the test means to
     provoke. `retired`: models that are gone. `cancels_blocking`: new input cancels a BLOCKING call.
+    `rest_refusal`: status, message and reason with which every plain request is refused.
     `keep_turns`: only so many of the newest are kept, for long runs. `most_sessions`: Live sessions
     that the key may have at once. `keep_frames`: every message of a client's is kept.
     """
@@ -70,6 +72,7 @@ class GeminiSimulator:
         retired: Sequence[str] = (),
         models: Mapping[str, ModelRules] = MODELS,
         key: str = KEY,
+        rest_refusal: tuple[int, str, str] | None = None,
         version: str = "v1beta",
         cancels_blocking: bool = True,
         handles: bool = True,
@@ -103,6 +106,7 @@ class GeminiSimulator:
             keeps_frames=keep_frames,
         )
         self.key = key
+        self._rest_refusal = rest_refusal
         self.port = port
         self.ca_file = Path()  # known once it has started
         self._check = check
@@ -119,6 +123,8 @@ class GeminiSimulator:
             application = web.Application(client_max_size=_MOST_BYTES)
             application.router.add_get("/ws/{method}", self._live)
             application.router.add_post("/{version}/models/{call}", self._rest)
+            application.router.add_get("/{version}/models", self._list)
+            application.router.add_get("/{version}/models/{name}", self._describe)
             runner = web.AppRunner(application, shutdown_timeout=_STOP_WITHIN_S, access_log=None)
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
@@ -245,11 +251,9 @@ class GeminiSimulator:
             return http_error(403, _UNREGISTERED)
         return await LiveSocket(self._book, opening, self._key_is_right(request)).serve(request)
 
-    async def _rest(self, request: web.Request) -> web.StreamResponse:
-        assert self._once is not None
-        call = re.fullmatch(r"([^:]+):streamGenerateContent", request.match_info["call"])
-        known = request.match_info["version"] == self._book.version
-        if call is None or not known or request.query.get("alt") != "sse":
+    def _rest_error(self, request: web.Request) -> web.Response | None:
+        """Return the refusal of a plain request, before it is looked at."""
+        if request.match_info["version"] != self._book.version:
             self._book.refuse(Refusal(request.path_qs, 404))
             return http_error(404)
         if self._key_is_missing(request):
@@ -257,4 +261,34 @@ class GeminiSimulator:
         if not self._key_is_right(request):
             self._book.refuse(Refusal(_BAD_KEY, 400))
             return http_error(400, _BAD_KEY, "API_KEY_INVALID")
+        return http_error(*self._rest_refusal) if self._rest_refusal else None
+
+    async def _describe(self, request: web.Request) -> web.StreamResponse:
+        """Answer models.get (Google's reference of the Models API)."""
+        name = request.match_info["name"]
+        error = self._rest_error(request)
+        described = self._book.described()
+        if error is None and name not in described:
+            error = http_error(404, f"models/{name} is not found for API version v1beta.")
+        return error or web.json_response(described[name])
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        """Answer models.list, in pages of `pageSize` models."""
+        error = self._rest_error(request)
+        if error is not None:
+            return error
+        described = list(self._book.described().values())
+        first, size = (int(request.query.get(key, usual)) for key, usual in _PAGE.items())
+        following = {"nextPageToken": str(first + size)} if first + size < len(described) else {}
+        return web.json_response({"models": described[first : first + size], **following})
+
+    async def _rest(self, request: web.Request) -> web.StreamResponse:
+        assert self._once is not None
+        error = self._rest_error(request)
+        if error is not None:
+            return error
+        call = re.fullmatch(r"([^:]+):streamGenerateContent", request.match_info["call"])
+        if call is None or request.query.get("alt") != "sse":
+            self._book.refuse(Refusal(request.path_qs, 404))
+            return http_error(404)
         return await self._once.serve(request, call[1])

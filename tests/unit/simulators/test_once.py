@@ -299,3 +299,25 @@ async def test_a_turn_that_is_left_amid_its_calls() -> None:
             real_client(service) as client,
         ):
             await collect(client, asked())
+
+
+async def test_models_are_described_and_listed_in_pages() -> None:
+    retired = GeminiSimulator(retired=["gemini-3.1-flash-live-preview"])
+    async with retired as service, real_client(service) as client:
+        models = client.aio.models
+        pages = await models.list(config={"page_size": 2})
+        named = {model.name: model.supported_actions async for model in pages}
+        assert named["models/gemini-3.8-live"] == ["bidiGenerateContent"]
+        assert "models/gemini-3.1-flash-live-preview" not in named
+        assert (await models.get(model="gemini-3.8-live")).name == "models/gemini-3.8-live"
+        with pytest.raises(errors.ClientError, match="is not found"):
+            await models.get(model="gemini-3.1-flash-live-preview")
+
+
+async def test_every_plain_request_can_be_refused() -> None:
+    refusal = (403, "Requests to this API are blocked.", "API_KEY_SERVICE_BLOCKED")
+    async with GeminiSimulator(rest_refusal=refusal) as service, real_client(service) as client:
+        models = client.aio.models
+        for request in (models.list(), models.get(model="gemini-3.8-live")):
+            with pytest.raises(errors.ClientError, match="are blocked"):
+                await request
