@@ -74,16 +74,7 @@ async def open_brains(
     """
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(OwnedTasks())
-        briefer = Briefer(
-            home.tools.menu,
-            partial(home.hub.prompt, HOME_ASSISTANT),
-            lambda: home.client.house,
-            settings,
-            clock,
-            tasks,
-            learn=home.client.learn_exposure,
-            memories=lambda said, program: home.memories.briefed(said, program=program),
-        )
+        briefer = briefer_for(settings, home, clock, tasks)
         maker = _BrainFactory(settings, home, clock, briefer, stack)
         brains: list[Brain] = []
         for name in settings.brain.order:
@@ -118,6 +109,26 @@ async def open_brains(
             notices,
             maker.openings,
         )
+
+
+def briefer_for(settings: Settings, home: HomeContext, clock: Clock, tasks: OwnedTasks) -> Briefer:
+    """Return a briefer for this home. `tasks` must outlive it."""
+    return Briefer(
+        home.tools.menu,
+        partial(home.hub.prompt, HOME_ASSISTANT),
+        lambda: home.client.house,
+        settings,
+        clock,
+        tasks,
+        learn=home.client.learn_exposure,
+        memories=lambda said, program: home.memories.briefed(said, program=program),
+    )
+
+
+def access_of(settings: Settings) -> Access:
+    gemini = settings.gemini
+    key = gemini.api_key.get_secret_value().strip()
+    return Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
 
 
 def may_use_cloud(settings: Settings) -> bool:
@@ -159,9 +170,7 @@ class _BrainFactory:
             return self._without(name, "no_consent", NO_CONSENT, speaks=absent_speaks)
         if not may_use_cloud(self._settings):
             return self._without(name, "sign_in", NO_KEY, speaks=absent_speaks)
-        gemini = self._settings.gemini
-        key = gemini.api_key.get_secret_value()
-        access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
+        access = access_of(self._settings)
         brain = await (self._live(access) if name == "gemini-live" else self._once(access))
         return await self._prefer_local(brain)
 

@@ -8,6 +8,7 @@ program's, even if the service allows no further sessions.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -137,12 +138,10 @@ class GeminiLiveBrain:
         native_voice: bool = False,
         timeouts: LiveTimeouts | None = None,
     ) -> None:
-        self._row = row
-        self._google_search = google_search
-        self._native_voice = native_voice
         self._tasks = OwnedTasks()
+        setup = partial(setup_of, row=row, google_search=google_search, native_voice=native_voice)
         services = LiveServices(
-            client, briefer, self._setup, self._tasks, clock, timeouts or LiveTimeouts()
+            client, briefer, setup, self._tasks, clock, timeouts or LiveTimeouts()
         )
         self._sessions = LiveSessions(services)
         self._means = TurnMeans(services, self._sessions.take_owed, row, native_voice)
@@ -207,15 +206,19 @@ class GeminiLiveBrain:
     def _note_empty(self, turn_id: str) -> None:
         self._empty_turn = turn_id
 
-    def _setup(self, briefing: Briefing) -> LiveSetup:
-        return LiveSetup(
-            row=self._row,
-            instruction=briefing.instruction,
-            declarations=briefing.declarations,
-            vocabulary=briefing.vocabulary,
-            language_codes=briefing.language_codes,
-            voice=briefing.voice if self._native_voice else "",
-            google_search=self._google_search,
-            # If the model has no such setting, a profile's level must not cause a new session.
-            thinking="" if self._row.thinking is ThinkingSetting.NONE else briefing.thinking,
-        )
+
+def setup_of(
+    briefing: Briefing, row: ModelRow, *, google_search: bool, native_voice: bool
+) -> LiveSetup:
+    """Return the set-up of a turn's session, without handle and history."""
+    return LiveSetup(
+        row=row,
+        instruction=briefing.instruction,
+        declarations=briefing.declarations,
+        vocabulary=briefing.vocabulary,
+        language_codes=briefing.language_codes,
+        voice=briefing.voice if native_voice else "",
+        google_search=google_search,
+        # If the model has no such setting, a profile's level must not cause a new session.
+        thinking="" if row.thinking is ThinkingSetting.NONE else briefing.thinking,
+    )
