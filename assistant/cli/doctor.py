@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,14 +11,21 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
-from assistant.cli.console import Terminal, stacked, worded
-from assistant.cli.terminal import CliCommand, hide_in_logs, say_json
+from assistant.app.brains import NO_CONSENT, may_use_cloud
+from assistant.app.home import open_home
+from assistant.cli.console import Terminal, read_line, stacked, worded
+from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say, say_json
 from assistant.config.errors import ConfigError
 from assistant.config.load import find_file, load_settings
 from assistant.config.schema import Settings
+from assistant.doctor.cloud import LIMIT_USD, WITHIN_S, probe_cloud
+from assistant.doctor.cloud_findings import TimedFinding
 from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding, Group, Status, Watch, unwatched
 from assistant.doctor.whole import examine_groups
+from assistant.domain.clock import SystemClock
+from integrations.address import shown
+from integrations.gemini.access import NO_KEY
 
 _MARKS: dict[Status, tuple[str, str]] = {
     "ok": ("ok", "green"),
@@ -35,11 +43,21 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--try-cloud",
         action="store_true",
-        help="ask Gemini for one word if privacy.accept_cloud is true; this costs less than a cent",
+        help="ask Gemini for one word if privacy.accept_cloud is true; this costs less than a cent "
+        "(--cloud tests more)",
     )
+    parser.add_argument(
+        "--cloud",
+        action="store_true",
+        help="test only Gemini, with speech, calls and interruptions, in at most "
+        f"{WITHIN_S} seconds and for at most {LIMIT_USD:.2f} USD",
+    )
+    parser.add_argument("--yes", action="store_true", help="with --cloud: start without asking")
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.cloud:
+        return await _probe(arguments)
     may = May(
         listen=True, play=not arguments.silent, try_cloud=arguments.try_cloud, ask_daemon=True
     )
@@ -69,6 +87,59 @@ async def _groups(arguments: argparse.Namespace, may: May, watch: Watch) -> list
         Group("Configuration", [_configuration(str(file) if file else "")]),
         *await examine_groups(settings, may, watch, file),
     ]
+
+
+async def _probe(arguments: argparse.Namespace) -> int:
+    settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
+    hide_in_logs(settings)
+    if not may_use_cloud(settings):
+        why = NO_KEY if settings.privacy.accept_cloud else NO_CONSENT
+        raise Failed(f"{why} (the running Hearth can be tested in the console: Health)", 2)
+    await _agree(settings, yes=arguments.yes)
+    tell = None if arguments.json else _print_finding
+    clock = SystemClock()
+    async with open_home(settings, clock) as home:
+        report = await probe_cloud(settings, home, clock, tell)
+    if arguments.json:
+        say_json(asdict(report))
+    else:
+        answered = "Gemini Live answered" if report.live else "Gemini Live did not answer"
+        cost = f"{'about ' * report.cost_estimated}{report.cost_usd:.4f} USD"
+        say("", f"{answered}. {report.seconds:.0f} s, {cost}.")
+    return 0 if report.live and not report.failed else 1
+
+
+async def _agree(settings: Settings, *, yes: bool) -> None:
+    """Say what is about to happen, and ask for consent. Raises Failed without it."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Failed("This costs money, and nobody is at the terminal to agree. Add --yes.", 2)
+    console = Terminal(stderr=True, soft_wrap=True)
+    address = shown(settings.gemini.base_url)
+    console.print(
+        f"This sends the description of your home and tools, as in any turn, and questions in a "
+        f"synthetic voice to {settings.gemini.model} and {settings.gemini.once_model}"
+        f"{f' at {address}' if address else ' at Google'}. No tool is run. It takes at most "
+        f"{WITHIN_S} s and costs at most {LIMIT_USD:.2f} USD."
+    )
+    console.print("Begin? (yes or no) ", end="")
+    if (await read_line()).strip().casefold() not in ("y", "yes"):
+        raise Failed("Nothing was sent.", 1)
+
+
+def _print_finding(finding: TimedFinding) -> None:
+    mark, colour = _MARKS[finding.status]
+    ms = "" if finding.ms is None else f"{finding.ms:,.0f} ms"
+    console = Terminal()
+    console.tell(
+        f"[{colour}]{mark:<4}[/]  {{check}}{{ms}}  {{detail}}",
+        check=f"{finding.check:<16}",
+        ms=f"{ms:>9}",
+        detail=finding.detail,
+    )
+    if finding.mend:
+        console.tell(f"{'':33}[bold]→[/] {{mend}}", mend=finding.mend)
 
 
 def _configuration(file: str) -> Finding:
@@ -142,7 +213,7 @@ def _sum(findings: Sequence[Finding]) -> Text:
 
 COMMAND = CliCommand(
     name="doctor",
-    examples=("hearth doctor", "hearth doctor --json"),
+    examples=("hearth doctor", "hearth doctor --json", "hearth doctor --cloud"),
     add_arguments=_arguments,
     run=_run,
     configured=False,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from assistant.app.brains import may_use_cloud
+from assistant.app.brains import access_of, may_use_cloud
 from assistant.brains.gemini.repair import NAME, key_of, read_refused
 from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
@@ -43,7 +43,7 @@ _GOOGLE = "https://generativelanguage.googleapis.com"
 _CONNECT_S = 6.0
 _WORD_S = 20.0  # includes the import of google-genai
 _ENDS_SOON_DAYS = 14
-_NETWORK = "check the network and its DNS; Hearth's local brains work without it"
+NETWORK = "check the network and its DNS; Hearth's local brains work without it"
 _ASKED = "Answer with one word: yes."
 
 
@@ -111,28 +111,38 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
 
 async def _connection(scene: Scene) -> Found:
     """Check the DNS name, the connection and the certificate, without sending the key."""
-    parts = urlsplit(scene.settings.gemini.base_url or _GOOGLE)
-    host, plain = parts.hostname or "", parts.scheme == "http"
-    port = parts.port or (80 if plain else 443)
+    host, port, plain = address_of(scene.settings)
     try:
         context = None if plain else tls_context(ca_file=scene.settings.gemini.ca_file)
         async with asyncio.timeout(_CONNECT_S):
-            ends = await _reach(host, port, context)
+            ends = await reach(host, port, context)
     except Misconfigured as error:
         return bad("gemini.ca_file cannot be used", str(error))
     except TimeoutError:
-        return bad(f"{host} does not answer in {_CONNECT_S:g} s", _NETWORK)
+        return bad(f"{host} does not answer in {_CONNECT_S:g} s", NETWORK)
     except OSError as error:
         return judge_failure(host, error)
     return judge_reached(host, ends, datetime.now(UTC))
 
 
-async def _reach(host: str, port: int, context: ssl.SSLContext | None) -> str | None:
+def address_of(settings: Settings) -> tuple[str, int, bool]:
+    """Return the service's host and port, and True if it is used without TLS."""
+    parts = urlsplit(settings.gemini.base_url or _GOOGLE)
+    plain = parts.scheme == "http"
+    return parts.hostname or "", parts.port or (80 if plain else 443), plain
+
+
+async def reach(
+    host: str, port: int, context: ssl.SSLContext | None, address: str = ""
+) -> str | None:
     """Connect, and return the certificate's expiry time in ssl's format, or None without TLS.
 
-    Raises OSError.
+    `address` is the IP address to use; "" for any of the host's. Raises OSError.
     """
-    _, writer = await asyncio.open_connection(host, port, ssl=context)
+    name = host if context else None
+    _, writer = await asyncio.open_connection(
+        address or host, port, ssl=context, server_hostname=name
+    )
     try:
         told = writer.get_extra_info("peercert") or {}
         return str(told["notAfter"]) if "notAfter" in told else None
@@ -165,20 +175,14 @@ def judge_failure(host: str, error: OSError) -> Found:
         )
     if isinstance(error, ssl.SSLError):
         why = getattr(error, "reason", "") or type(error).__name__
-        return bad(f"cannot set up TLS with {host} ({why})", _NETWORK)
+        return bad(f"cannot set up TLS with {host} ({why})", NETWORK)
     told = error.strerror or type(error).__name__
-    return bad(f"cannot reach {host} ({told})", _NETWORK)
+    return bad(f"cannot reach {host} ({told})", NETWORK)
 
 
 async def _word(scene: Scene) -> Found:
     """Try the key with the Live model, and ask the other model for a one-word answer."""
-    gemini = scene.settings.gemini
-    access = Access(
-        gemini.api_key.get_secret_value().strip(),
-        gemini.base_url,
-        gemini.ca_file,
-        gemini.api_version,
-    )
+    gemini, access = scene.settings.gemini, access_of(scene.settings)
     clock = SystemClock()
     try:
         async with Store(scene.settings.database, clock) as store:
@@ -187,7 +191,7 @@ async def _word(scene: Scene) -> Found:
             ).reached():
                 return good("not tried: today's limits.daily_cost_usd is reached")
             await try_key(access, gemini.model)
-            said = await _say(access, gemini.once_model)
+            said = await ask_once(access, gemini.once_model)
             await store.record_turn(said.as_record(clock.now()))
     except (ConfigError, StoreError) as error:
         return bad("not tried, or its cost could not be recorded", str(error))
@@ -197,7 +201,9 @@ async def _word(scene: Scene) -> Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class OnceAnswer:
+    """The answer to a plain request, and what it cost."""
+
     row: ModelRow
     words: str
     used: TokensUsed
@@ -216,7 +222,8 @@ class _Said:
         )
 
 
-async def _say(access: Access, model: str) -> _Said:
+async def ask_once(access: Access, model: str) -> OnceAnswer:
+    """Ask the model for one word in a plain request. Raises IntegrationError."""
     row, _ = model_row(model, "once")
     words, used = "", TokensUsed(0, 0)
     async with aclosing(OnceClient(access)) as client:
@@ -228,7 +235,7 @@ async def _say(access: Access, model: str) -> _Said:
                     words += event.text
                 elif isinstance(event, TokensUsed):
                     used = event
-    return _Said(row, words.strip(), used)
+    return OnceAnswer(row, words.strip(), used)
 
 
 def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
@@ -239,7 +246,10 @@ def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Fou
             "try again, or set gemini.once_model to another model",
         )
     tokens = used.input_tokens + used.output_tokens
-    return good(f"the key works, {model} is available, {once_model} answers ({tokens} tokens)")
+    return good(
+        f"the key works, {model} is available, {once_model} answers ({tokens} tokens); "
+        "`hearth doctor --cloud` also tests speech"
+    )
 
 
 CHECKS: tuple[Check[Scene], ...] = (

@@ -5,9 +5,13 @@ The request contains the key and the model's name, but nothing about the house.
 
 import asyncio
 import re
+from typing import TYPE_CHECKING
 
 from integrations.gemini.access import KEY_PAGE, Access, LazyClient
 from integrations.gemini.faults import fault_of
+
+if TYPE_CHECKING:
+    from google.genai import Client
 
 TRY_S = 10.0
 # Google's keys are "AIza" and 35 more characters; newer keys are "AQ." and about fifty. Google may
@@ -45,3 +49,16 @@ async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:
         raise fault_of(error, model=model, secret=access.api_key) from error
     finally:
         await client.close()
+
+
+async def live_models(client: "Client") -> list[str]:
+    """Return the names of the models that the key can use for Live sessions.
+
+    Raises google-genai's errors.
+    """
+    pages = await client.aio.models.list()
+    return [
+        (model.name or "").removeprefix("models/")
+        async for model in pages
+        if "bidiGenerateContent" in (model.supported_actions or ())
+    ]

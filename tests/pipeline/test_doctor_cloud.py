@@ -1,0 +1,254 @@
+"""Tests of `hearth doctor --cloud` with the simulated service, in the states of a first key."""
+
+import json
+import re
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.brains.slots import start_of_day
+from assistant.cli import doctor as command
+from assistant.cli.main import main
+from assistant.doctor import cloud, cloud_live
+from assistant.domain.clock import SystemClock
+from assistant.journal.store import Store
+from tests.pipeline.test_gemini_setup_repair import PARTS, UNNAMED, named
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.models import MODELS
+from tests.simulators.records import HeardTurn
+from tests.simulators.script import Call, Done, Hear, OnceTurn, Opening, Say, Step, Tokens, Wait
+from tests.simulators.threads import in_thread
+
+KEY = "AIza" + "k3y" * 11 + "xy"
+BLOCKED = (
+    "Requests to this API generativelanguage.googleapis.com method "
+    "google.ai.generativelanguage.v1beta.ModelService.GetModel are blocked."
+)
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+TURN = Tokens(2_600, 90, prompt_details={"AUDIO": 50, "TEXT": 2_550})
+DONE = Done(usage=TURN)
+Checks = dict[str, dict[str, Any]]
+
+
+class QuickClock(SystemClock):
+    """A clock on which speech takes a tenth of its time."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 10)
+
+
+class Model:
+    """A model that answers the questions of the test, from what it was told in the session."""
+
+    def __init__(self, *, first: Sequence[Step] = (Say("It is Paris."), DONE)) -> None:
+        self.first = first  # after the transcript of the spoken question
+        self.transcript: Sequence[Step] = (Hear("What is the capital of France?"),)
+        self.service: GeminiSimulator | None = None
+
+    def __call__(self, turn: HeardTurn) -> Sequence[Step]:
+        assert self.service is not None
+        told = " ".join(self.service.sessions[turn.session].history)
+        if "Call the tool" in turn.text:
+            tool = re.findall(r"tool (\S+) for it", turn.text)[0]
+            return Call(tool, answer={"status": "done"}), Say("It is noon."), DONE
+        if "Count aloud" in turn.text:
+            return Say("one two three four five", audio_s=30.0, speed=2.0), DONE
+        if turn.kind == "text":
+            return Say("It was Toronto." if "Toronto" in told else "I don't know."), DONE
+        if "Count aloud" in told:
+            known = "note is Lima" in told
+            return Hear("Stop."), Say("The word is Lima." if known else "I don't know."), DONE
+        return *self.transcript, *self.first
+
+
+def served(model: Model | None = None, **given: Any) -> GeminiSimulator:
+    model = model or Model()
+    service = GeminiSimulator(
+        respond=model,
+        respond_once=lambda asked: (Say("Yes."), Done(usage=Tokens(9, 1))),
+        key=KEY,
+        **given,
+    )
+    model.service = service
+    return service
+
+
+Run = Callable[..., tuple[int, dict[str, Any], Checks]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs the command and returns its exit code, report and checks."""
+    monkeypatch.setattr(command, "SystemClock", QuickClock)
+    monkeypatch.setattr(cloud_live, "QUIET_S", 0.2)
+
+    def run(
+        service: GeminiSimulator, late_s: float = 0.2, **settings: str
+    ) -> tuple[int, dict[str, Any], Checks]:
+        monkeypatch.setattr(cloud_live, "LATE_S", late_s)
+        with in_thread(service):
+            file = tmp_path / "hearth.toml"
+            given = {"base_url": service.url, "ca_file": str(service.ca_file), "api_key": KEY}
+            rows = [f'{name} = "{value}"' for name, value in given.items()]
+            rows += [f"{name} = {value}" for name, value in settings.items()]
+            file.write_text(
+                f'[assistant]\ndata = "{tmp_path}/data"\n[home_assistant]\nurl = "demo"\n'
+                "[privacy]\naccept_cloud = true\n[gemini]\n" + "\n".join(rows) + "\n"
+            )
+            code = main(["doctor", "--cloud", "--yes", "--json", "--config", str(file)])
+        told = capsys.readouterr().out
+        assert KEY not in told
+        report = json.loads(told)
+        assert report["seconds"] < cloud.WITHIN_S
+        assert report["cost_usd"] < cloud.LIMIT_USD
+        return code, report, {check["check"]: check for check in report["checks"]}
+
+    return run
+
+
+def odd(checks: Checks) -> list[str]:
+    return [name for name, check in checks.items() if check["status"] != "ok"]
+
+
+def test_all_well(run: Run, tmp_path: Path) -> None:
+    service = served(keep_frames=True)
+    code, report, checks = run(service)
+    assert (code, odd(checks)) == (0, []), checks
+    assert report["live"]
+    assert list(checks) == [
+        *("key", "IPv4", "IPv6", "model", "models", "live session", "spoken question"),
+        *("transcript", "answer's text", "usage", "typed question", "tool call"),
+        *("interruption", "note", "resumption", "once model"),
+    ]
+    assert "gemini-3.8-live" in checks["models"]["detail"]
+    assert checks["transcript"]["detail"] == '"What is the capital of France?"'
+    assert "GetDateTime was called once" in checks["tool call"]["detail"]
+    assert {"first_sound_ms", "setup_ms", "interruption_ms"} <= set(report["figures"])
+    assert report["figures"]["input_tokens"] == TURN.prompt
+    assert not report["cost_estimated"]
+    assert service.connections[1].resumed
+    # Nothing happened in the house, and what the test cost counts towards the daily limit.
+    calls = [answer for one in service.connections for answer in one.answers]
+    assert len(calls) == 1
+    assert 0.005 < spent(tmp_path) == pytest.approx(report["cost_usd"], abs=1e-5)
+
+
+def spent(folder: Path) -> float:
+    import asyncio
+
+    async def read() -> float:
+        clock = SystemClock()
+        async with Store(folder / "data" / "hearth.db", clock) as store:
+            return await store.spent_since(start_of_day(clock.now()))
+
+    return asyncio.run(read())
+
+
+@pytest.mark.parametrize("reason", ["named", "unnamed"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_refused_part_of_the_set_up(run: Run, part: str, reason: str) -> None:
+    path = PARTS[part]
+    told = named(path) if reason == "named" else UNNAMED
+    service = served(opening=Opening(refuses=(path,), refusal=(1007, told)))
+    code, report, checks = run(service, google_search="true")
+    assert (code, odd(checks)) == (0, ["live session"]), checks
+    detail = checks["live session"]["detail"]
+    assert f"but without {part}, which the service refused" in detail
+    assert told.split("'")[0].rstrip(". ") in detail
+    assert report["live"]
+
+
+def test_no_live_model(run: Run) -> None:
+    live = [name for name, rules in MODELS.items() if rules.live]
+    code, report, checks = run(served(retired=live))
+    assert (code, report["live"]) == (1, False)
+    assert odd(checks) == ["model", "models", "live session"]
+    assert "no Live model" in checks["models"]["detail"]
+    assert checks["once model"]["status"] == "ok"
+
+
+def test_another_model_is_suggested(run: Run) -> None:
+    code, _, checks = run(served(retired=["gemini-3.8-live"]))
+    assert code == 1
+    assert checks["models"]["mend"] == 'set gemini.model = "gemini-3.8-live-extended-thinking"'
+
+
+def test_ipv6_is_dead(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def addresses(host: str, port: int, family: int) -> list[str]:
+        return ["127.0.0.1" if family == socket.AF_INET else "::1"]  # the service is on the first
+
+    monkeypatch.setattr(cloud, "addresses", addresses)
+    code, _, checks = run(served())
+    assert (code, odd(checks)) == (0, ["IPv6"])
+    assert "but IPv4 works" in checks["IPv6"]["detail"]
+
+
+def test_the_key_is_restricted(run: Run) -> None:
+    code, report, checks = run(
+        served(
+            rest_refusal=(403, BLOCKED, "API_KEY_SERVICE_BLOCKED"),
+            opening=Opening(refuse=(1008, BLOCKED)),
+        )
+    )
+    assert (code, report["live"]) == (1, False)
+    assert odd(checks) == ["model", "models", "live session", "once model"]
+    for name in ("model", "live session"):
+        assert "restrictions of gemini.api_key" in checks[name]["mend"]
+        assert BLOCKED[:100] in checks[name]["detail"]  # a close reason has at most 123 bytes
+
+
+def test_the_quota_is_used_up(run: Run) -> None:
+    code, report, checks = run(
+        served(
+            opening=Opening(refuse=(1011, QUOTA)),
+            once=[OnceTurn((), cut=None)],
+        )
+    )
+    assert (code, report["live"]) == (1, False)
+    assert odd(checks)[0] == "live session"
+    assert "quota of gemini.api_key is used up" in checks["live session"]["mend"]
+    assert QUOTA in checks["live session"]["detail"]
+
+
+def test_a_slow_service(run: Run) -> None:
+    slow = Model(first=(Wait(2.5), Say("It is Paris."), DONE))
+    code, report, checks = run(served(slow, opening=Opening(delay_s=2.2)))
+    assert (code, odd(checks)) == (0, ["live session", "spoken question"])
+    assert "slowly" in checks["live session"]["detail"]
+    assert "slow to begin" in checks["spoken question"]["detail"]
+    assert report["figures"]["first_sound_ms"] > 2_000
+
+
+def test_a_late_transcript_of_the_question(run: Run) -> None:
+    late = Model(first=(Say("It is Paris."), Wait(1.7), Hear("What is the capital?"), DONE))
+    late.transcript = ()
+    code, _, checks = run(served(late))
+    assert (code, odd(checks)) == (0, ["transcript"])
+    assert checks["transcript"]["detail"].startswith("late:")
+    assert checks["transcript"]["ms"] > 1_500
+
+
+def test_a_late_transcript_of_the_answer(run: Run) -> None:
+    said = Say("It is Paris, of course, as everybody knows.", lag_s=1.2, pieces=1)
+    late = Model(first=(said, Done(usage=TURN, waits_for_text=False)))
+    code, _, checks = run(served(late), late_s=2.0)
+    assert (code, odd(checks)) == (0, ["answer's text"])
+    assert "gemini.late_text_ms = " in checks["answer's text"]["mend"]
+
+
+def test_live_that_says_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cloud_live, "ANSWER_S", 0.5)
+    code, report, checks = run(served(Model(first=(Done(reason="RESPONSE_REJECTED"),))))
+    assert code == 1
+    assert "RESPONSE_REJECTED" in checks["spoken question"]["detail"]
+    assert report["live"], "it answered the typed question"
+
+
+def test_without_usage_the_cost_is_estimated(run: Run, tmp_path: Path) -> None:
+    code, report, checks = run(served(Model(first=(Say("It is Paris."), Done()))))
+    assert (code, odd(checks)) == (0, ["usage"])
+    assert report["cost_estimated"]
+    assert spent(tmp_path) > 0.005
