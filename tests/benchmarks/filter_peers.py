@@ -51,18 +51,18 @@ PEERS = (
         "pipecat-ai",
         "1.14.0",
         "VoiceFormatter(expand_numbers=True)",
-        "its bundle for speech services, with all that is on by default and `expand_numbers`. It "
-        "strips Markdown and writes numbers, percentages, dates, and some currencies and units as "
-        "English words. Tables are for another of its parts to keep from the voice, emoji and "
-        "other languages for a filter of one's own.",
+        "its bundle for speech services, with all defaults and `expand_numbers`. It strips "
+        "Markdown and writes numbers, percentages, dates, and some currencies and units as "
+        "English words. It leaves tables to another component, and emoji and other languages to "
+        "custom filters.",
         frozenset({"en"}),
     ),
     Peer(
         "livekit-agents",
         "1.8.9",
         "filter_emoji(filter_markdown(text))",
-        "the filters that a session has by default. They take out Markdown and emoji in any "
-        "language, and leave tables. Numbers are left to the voice.",
+        "the default filters of a session. They remove Markdown and emoji in any language, keep "
+        "tables, and leave numbers to the voice.",
         None,
     ),
 )

@@ -66,11 +66,11 @@ def judge(case: Case, converted: Converted) -> Judged:
     if converted.error:
         return Judged(Verdict.CRASH, converted.error)
     if refused := refusal(converted.declaration):
-        return Judged(Verdict.WRONG, f"the service refuses it: {refused}")
+        return Judged(Verdict.WRONG, f"rejected by the service: {refused}")
     for arguments in case.takes:
         written = _written(converted, arguments)
         if written is None:
-            return Judged(Verdict.WRONG, f"cannot be said: {_json(arguments)}")
+            return Judged(Verdict.WRONG, f"can't be expressed: {_json(arguments)}")
         arrived = converted.back(written)
         if not _same(arrived, arguments):
             return Judged(Verdict.WRONG, f"{_json(arguments)} arrives as {_json(arrived)}")
@@ -83,7 +83,7 @@ def _lost(case: Case, converted: Converted) -> str:
     text = "\n".join(_texts(converted.declaration)).casefold()
     for words in case.says:
         if words.casefold() not in text:
-            return f"not told: {words}"
+            return f"missing in the declaration: {words}"
     kind = validator_for(case.schema, default=Draft202012Validator)
     takes = kind(case.schema).is_valid
     for one in case.refuses:
@@ -92,12 +92,12 @@ def _lost(case: Case, converted: Converted) -> str:
         if written is None or takes(_restored(written, converted.renamed)):
             continue
         if not _told(one, text, converted):
-            return f"{one.keyword}: nothing speaks against {_json(one.arguments)}"
+            return f"{one.keyword}: doesn't rule out {_json(one.arguments)}"
     for one in case.beyond:
         written = _written(converted, one.arguments)
         sayable = written is not None and _same(converted.back(written), one.arguments)
         if not sayable and not _told(one, text, converted):
-            return f"{one.keyword}: {_json(one.arguments)} cannot be said"
+            return f"{one.keyword}: {_json(one.arguments)} can't be expressed"
     return ""
 
 

@@ -29,7 +29,7 @@ def main() -> None:
     languages = languages_of(lines)
     rows = [(column.title, *column.counts(lines), column.clean()) for column in columns]
     rows.append(("of", *languages.values(), len(lines)))
-    print_table(("right", *languages, "without signs"), rows)
+    print_table(("right", *languages, "without symbols"), rows)
     today = time.strftime("%Y-%m-%d")
     DOCUMENT.write_text(document(lines, columns, PEERS, today), "utf-8")
     write_figures("text_filters", {"lines": lines, "columns": columns})

@@ -102,13 +102,16 @@ async def test_ours_needs_some_time() -> None:
 def test_the_document_has_every_tool_and_every_reason() -> None:
     two = tuple(cases()[:2])
     right = (Judged(Verdict.RIGHT), Judged(Verdict.RIGHT))
-    bad = (Judged(Verdict.CRASH, "KeyError: `x`"), Judged(Verdict.LOSS, "not told: b"))
+    bad = (
+        Judged(Verdict.CRASH, "KeyError: `x`"),
+        Judged(Verdict.LOSS, "missing in the declaration: b"),
+    )
     columns = (Column("Hearth", right, 1), Column("peer 1.0", bad))
     written = document(Comparison(two, columns, {}, {}, {}), "2026-11-23")
     assert "| Hearth | 0 | 0 | 0 | 2 | 1 |" in written
     assert "| peer 1.0 | 1 | 0 | 1 | 0 | 0 |" in written
     assert f"| {two[0].name} | ✓ | crash |" in written
-    assert f"- {two[1].name}\n  - peer: `not told: b`" in written
+    assert f"- {two[1].name}\n  - peer: `missing in the declaration: b`" in written
     assert "  - peer: `` KeyError: `x` ``" in written
 
 

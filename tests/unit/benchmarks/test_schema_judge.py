@@ -45,9 +45,9 @@ TOLD = {"type": "INTEGER", "description": "Which. One of 1, 5."}
         (WHOLE, ("step: a list of numbers",), Verdict.RIGHT),
         (WHOLE, ("something else",), Verdict.LOSS),
         ({"type": "INTEGER", "description": "1, 5"}, (), Verdict.LOSS),  # "Which" has gone
-        ({**WHOLE, "maximum": 2}, (), Verdict.WRONG),  # 5 cannot be said
+        ({**WHOLE, "maximum": 2}, (), Verdict.WRONG),  # 5 can't be expressed
         ({**TEXT, "enum": ["1", "5"], "description": "Which"}, (), Verdict.WRONG),  # "5" arrives
-        ({"type": "INTEGER", "enum": [1, 5]}, (), Verdict.WRONG),  # the service refuses it
+        ({"type": "INTEGER", "enum": [1, 5]}, (), Verdict.WRONG),  # the service rejects it
         ({"type": "INTEGER", "enum": ["1", "5"], "description": "Which"}, (), Verdict.RIGHT),
     ],
 )
@@ -83,7 +83,7 @@ def test_names_are_followed_there_and_back() -> None:
 def test_a_tool_without_parameters_takes_nothing() -> None:
     bare = {"name": "dim", "description": "Dims"}
     assert verdict(case({}, ({},), refuses=(), says=()), bare).verdict is Verdict.RIGHT
-    assert verdict(case(refuses=(), says=()), bare).why == 'cannot be said: {"step": 5}'
+    assert verdict(case(refuses=(), says=()), bare).why == 'can\'t be expressed: {"step": 5}'
 
 
 def test_what_is_text_to_the_tool_too_is_no_loss() -> None:
@@ -130,7 +130,9 @@ def test_what_can_be_said(step: dict[str, Any], value: Any, wanted: Verdict) -> 
     assert found.verdict is wanted, found.why
 
 
-@pytest.mark.parametrize(("step", "wanted"), [(TEXT, "arrives as"), ({"type": "NULL"}, "cannot")])
+@pytest.mark.parametrize(
+    ("step", "wanted"), [(TEXT, "arrives as"), ({"type": "NULL"}, "can't be expressed")]
+)
 def test_why_it_is_wrong(step: dict[str, Any], wanted: str) -> None:
     asked = case({"type": "object"}, ({"step": [1]},), refuses=(), says=())
     assert wanted in verdict(asked, declared(step)).why

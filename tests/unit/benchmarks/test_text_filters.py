@@ -82,7 +82,7 @@ def test_the_document_counts_and_says_what_nobody_claims() -> None:
     assert "| prompt, en | `**On**` | On | ✓ | ✓ `on` |" in written
     assert "| common answer, en | `5%` | five percent | ✓ | ✗ `5%` |" in written
     assert "| `**Sí**` | Sí | ✓ | (not made for it) `**Sí**` |" in written
-    assert "Of these 3 lines, 1 are excerpts" in written
+    assert "Of these 3 lines, 1 come from" in written
 
 
 class Commands:
