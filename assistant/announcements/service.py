@@ -56,7 +56,7 @@ class WaitingSounds:
         try:
             await asyncio.to_thread(_write, self._file(name), clip)
         except OSError as error:
-            raise StoreError(f"the sound cannot be written: {error.strerror}.") from error
+            raise StoreError(f"the sound cannot be saved: {error.strerror}.") from error
 
     async def take(self, name: str, title: str) -> Clip | None:
         """Return the clip for this announcement, or None if it is lost. `title` is its display
@@ -66,7 +66,7 @@ class WaitingSounds:
         try:
             return await asyncio.to_thread(_read, self._file(name), title)
         except (OSError, EOFError, wave.Error) as error:
-            _log.error("the sound of an announcement is lost: %s", error)
+            _log.error("an announcement's sound is lost: %s", error)
             return None
 
     def let_go(self, name: str) -> None:
@@ -113,7 +113,7 @@ def _delete(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
-        _log.warning("the sound of an announcement could not be deleted: %s", error)
+        _log.warning("an announcement's sound could not be deleted: %s", error)
 
 
 def _delete_others(folder: Path, needed: Collection[Path]) -> None:
@@ -126,8 +126,8 @@ def _delete_others(folder: Path, needed: Collection[Path]) -> None:
 MEDIA_FOLDER = "media"  # in the data folder; can be a link to another folder
 _FROM_HOME = ("http:", "https:", f"{SCHEME}:", "/local/", "/media/", "/api/")
 _WHERE = (
-    "Put the file into /config/www of Home Assistant and name it /local/NAME, or into the folder "
-    f"{MEDIA_FOLDER} of Hearth's data folder and name it NAME."
+    "Put the file into Home Assistant's /config/www and send /local/NAME, or into the folder "
+    f"{MEDIA_FOLDER} in Hearth's data folder and send NAME."
 )
 
 
@@ -257,7 +257,7 @@ class AnnouncementService:
 
     async def _fetch(self, media: str) -> Clip:
         if self._sounds is None:
-            raise NotPossible("This process plays no sound files: give a text.")
+            raise NotPossible("This process cannot play sound files: send text instead.")
         return await self._sounds.fetch(media)
 
     def _record_of(self, wanted: AnnounceRequest, caller: Caller, name: str) -> AnnouncementRecord:

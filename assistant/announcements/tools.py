@@ -251,7 +251,7 @@ class Announcer(Opened):
                 "config/entity_registry/get_entries", entity_ids=list(entity_ids)
             )
         except IntegrationError as error:
-            _log.info("it is not known which satellites are telephones: %s", error)
+            _log.info("cannot tell which satellites are telephones: %s", error)
             return frozenset()
         rows = mapping(entries)
         return frozenset(one for one in rows if mapping(rows[one]).get("platform") == "voip")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # imported only if Gemini is used
     from assistant.brains.gemini_once import GeminiOnceBrain
 
 NO_CONSENT = (
-    "Gemini is not used, because speech would then go to Google: "
-    "privacy.accept_cloud = true allows it"
+    "Gemini is not used because it would send speech to Google: set privacy.accept_cloud = true "
+    "to allow that"
 )
 
 
@@ -256,8 +256,8 @@ class _BrainFactory:
         if self._home.demo is not None:
             house, mend = "simulated house", ""
         self.notices.append(
-            f"this {house} has no conversation engine that tells what a sentence would do, "
-            f"so {what} is left out{mend}"
+            f"this {house} has no conversation engine that can match sentences without running "
+            f"them, so {what} is left out{mend}"
         )
         return False
 

@@ -269,7 +269,7 @@ async def _learn(hub: McpHub, home: HomeAssistant) -> None:
     try:
         home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
     except IntegrationError as error:
-        _log.info("Could not find out which things the assistant may see: %s", error)
+        _log.info("Could not find out which entities are exposed to the assistant: %s", error)
 
 
 async def _list(hub: McpHub) -> None:

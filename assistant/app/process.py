@@ -34,8 +34,8 @@ def locked(folder: Path) -> Iterator[None]:
         handle = _open(folder / _NAME)
     except OSError as error:
         raise ConfigError(
-            f"The data folder {folder} cannot be used ({error.strerror}); "
-            "set assistant.data to one that is yours"
+            f"The data folder {folder} cannot be used ({error.strerror}); set assistant.data to a "
+            "folder that you own"
         ) from error
     try:
         if not _taken(handle):

@@ -83,7 +83,7 @@ class CloudThinking:
         If that brain is unavailable or today's budget is spent, the Thought contains only a fault.
         """
         if self._brains is None or self._brains.thinker is None:
-            return _no_thought("There is nobody to think about it.")
+            return _no_thought("No brain is available for hard questions.")
         if await self._brains.budget.reached():
             return _no_thought("Today's budget is spent.")
         return await self._brains.thinker.think(

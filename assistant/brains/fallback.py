@@ -51,8 +51,8 @@ _log = logging.getLogger(__name__)
 # Seconds. If a brain was silent for longer before it failed, it isn't tried again, because the
 # person has waited long enough.
 REPEAT_WITHIN_S = 4.0
-_SILENT = "{} ended its answer without a word."
-_NOBODY = BrainFault("unreachable", "No brain of the profile's is there.", retryable=False)
+_SILENT = "{} ended its answer without saying anything."
+_NOBODY = BrainFault("unreachable", "None of the profile's brains is available.", retryable=False)
 SETTLE_S = 10.0  # seconds to wait for running calls after a fault
 
 
@@ -119,7 +119,7 @@ class FallbackBrain:
         barred = {slot.name: slot.fault(owner) for slot in self.slots}
         if any(slot.cloud for slot in self.slots) and await self.budget.reached():
             limit = f"{self.budget.limit_usd:g} USD"
-            message = f"Today's budget of {limit} is spent: it is set by limits.daily_cost_usd."
+            message = f"Today's budget of {limit} (limits.daily_cost_usd) is spent."
             fault = BrainFault("budget", message, retryable=False)
             barred |= {slot.name: fault for slot in self.slots if slot.cloud}
         # Drop the spoken sentence, which is in the language of the turn that failed.
@@ -260,7 +260,7 @@ class FallbackTurn:
                     self._sign_at = self._ladder.clock.monotonic()
         except Exception:
             # Whatever a brain raises, another one may work.
-            _log.exception("the brain %s broke", slot.name)
+            _log.exception("the brain %s failed", slot.name)
             fault = BrainFault("broken", f"{slot.name} stopped with an internal error.", False)
         _log.warning("%s: %s (%s)", slot.name, fault.message, fault.kind)
         # Not the brain's failure: it was waiting for the person's confirmation.

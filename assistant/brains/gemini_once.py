@@ -220,7 +220,7 @@ class Dialogue:
 
     def _end(self) -> BrainEvent:
         if self._calls:
-            return BrainFault("broken", "Gemini went on calling tools without end.", False)
+            return BrainFault("broken", "Gemini did not stop calling tools.", False)
         # After calls, the model may have nothing to add. The caller decides if that is acceptable.
         ended = self._said or (self._open and self._reason in _NATURAL)
         return TurnDone() if ended else self._empty()

@@ -296,7 +296,7 @@ class HomeAssistantTurn:
         try:
             match = await self._brain.dry_run.match(said.text, said.language)
         except CommandRefused as error:
-            _log.info("sentences are not tried here: %s", error)
+            _log.info("Home Assistant cannot match sentences: %s", error)
             match = None
         except IntegrationError as error:
             return BrainFault("house_away", str(error), retryable=False)
@@ -308,7 +308,7 @@ class HomeAssistantTurn:
         if isinstance(reason, BrainFault):
             return [reason]
         if not self._brain.last:
-            message = "Home Assistant's own engine does not know this sentence."
+            message = "Home Assistant's own engine does not understand this sentence."
             return [BrainFault("not_understood", message, retryable=False)]
         return self._say(reason)
 

@@ -207,7 +207,7 @@ class PreferLocalBrain:
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:
-            _log.info("the home was not asked about a sentence: %s", error)
+            _log.info("Home Assistant was not asked about a sentence: %s", error)
             return None
         except Exception:
             # Whatever fails on Home Assistant's side must not affect the model.

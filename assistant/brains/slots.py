@@ -141,7 +141,7 @@ class Budget:
             async with asyncio.timeout(ASK_S):
                 self._others_usd = await self._spent_since(self._day, tuple(self._own))
         except TimeoutError:
-            _log.warning("the journal did not report within %g s what was spent today", ASK_S)
+            _log.warning("the journal did not report today's spending within %g s", ASK_S)
         except StoreError as error:
             _log.error("%s", error)
         return self.known_reached

@@ -353,7 +353,7 @@ class PinGuard:
             self._attempts = None
         except StoreError as error:
             self._attempts = attempts
-            _log.error("the count of wrong PINs is in memory only: %s", error)
+            _log.error("the number of wrong PINs is kept in memory only: %s", error)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

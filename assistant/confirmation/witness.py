@@ -142,7 +142,7 @@ class Witness:
                 return await ear.transcribe(pcm)
         except (AudioError, TimeoutError) as error:
             why = str(error) or "too slow"
-            _log.warning("an answer could not be heard on this machine: %s", why)
+            _log.warning("an answer could not be recognised on this machine: %s", why)
             return None
 
     def weigh(
@@ -178,7 +178,9 @@ class Witness:
             async with asyncio.timeout(RECOGNISE_S):
                 return read_digits(await ear.spell(pcm), self._languages)
         except (AudioError, TimeoutError) as error:
-            _log.warning("a PIN could not be heard on this machine: %s", str(error) or "too slow")
+            _log.warning(
+                "a PIN could not be recognised on this machine: %s", str(error) or "too slow"
+            )
             return ""
 
     def typed_digits(self, text: str) -> str:
@@ -387,7 +389,8 @@ class OwnersPhone:
         if phone is None:
             there = ", ".join(one.service for one in known) or "none"
             raise Misconfigured(
-                f'policy.phone = "{self._service}" is no phone of this home; there is: {there}.'
+                f'policy.phone = "{self._service}" is not a phone in this home; its phones are: '
+                f"{there}."
             )
         self._name = phone.name
         buttons = tuple(

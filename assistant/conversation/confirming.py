@@ -286,7 +286,7 @@ class Confirming:
         try:
             outcome = await self._tools.settle(self.exchange.question, settlement)
         except Exception:
-            _log.exception("the call %s broke", self.exchange.call.name)
+            _log.exception("the call %s failed with an internal error", self.exchange.call.name)
             outcome = self._broke(settlement)
         if outcome is not None:
             self._outcome = outcome
@@ -368,7 +368,7 @@ class Confirming:
         try:
             await held.answer(replace(await self._outcome_for(call), id=call.id))
         except Exception:
-            _log.exception("the call %s broke", call.name)
+            _log.exception("the call %s failed with an internal error", call.name)
             await held.answer(lost(call))
         return True
 

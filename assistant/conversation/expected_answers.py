@@ -179,7 +179,8 @@ class Templates:
                 parsed = parse_sentence(sentence)
             except Exception as error:  # hassil raises various errors for invalid templates
                 raise BadTemplate(
-                    f'{place} is no template: look at its brackets, as in "(close|shut) [them]".'
+                    f'{place} is not a valid template: check its brackets, as in "(close|shut) '
+                    '[them]".'
                 ) from error
             wildcards |= _checked(parsed, place)
         data = [{"sentences": plain}]
@@ -203,15 +204,15 @@ def _checked(sentence: Sentence, place: str) -> set[str]:
     complex."""
     parts = list(_parts(sentence.expression))
     if any(isinstance(part, RuleReference) for part in parts):
-        raise BadTemplate(f"{place} names a rule in <>, and there are none.")
+        raise BadTemplate(f"{place} refers to a rule in <>, but there are no rules.")
     group = sentence.expression
     references = list(group.list_references()) if isinstance(group, Group) else []
     turned = max((len(part.items) for part in parts if isinstance(part, Permutation)), default=0)
     choices = sum(isinstance(part, Alternative) for part in parts)
     if choices > MOST_CHOICES or len(references) > MOST_SLOTS or turned > MOST_TURNED:
         raise BadTemplate(
-            f"{place} has more than {MOST_CHOICES} choices, {MOST_SLOTS} open "
-            f"places or {MOST_TURNED} parts in any order: make several sentences of it."
+            f"{place} has more than {MOST_CHOICES} choices, {MOST_SLOTS} slots or {MOST_TURNED} "
+            "parts in any order: split it into several sentences."
         )
     return {one.list_name for one in references if not one.is_inline_range}
 
@@ -331,9 +332,9 @@ class SchemaMapper:
 def check_schema(schema: Mapping[str, Any]) -> None:
     """Raise BadSchema if the schema does not describe an object or is too large."""
     if schema.get("type") != "object":
-        raise BadSchema('The schema of an answer must be that of an object: {"type": "object", …}.')
+        raise BadSchema('An answer\'s schema must describe an object: {"type": "object", …}.')
     if len(json.dumps(schema)) > MAX_SCHEMA:
-        raise BadSchema(f"The schema of an answer is longer than {MAX_SCHEMA} characters.")
+        raise BadSchema(f"An answer's schema can have at most {MAX_SCHEMA} characters.")
 
 
 def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -166,7 +166,7 @@ class Hearing:
 
     def _needed(self) -> AudioFrontEnd:
         if self._ear is None:
-            raise RuntimeError("this runner was made without an ear")
+            raise RuntimeError("this runner has no audio front end")
         return self._ear
 
 

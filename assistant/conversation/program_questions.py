@@ -205,7 +205,7 @@ class ProgramQuestions:
         try:
             asked = await self._in_queue(wanted, caller, language, make)
         except Busy as busy:
-            _log.info("a question of %s was not asked: %s", caller.name, busy)
+            _log.info("a question from %s was not asked: %s", caller.name, busy)
         answer = QuestionAnswer(result="busy") if asked is None else self._told(wanted, *asked)
         if not self._house.keeps_words():
             answer = answer.model_copy(update={"sentence": None, "slots": {}})
@@ -371,7 +371,7 @@ class Talks:
         if (why := why_deaf(self._speaker.standing)) is not None:
             raise NotPossible(why)
         if self._queue.full:
-            raise NotAnnounced("Too much is waiting to be asked or said already.")
+            raise NotAnnounced("Too many questions and announcements are already waiting.")
         name = new_id(self._clock.now())
         self._tasks.start(self._talk(wanted, caller), f"talk {name}")
         return name
@@ -385,7 +385,7 @@ class Talks:
             async with self._queue.place(seconds, wanted.priority):
                 put = self._speaker.programs.put(wanted.text, language, manner_of(wanted), then)
                 if not await done_within(self._clock, until_s - self._clock.monotonic(), put):
-                    raise Busy("Somebody talked with the assistant until it had expired.")
+                    raise Busy("The request expired while somebody was talking with the assistant.")
                 await self._speaker.rest()
         except Busy as busy:
             _log.warning("a conversation for %s was not started: %s", caller.name, busy)

@@ -109,7 +109,7 @@ class ProgramTurns:
         """
         limits = (await self._services.wait()).limits
         if limits is None:
-            raise RuntimeError("this runner was made without anybody who keeps programs' rights")
+            raise RuntimeError("this runner cannot limit programs' rights")
         if self._conversation.ending:
             raise Busy("The assistant is shutting down.")
         owner = owner or ConversationOwner(caller, recalls=rights.recalls)

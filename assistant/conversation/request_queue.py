@@ -35,7 +35,7 @@ class RequestQueue:
         Raises Busy if too many requests are waiting, the time runs out or the queue is closed.
         """
         if self._closed or self.full:
-            raise Busy("Too much is waiting to be asked or said already.")
+            raise Busy("Too many questions and announcements are already waiting.")
         ticket = (_RANK[priority], called := asyncio.Event())
         self._waiting.append(ticket)
         self._call()

@@ -151,7 +151,7 @@ class SpeculativeTurn:
                         await self._wanted.wait()
         except Exception:
             # Last resort: whatever a brain raises, the process must continue.
-            _log.exception("the brain broke over an answer")
+            _log.exception("the brain failed on an answer")
         finally:
             self._over = True
             self._more()

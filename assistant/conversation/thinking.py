@@ -137,7 +137,7 @@ class TurnThinking:
             self._turn.fail(BrainFault("timeout", "The answer took too long.", retryable=True))
         except Exception:
             # Last resort: whatever a brain or tool raises, the person is told about it.
-            _log.exception("the brain %s or a tool broke", self._brain_name)
+            _log.exception("the brain %s or a tool failed", self._brain_name)
             message = "The answer could not be worked out."
             self._turn.fail(BrainFault("broken", message, retryable=False))
         else:

@@ -130,7 +130,7 @@ class ToolCalls:
                 self._stopped = True
                 await self._stop_brain()
         except Exception:
-            _log.exception("the call %s broke", call.name)
+            _log.exception("the call %s failed with an internal error", call.name)
             return False
         finally:
             moment.cancel()
@@ -173,7 +173,7 @@ class ToolCalls:
         turn = self._turn
         if turn.failed:
             return
-        _log.warning("the brain %s does not stop calling", turn.brain)
+        _log.warning("the brain %s does not stop calling tools", turn.brain)
         if turn.confirming is None:
             under_way = self._running - {asyncio.current_task()}
             if under_way:

@@ -112,7 +112,7 @@ def make_clip(scene: SpokenCommand, folder: Path) -> Path:
     text = f"{WAKE_PHRASE} {scene.words}"
     command = ["flite", "-voice", scene.voice, "-t", text, "-o", str(path)]
     silence = still(SILENCE_MS)
-    speech = make_speech(command, path, "The demonstration's speech")
+    speech = make_speech(command, path, "The demo's speech")
     write_wav(path, silence + speech + silence, SAMPLE_RATE)
     return path
 
@@ -128,7 +128,7 @@ def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
         subprocess.run(command, check=True, capture_output=True, timeout=_MAKE_S)
     except FileNotFoundError:
         raise InputUnusable(
-            f"{what} is made with {program}: install it with apt install {program}"
+            f"{what} is generated with {program}: install it with apt install {program}"
         ) from None
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         raise InputUnusable(f"{program} could not write {path}: {error}") from error

@@ -94,7 +94,7 @@ class Listeners(Generic[_Told]):
             try:
                 follower(*args, **named)
             except Exception:  # a bug in one follower; the others must still be called
-                _log.exception("a follower of %s broke", self._of)
+                _log.exception("a listener of %s failed", self._of)
 
 
 _T = TypeVar("_T")
@@ -128,7 +128,7 @@ class Deferred(Generic[_T]):
     def get(self) -> _T:
         """Return the value. Raises LookupError if it isn't set yet."""
         if self._value is None:
-            raise LookupError("This is needed before it was made.")
+            raise LookupError("This value was read before it was set.")
         return self._value
 
     def set(self, value: _T) -> None:
@@ -137,7 +137,7 @@ class Deferred(Generic[_T]):
         Raises ValueError if the value is already set.
         """
         if self._value is not None:
-            raise ValueError("This was made before.")
+            raise ValueError("This value is already set.")
         self._value = value
         self._ready.set()
         waiting, self._waiting = self._waiting, []

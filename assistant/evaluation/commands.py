@@ -97,7 +97,7 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
             return Wish(sentence, {}, states, did=told.strip())
     pairs = [word.partition("=") for word in right.split()]
     if wrong := [key for key, mark, _ in pairs if not mark]:
-        raise ValueError(f"{sentence}: {wrong[0]!r} is not of the form entity=value")
+        raise ValueError(f"{sentence}: {wrong[0]!r} does not have the form entity=value")
     return Wish(sentence, {key: tuple(value.split("|")) for key, _, value in pairs}, states)
 
 

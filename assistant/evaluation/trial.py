@@ -51,7 +51,7 @@ class Stage:
             state = given.get(first.entity_id, first.state)
             self._house.write(first.entity_id, state, **first.attributes)
         if not await self._wait(lambda house: _same(house, self._first_now())):
-            raise RuntimeError("Hearth has not seen the simulated house being reset")
+            raise RuntimeError("Hearth did not notice that the simulated house was reset")
         self._before = self.now()
 
     async def look(self, turn: FinishedTurn | None) -> Seen:
@@ -301,7 +301,13 @@ def as_markdown(trials: Sequence[Trial], about: Circumstances) -> str:
         lines.append(f"| {name} | {len(some)} | {shares} | {acted} |")
     lines += ["", *_figures(trials, about), ""]
     if len(trials) < about.sentences:
-        lines += [f"The cap of ${about.cap_usd:.2f} was reached before the rest were spoken.", ""]
+        lines += [
+            (
+                f"The cap of ${about.cap_usd:.2f} was reached before the remaining sentences were "
+                "spoken."
+            ),
+            "",
+        ]
     missed = [one for one in trials if one.outcome is not Outcome.RIGHT]
     if missed:
         lines += ["| not right | spoken | heard | answer |", "|---|---|---|---|"]
@@ -326,7 +332,7 @@ def _figures(trials: Sequence[Trial], about: Circumstances) -> list[str]:
     each = cost / max(1, sum(one.asked for one in trials))
     tokens = _tokens(trials)
     told = [
-        f"Cost ${cost:.4f} in all, ${each:.5f} per sentence ({tokens['input']:,} tokens in, "
+        f"Total cost: ${cost:.4f}, ${each:.5f} per sentence ({tokens['input']:,} tokens in, "
         f"{tokens['output']:,} out), by Hearth's price list."
     ]
     spread = _spread(_latencies(trials))

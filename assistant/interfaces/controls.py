@@ -61,7 +61,7 @@ class Controls:
         try:
             kept = await self._store.kept(KEPT)
         except StoreError as error:
-            _log.warning("volume and speed of the voice cannot be read: %s", error)
+            _log.warning("the voice's volume and speed cannot be read: %s", error)
             return
         if not isinstance(kept, dict) or kept.get("settings") != self._settings():
             return
@@ -186,7 +186,7 @@ class Controls:
         try:
             await self._erase(record.turn_id)
         except StoreError as error:
-            _log.error("what should be forgotten is still saved: %s", error)
+            _log.error("text that should be forgotten is still saved: %s", error)
 
     async def _erase(self, turn_id: str) -> None:
         if self._log is not None:
@@ -269,7 +269,7 @@ class TalkTools:
         try:
             found = await self._talk.forget_words(arguments.get("turns", 1), request.turn_id)
         except StoreError as error:
-            _log.error("words could not be erased: %s", error)
+            _log.error("text could not be erased: %s", error)
             return self._said("talk.not_forgotten", request, failed=True)
         return self._said("talk.forgotten" if found else "talk.nothing", request)
 

@@ -125,7 +125,7 @@ class HttpSessions(Sessions):
         try:
             await self._keep()
         except ConfigError as error:
-            raise NotKept(f"You are signed out now, but not over a restart: {error}") from error
+            raise NotKept(f"You are signed out, but only until Hearth restarts: {error}") from error
 
     async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
         """Start a session. `token` is the hash of the token."""
@@ -168,7 +168,7 @@ class HttpSessions(Sessions):
 
 
 def session_file(folder: Path) -> PrivateFile:
-    return PrivateFile(folder / SESSIONS_FILE, "who has signed in to the console")
+    return PrivateFile(folder / SESSIONS_FILE, "the list of browsers signed in to the console")
 
 
 def sign_everybody_out(folder: Path) -> int:
@@ -190,7 +190,7 @@ def _read(file: PrivateFile) -> Sequence[SessionRow]:
     try:
         return _SESSIONS.validate_json(kept)
     except ValidationError:
-        raise ConfigError(f"{file.path} is damaged: everybody has to sign in again") from None
+        raise ConfigError(f"{file.path} is damaged: everybody must sign in again") from None
 
 
 def _write(file: PrivateFile, data: bytes) -> tuple[int, int, int] | None:
@@ -320,8 +320,8 @@ async def serving_http(
     tls = server_context(http.tls_cert, http.tls_key) if http.tls_cert else None
     if tls is None and not is_loopback(http.host):
         _log.warning(
-            "The HTTP interface listens on %s without TLS: who is in that network can read the "
-            "tokens. Set http.tls_cert and http.tls_key, or let http.host be 127.0.0.1.",
+            "The HTTP interface listens on %s without TLS: anyone on that network can read the "
+            "tokens. Set http.tls_cert and http.tls_key, or set http.host to 127.0.0.1.",
             http.host or "every address",
         )
     routes = [

@@ -55,7 +55,7 @@ class TokenFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
-        self._file = PrivateFile(self.path, "the further tokens of the HTTP interface")
+        self._file = PrivateFile(self.path, "the HTTP interface's tokens for programs")
 
     def rows(self) -> Sequence[TokenRow]:
         """Return all tokens, oldest first. Raises ConfigError if the file can't be used."""
@@ -77,15 +77,15 @@ class TokenFile:
         """
         if not _PLAIN.fullmatch(name) or name == "admin":
             raise ConfigError(
-                f"{name!r} cannot be the name of a token: take at most 32 small letters, digits, "
-                '"-" and "_"; "admin" is the administrator\'s own'
+                f"{name!r} is not a valid token name: use at most 32 lowercase letters, digits, "
+                '"-" and "_"; "admin" is reserved for the administrator'
             )
         token = secrets.token_urlsafe(32)
         with self._file.alone():
             rows = self.rows()
             if any(row.name == name for row in rows):
                 raise ConfigError(
-                    f"There is a token {name} already: revoke it, or take another name"
+                    f"There is already a token {name}: revoke it, or choose another name"
                 )
             row = TokenRow(name=name, scopes=tuple(scopes), sha256=hash_of(token), created=now)
             self._write([*rows, row])
@@ -97,7 +97,7 @@ class TokenFile:
             rows = self.rows()
             left = [row for row in rows if row.name != name]
             if len(left) == len(rows):
-                raise ConfigError(f"There is no token {name}; hearth token list shows them all")
+                raise ConfigError(f"There is no token {name}; run hearth token list for all tokens")
             self._write(left)
 
     def stamp(self) -> tuple[int, int, int] | None:
@@ -113,7 +113,7 @@ class AdminToken:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / ADMIN_FILE
-        self._file = PrivateFile(self.path, "the token of the HTTP interface")
+        self._file = PrivateFile(self.path, "the HTTP interface's token")
 
     def stamp(self) -> tuple[int, int, int] | None:
         return self._file.stamp()
@@ -132,14 +132,14 @@ class AdminToken:
                 return kept
             if kept and len(kept) < SHORTEST_TOKEN:
                 raise ConfigError(
-                    f"{self.path}, the token of the HTTP interface, has fewer than "
-                    f"{SHORTEST_TOKEN} characters: delete the file, then create one with "
-                    "hearth token create admin"
+                    f"{self.path}, the HTTP interface's token, has fewer than {SHORTEST_TOKEN} "
+                    "characters: delete the file, then create a token with hearth token create "
+                    "admin"
                 )
             if kept:
                 _log.warning(
-                    "%s now keeps a hash in place of the token. Programs that read the token from "
-                    "there need one of their own: hearth token create NAME.",
+                    "%s now contains a hash instead of the token. Programs that read the token "
+                    "from that file need their own: hearth token create NAME.",
                     self.path,
                 )
             return self._keep(kept or secrets.token_urlsafe(32))
@@ -248,8 +248,8 @@ def kept_hash(given: str) -> str:
     found = _HASHED.fullmatch(given)
     if found is None:
         raise ConfigError(
-            f"http.token begins with {HASHED} and is no such hash: it must go on with 64 "
-            "hexadecimal digits, as `printf %s TOKEN | sha256sum` prints them"
+            f"http.token begins with {HASHED} but is not a valid hash: 64 hexadecimal digits must "
+            "follow, as printed by `printf %s TOKEN | sha256sum`"
         )
     return found[1]
 

@@ -28,11 +28,11 @@ KEPT = "live"  # key in the store
 NO_PROFILE = "none"  # the option for no profile
 Chosen = Literal["follow_up", "sensitivity", "wake_word", "profile", "quiet_hours"]
 _CALLED: Mapping[Chosen, str] = {
-    "follow_up": "a choice of follow_up",
+    "follow_up": "a follow_up option",
     "sensitivity": "a sensitivity",
-    "wake_word": "a wake word that is known here",
-    "profile": "a profile of the settings",
-    "quiet_hours": "a time of the day",
+    "wake_word": "an available wake word",
+    "profile": "a profile in the configuration",
+    "quiet_hours": "a time of day",
 }
 _FREE: Chosen = "quiet_hours"  # accepts any value
 _log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class LiveSettings:
         try:
             engine = await self._engine_for(chosen)
         except NotPossible as error:  # the model was removed in the meantime
-            _log.warning("%s Until then the settings count.", error)
+            _log.warning("%s Until then, the configuration applies.", error)
             chosen = {
                 name: value
                 for name, value in chosen.items()
@@ -226,7 +226,7 @@ class LiveSettings:
         try:
             return await self._store.kept(KEPT)
         except StoreError as error:
-            _log.warning("what was chosen of the settings is not known: %s", error)
+            _log.warning("the settings changed at run time cannot be read: %s", error)
             return None
 
     def _still_meant(self, kept: Any) -> dict[Chosen, str]:

@@ -241,72 +241,70 @@ def page(measures: Measures, standing: Standing, version: str, began: float) -> 
 
 
 def _turns(measures: Measures) -> Iterator["Metric"]:
-    yield _counter("turns", "Turns that are over.", ("source", "brain", "outcome"), measures.turns)
+    yield _counter("turns", "Finished turns.", ("source", "brain", "outcome"), measures.turns)
     yield _histogram(
-        "turn_stage_seconds", "How long each stage of a turn took.", "stage", measures.stages
+        "turn_stage_seconds", "Duration of each stage of a turn.", "stage", measures.stages
     )
     yield _counter(
         "tokens",
-        "Tokens that models were sent and gave.",
+        "Tokens sent to and received from models.",
         ("brain", "model", "modality"),
         measures.tokens,
     )
-    yield _counter("cost_usd", "What models cost, in USD.", ("brain", "model"), measures.costs)
+    yield _counter("cost_usd", "Cost of models in USD.", ("brain", "model"), measures.costs)
 
 
 def _sound(measures: Measures, standing: Standing) -> Iterator["Metric"]:
-    yield _histogram("wake_score", "Scores of wake words that were heard.", "word", measures.wakes)
+    yield _histogram("wake_score", "Scores of detected wake words.", "word", measures.wakes)
     yield _histogram(
         "near_miss_closeness",
-        "Wake words that came near and were not taken for one, as a part of the threshold.",
+        "Scores of near misses of a wake word, as a fraction of its threshold.",
         "word",
         measures.near_misses,
     )
     frames = Tally()
     for labels, count in standing.frames.items():
         frames.add(*labels, by=count)
-    yield _counter("frames", "Frames of sound, by what became of them.", ("stage", "what"), frames)
+    yield _counter("frames", "Audio frames by outcome.", ("stage", "what"), frames)
 
 
 def _house(measures: Measures, standing: Standing) -> Iterator["Metric"]:
     yield _counter("calls", "Tool calls.", ("tier", "decision", "status"), measures.calls)
-    yield _histogram(
-        "call_seconds", "How long tool calls took, by tier.", "tier", measures.call_times
-    )
+    yield _histogram("call_seconds", "Duration of tool calls by tier.", "tier", measures.call_times)
     opened = Tally()
     for peer, count in standing.connections.items():
         opened.add(peer, by=count)
-    yield _counter("connections", "Connections that were opened.", ("to",), opened)
+    yield _counter("connections", "Connections opened.", ("to",), opened)
     yield _gauge(
         "connected",
-        "Whether there is a connection now.",
+        "1 if connected, 0 otherwise.",
         ("to",),
         {(peer,): float(there) for peer, there in standing.connected.items()},
     )
     if standing.timers is not None:
         to_come = {(): standing.timers}
-        yield _gauge("timers", "Timers and the like that are to come.", (), to_come)
+        yield _gauge("timers", "Pending timers, alarms, reminders and requests.", (), to_come)
 
 
 def _process(standing: Standing, version: str, began: float) -> Iterator["Metric"]:
     words = ("ok", "degraded", "dead")
     healths = {(word,): float(word == standing.health) for word in words}
-    yield _gauge("health", "1 for the word that GET /healthz gives.", ("state",), healths)
-    yield _gauge("info", "Which Hearth this is.", ("version",), {(version,): 1.0})
+    yield _gauge("health", "1 for the state that GET /healthz returns.", ("state",), healths)
+    yield _gauge("info", "Version of Hearth.", ("version",), {(version,): 1.0})
     queues = {(name,): float(depth) for name, depth in standing.queues.items()}
-    yield _gauge("queue_depth", "What waits in each queue.", ("queue",), queues)
+    yield _gauge("queue_depth", "Items waiting in each queue.", ("queue",), queues)
     yield _gauge(
         "loop_lag_seconds",
-        "How late the event loop was at the worst in the last minute.",
+        "Longest delay of the event loop in the last minute.",
         (),
         {(): standing.lag_s},
     )
     if standing.cost_today_usd is not None:
         today = {(): standing.cost_today_usd}
-        yield _gauge("cost_today_usd", "What today has cost so far, in USD.", (), today)
+        yield _gauge("cost_today_usd", "Cost so far today in USD.", (), today)
     memory, uptime = {(): float(resident_bytes())}, {(): time.time() - began}
-    yield _gauge("resident_memory_bytes", "Memory of this process.", (), memory)
-    yield _gauge("uptime_seconds", "Since the start of this process.", (), uptime)
+    yield _gauge("resident_memory_bytes", "Resident memory of this process.", (), memory)
+    yield _gauge("uptime_seconds", "Time since this process started.", (), uptime)
 
 
 def _counter(name: str, about: str, labels: Sequence[str], tally: Tally) -> "Metric":

@@ -134,7 +134,7 @@ class TurnStats(Opened):
 
     def _say(self, problem: StoreError) -> None:
         if str(problem) != self._problem:
-            _log.warning("the last turns are not known: %s", problem)
+            _log.warning("the last turns cannot be read: %s", problem)
         self._problem = str(problem)
 
 

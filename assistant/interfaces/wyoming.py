@@ -130,7 +130,7 @@ class WyomingInterface(Opened):
         tasks = await stack.enter_async_context(OwnedTasks())
         if not is_loopback(self._host):
             _log.warning(
-                "The Wyoming satellite listens on %s: anyone on that network can play something.",
+                "The Wyoming satellite listens on %s: anyone on that network can play audio on it.",
                 self._host or "every address",
             )
             if self._zeroconf:

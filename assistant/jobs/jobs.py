@@ -168,7 +168,7 @@ class Jobs(Opened):
                 await self._announce_end(work, work.task.result())
             return
         work.task.cancel()
-        _log.error("%s was given up after %g s", job.call.name, self._limit_s)
+        _log.error("%s was cancelled after %g s", job.call.name, self._limit_s)
         self._say(self._catalogue.line("jobs.too_long", job.language, what=job.label))
 
     async def _announce_end(self, work: Work, outcome: ToolOutcome | Exception) -> None:

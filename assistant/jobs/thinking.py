@@ -293,7 +293,7 @@ def _quoted(name: str) -> str:
 
 
 async def _no_call(call: ToolCall) -> ToolOutcome:
-    raise AssertionError(f"no tool was offered, yet {call.name} was called")
+    raise AssertionError(f"{call.name} was called although no tool was offered")
 
 
 # Announcements of job results: one or two sentences that make sense minutes after the request.
@@ -364,4 +364,4 @@ class Teller:
 
 
 async def _no_tools(call: ToolCall) -> ToolOutcome:
-    raise AssertionError(f"{call.name} was asked for, though no tool was offered")
+    raise AssertionError(f"{call.name} was called although no tool was offered")

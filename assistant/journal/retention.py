@@ -298,6 +298,6 @@ class Care:
             await work()
         except StoreError as error:
             if not error.told:
-                _log.error("the journal's upkeep failed at %s: %s", what, error)
+                _log.error("the journal's maintenance failed at %s: %s", what, error)
             return False
         return True

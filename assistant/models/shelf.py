@@ -91,7 +91,7 @@ class ModelEntry(_Strict):
     @model_validator(mode="after")
     def _all_files(self) -> Self:
         if len(self.files) != len(SUFFIXES[self.kind]):
-            raise ValueError(f"must have {len(SUFFIXES[self.kind])} files, as its kind wants")
+            raise ValueError(f"must have {len(SUFFIXES[self.kind])} files, as its kind requires")
         return self
 
     @property
@@ -282,7 +282,7 @@ def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> S
             return _with(one, State.THERE, "")
         names = " and ".join(wrong)
         lacks = (
-            f"{names} {'is' if len(wrong) == 1 else 'are'} missing or not what the manifest says"
+            f"{names} {('is' if len(wrong) == 1 else 'are')} missing or differ from the manifest"
         )
         return _with(
             one,

@@ -140,7 +140,7 @@ def _tuned(
         model = _model_file(choice.model, settings.data_folder) if choice.model else None
         if engine == "piper" and choice.model and model is None:
             raise InputUnusable(
-                f"The voice {choice.model} is not here; run: hearth models download "
+                f"The voice {choice.model} is not installed; run: hearth models download "
                 f'{choice.model}, or name another in voice.models, or set voice.engine = "espeak".'
             )
 

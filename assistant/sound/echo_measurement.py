@@ -106,7 +106,9 @@ class EchoMeasurement:
             return None
         if not await self._speaker.release():
             return None
-        _log.info("A short tone measures the echo of %s in %s.", pair.output.name, pair.input.name)
+        _log.info(
+            "Measuring the echo of %s in %s with a short tone.", pair.output.name, pair.input.name
+        )
         self._microphone.lend(use)
         return await result
 
@@ -121,7 +123,7 @@ class EchoMeasurement:
         except (AudioError, ConfigError, StoreError) as error:
             self._failed(pair, str(error))
         except Exception as error:  # last resort: no measurement error may stop Hearth
-            _log.debug("measuring the echo broke", exc_info=True)
+            _log.debug("the echo measurement failed", exc_info=True)
             self._failed(pair, str(error))
         finally:
             measuring.cancel()

@@ -71,7 +71,9 @@ class EchoPaths:
         # If this can't be read, the microphone may be muted, so the error must end the attempt.
         muted = await self._kept.kept(MUTED)
         if muted is not None and muted is not False:
-            raise InputUnusable("The microphone is muted, by a person: nothing may be heard.")
+            raise InputUnusable(
+                "A person has muted the microphone, so the echo cannot be measured."
+            )
         path = await self._measure(pair, audio.lead_in_ms)
         await _still_there(pair, audio)
         row = {"path": path.to_dict(), "volume": pair.output.volume}
@@ -84,7 +86,7 @@ async def _still_there(pair: Pair, audio: Audio) -> None:
     """Raise DeviceLost if the devices have changed or disappeared."""
     now = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
     if now.obstacle or now.names != pair.names:
-        raise DeviceLost(now.obstacle or "The sound devices changed while they were measured.")
+        raise DeviceLost(now.obstacle or "The sound devices changed during the measurement.")
 
 
 def _name(pair: Pair) -> str:
@@ -150,7 +152,7 @@ async def plan_echo(settings: Settings) -> EchoPlan:
     except InputUnusable as error:
         if audio.echo_cancellation != "auto" or _tidies(audio):
             raise
-        _log.warning("The echo is not taken out, so only the wake word interrupts: %s", error)
+        _log.warning("The echo is not removed, so only the wake word interrupts: %s", error)
         plan = await _plan(audio, path, False, cancelled)
     return replace(plan, pair=pair)
 
@@ -215,9 +217,9 @@ async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
             async with Store(settings.database, SystemClock()) as store:
                 return pair, await EchoPaths(store).known(pair)
     except (AudioError, ConfigError, StoreError) as error:
-        _log.debug("nothing is known about the echo: %s", error)
+        _log.debug("the echo measurement cannot be read: %s", error)
     except Exception:  # last resort: no device error may keep Hearth from starting
-        _log.debug("looking for the sound devices broke", exc_info=True)
+        _log.debug("the search for sound devices failed", exc_info=True)
     return pair, None
 
 

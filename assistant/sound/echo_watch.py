@@ -30,8 +30,8 @@ AGAIN_S = 3.0  # seconds until the next check if the last one may have been too 
 _NOT_KNOWN = Plan(
     "none",
     True,
-    "Which microphone and loudspeaker are used is not known just now: while I speak, only the wake "
-    "word counts.",
+    "The microphone and loudspeaker in use are not known at the moment: while I speak, only the "
+    "wake word interrupts me.",
 )
 
 _log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ class EchoWatch:
         except (AudioError, CallStuck):
             return None
         except Exception:  # last resort: no error may end the watch
-            _log.debug("looking for the sound devices broke", exc_info=True)
+            _log.debug("the search for sound devices failed", exc_info=True)
             return None
         first = self._first.pair
         # If the sound server is down, PortAudio uses different names for the devices.
@@ -169,7 +169,7 @@ class EchoWatch:
         except StoreError:
             return None
         except Exception:  # as above
-            _log.debug("reading what is known of the echo broke", exc_info=True)
+            _log.debug("reading the stored echo measurement failed", exc_info=True)
             return None
 
     def _become(self, devices: Devices | None, path: EchoPath | None) -> None:
@@ -191,7 +191,7 @@ class EchoWatch:
         if self._now.plan is _NOT_KNOWN or pair is None:
             return reason
         if self._now is self._first:
-            return f"The sound devices are those of the start again. {reason}"
+            return f"The original sound devices are back. {reason}"
         names = f"{pair.input.name} and {pair.output.name}"
         return f"The sound devices are now {names}. {reason}"
 

@@ -395,7 +395,7 @@ class RoomMedia:
                 touched = Touched(str(row["entity_id"]), row["was"], row["put"], took=True)
                 since = datetime.fromisoformat(row["since"])
             except (KeyError, TypeError, ValueError) as error:
-                _log.warning("a lowered player that was kept cannot be read: %s", error)
+                _log.warning("the saved state of a lowered player cannot be read: %s", error)
                 continue
             self._held[touched.entity_id] = _Held(touched, since)
 

@@ -181,7 +181,8 @@ class Mute:
     async def _announce_opening(self) -> None:
         if self._opening is None or not await self._opening():
             raise NotPossible(
-                "It stays muted: the tone before a microphone that a program opens cannot be heard."
+                "The microphone stays muted: the tone that announces that a program opens it "
+                "cannot be heard."
             )
 
     async def _acknowledge(self) -> None:
@@ -190,4 +191,4 @@ class Mute:
         try:
             await self._sound(MUTE if self.on else UNMUTE)
         except AudioError as error:
-            _log.warning("the sound of muting could not be played: %s", error)
+            _log.warning("the mute sound could not be played: %s", error)

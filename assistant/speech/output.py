@@ -255,8 +255,10 @@ class Sounds:
                 await self._queue(OPEN)
                 await self._sink.drain()
         except (AudioError, TimeoutError) as error:
-            why = str(error) or "it came to no end in time"
-            _log.warning("the microphone stays closed, for its tone did not sound: %s", why)
+            why = str(error) or "it did not end in time"
+            _log.warning(
+                "the microphone stays closed because its tone could not be played: %s", why
+            )
             return False
         return True
 

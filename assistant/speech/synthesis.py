@@ -76,7 +76,7 @@ class Synthesis:
                 return
             except AudioError as error:
                 (self._broken if own in self._made else self._unmade).add(own)
-                self._warn(f"{error} Until then the spare voice speaks.")
+                self._warn(f"{error} Until then, the fallback voice is used.")
         async with aclosing(self._pieces(self._fallback, text, language)) as pieces:
             async for piece in pieces:
                 self._note_fallback(language)

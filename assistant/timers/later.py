@@ -222,7 +222,7 @@ class Later(Opened):
             await self._carry_out(timer)
         except Exception:
             known = False
-            _log.exception("what was to be done later broke")
+            _log.exception("a command for later failed")
             self._tell("later.unknown", timer)
         # If the process is killed before this, the timer stays marked as started, so the next
         # process announces it.

@@ -248,7 +248,7 @@ def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
     if not seen_there:
         return []
     new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))
-    told = f"things seen opening something: {len(seen_there)}"
+    told = f"entities seen opening something: {len(seen_there)}"
     return [f"{told}, new here: {', '.join(new)}" if new else told]
 
 

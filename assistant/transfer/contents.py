@@ -102,12 +102,12 @@ def unpack(data: bytes, name: str) -> Package:
             parts = {part: _part(file, part) for part in manifest.parts}
     except _BROKEN:
         raise ConfigError(
-            f"{name} is damaged, or not a backup of Hearth: make one with hearth backup create"
+            f"{name} is damaged, or not a Hearth backup: create one with hearth backup create"
         ) from None
     for part, digest in manifest.parts.items():
         if hashlib.sha256(parts[part]).hexdigest() != digest:
             raise ConfigError(
-                f"{name} is damaged ({part}): make it again with hearth backup create"
+                f"{name} is damaged ({part}): create it again with hearth backup create"
             )
     return Package(manifest.hearth, manifest.made, parts)
 
@@ -117,7 +117,7 @@ def _manifest(text: bytes, name: str) -> _Manifest:
         manifest = _Manifest.model_validate_json(text)
     except ValidationError:
         raise ConfigError(
-            f"{name} is not a backup of Hearth: make one with hearth backup create"
+            f"{name} is not a Hearth backup: create one with hearth backup create"
         ) from None
     if manifest.version > VERSION:
         raise ConfigError(

@@ -75,7 +75,7 @@ async def test_odd_messages_of_the_broker(tmp_path: Path) -> None:
                 await silenced(box)
                 await _takes_messages(box, client)
             listening.cancel()
-    assert "a message from the broker could not be dealt with" not in box.log
+    assert "a message from the broker could not be handled" not in box.log
 
 
 async def _takes_messages(box: Daemon, client: aiomqtt.Client) -> None:

@@ -152,7 +152,7 @@ def test_it_stops_before_the_cap(
         assert main(["eval", "--yes", "--fast", "--cap", "0.022"]) == 0
     shown = capsys.readouterr().out
     assert "1 of 3 generated sentences" in shown
-    assert "The cap of $0.02 was reached before the rest were spoken." in shown
+    assert "The cap of $0.02 was reached before the remaining sentences were spoken." in shown
 
 
 def test_what_was_paid_for_is_told_where_it_cannot_be_kept(

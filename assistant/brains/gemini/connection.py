@@ -229,7 +229,7 @@ class LiveConnection:
         try:
             await within(self._clock, self._timeouts.send_s, send())
         except TimeoutError:
-            raise Unavailable("Gemini takes nothing any more.") from None
+            raise Unavailable("Gemini no longer accepts input.") from None
         except Refused as error:
             raise self._reason(error) from error
 
@@ -301,7 +301,7 @@ class LiveConnection:
         self._note_results()
         self._owner.lost(self, error)
         if listener is not None:
-            listener(Closed(error or Unavailable("The connection to Gemini was given up.")))
+            listener(Closed(error or Unavailable("Hearth gave up the connection to Gemini.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
         """Return the error to report to the turn. The error decides if a new session is tried."""
@@ -312,7 +312,7 @@ class LiveConnection:
             return Stale(f"Gemini ended the session, and a new one is needed: {error}")
         # The service rejected the update, not the turn, which can work without the update.
         self._owner.update_refused()
-        return Unavailable(f"Gemini did not take a change of the session: {error}")
+        return Unavailable(f"Gemini did not accept a change to the session: {error}")
 
     def _take_cancelled(self, ids: tuple[str, ...]) -> None:
         gone, to_send = self._calls.cancelled(ids)
@@ -343,7 +343,7 @@ class LiveConnection:
         await self.refuse(calls, not_run_response())
         if self._strays > MAX_STRAYS and not self.closed:
             _log.warning(
-                "Gemini keeps calling tools although nobody is waiting: its session is closed"
+                "Gemini keeps calling tools although nobody is waiting; closing its session"
             )
             await self.close()
 

@@ -338,7 +338,9 @@ class EventReader:
         if self._generated and not self._open:
             return []  # the answer was already complete
         self.lost = True
-        return self._fail(BrainFault("empty", "Gemini broke off its answer.", retryable=True))
+        return self._fail(
+            BrainFault("empty", "Gemini broke off in the middle of its answer.", retryable=True)
+        )
 
     def _finish(self) -> list[BrainEvent]:
         rest = self._say(self._echo.flush(), last=True)
@@ -348,7 +350,7 @@ class EventReader:
         if self._said_something or self._called:
             return [*rest, TurnDone()]
         self.empty = True
-        return [*rest, BrainFault("empty", "Gemini answered nothing.", retryable=True)]
+        return [*rest, BrainFault("empty", "Gemini gave no answer.", retryable=True)]
 
     def _fail(self, fault: BrainFault) -> list[BrainEvent]:
         self.over = True

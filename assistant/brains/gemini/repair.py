@@ -141,7 +141,7 @@ class SetupRepair:
         for name in names:
             self._refused[name] = RefusedPart(name, self._reason, until)
         _log.warning(
-            "Gemini Live does not take a part of the set-up and is used without it: %s. %s",
+            "Gemini Live rejected part of the session set-up and is used without it: %s. %s",
             ", ".join(names),
             self._reason,
         )

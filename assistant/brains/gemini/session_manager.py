@@ -236,7 +236,7 @@ class LiveSessionManager:
         """Open a new session for every further change, because the service rejected an update."""
         if self._may_update:
             _log.warning(
-                "changes of a running session are refused: a new session is opened from now on"
+                "Gemini refuses changes to a running session, so each change now opens a new one"
             )
         self._may_update = False
 

@@ -112,7 +112,7 @@ class Listener:
             async with asyncio.timeout(HEARING_S):
                 return await self._run(self._punctual, work, *arguments)
         except TimeoutError:  # this recogniser can't be stopped, so its thread finishes later
-            raise TookTooLong("The recogniser needs too long for what was said.") from None
+            raise TookTooLong("The recogniser took too long.") from None
 
     def _punctual(self, work: Callable[..., _Result], *arguments: object) -> _Result:
         recognizer = self._recognizer

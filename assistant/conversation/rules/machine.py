@@ -347,10 +347,10 @@ def _nobody_spoke(machine: Machine, at_ms: float) -> Step:
     ]
 
 
-_NOT_MEANT = ("not_meant", "Probably not meant for us.")
+_NOT_MEANT = ("not_meant", "The sentence was probably not meant for Hearth.")
 _SET_ASIDE: dict[AsideFor, tuple[str, str]] = {
-    "echo": ("echo", "It was our own voice."),
-    "stop_word": ("stopped", "It was a stop word."),
+    "echo": ("echo", "The sentence was Hearth's own voice."),
+    "stop_word": ("stopped", "The sentence was a stop word."),
 }
 
 _HANDLERS: dict[type[Any], Callable[[Machine, Any], Step]] = {

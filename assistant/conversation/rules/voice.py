@@ -95,11 +95,11 @@ def _is_unspoken(machine: Machine) -> bool:
 
 CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
     "barge_in": ("interrupted", "A new sentence interrupted this one."),
-    "stop": ("interrupted", "It was stopped."),
+    "stop": ("interrupted", "The turn was stopped."),
     "source_lost": ("microphone_lost", "The microphone was lost in the middle of the sentence."),
     "no_speech": ("no_speech", "Nothing was said after the wake word."),
     "muted": ("muted", "The microphone was muted in the middle of the sentence."),
-    "withdrawn": ("withdrawn", "The program that asked has gone."),
+    "withdrawn": ("withdrawn", "The program that asked has disconnected."),
 }
 
 

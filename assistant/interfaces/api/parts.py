@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from assistant.journal.store import Store
     from assistant.sound.devices import SoundState
 
-_GONE = "Nothing waits under that id (any more); see GET /v1/confirmations."
+_GONE = "No confirmation has that id (any more); see GET /v1/confirmations."
 _MOST = 1000  # audit rows read for one turn
 _NO_TURN = "There is no such turn (any more); see GET /v1/turns."
-_NO_SOUND = "No sound of that turn is kept (any more)."
+_NO_SOUND = "That turn has no recording (any more)."
 _NO_FACT = "There is no such fact (any more); see GET /v1/memory."
 # A recording may be incomplete if the folder changed within this time.
 _SETTLES_S = 2.0
@@ -56,7 +56,7 @@ class Openers:
     async def rate(self, entity_id: str, tier: Tier) -> None:
         """Rate an entity. Raises Unknown if it is not among `rows`, and StoreError."""
         if entity_id not in {one.entity_id for one in may_open(self._house())}:
-            raise Unknown("Nothing of that id may open something and waits for a rating.")
+            raise Unknown("No entity that could open something has that id; see GET /v1/openers.")
         await self._ratings.rate({entity_id: tier})
 
 

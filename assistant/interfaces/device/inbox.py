@@ -49,7 +49,7 @@ MARK = "hearth_command"  # key in a message's data that makes it a command
 _ORDERS = ("mute", "unmute", "listen", "stop", "volume", "profile", "mode")
 _OLD = "command_"  # in earlier versions, texts with this prefix were commands
 _OLD_FORM = (
-    "The text of a message is no order: send data with it, such as "
+    "Hearth does not obey a message's text: send the command as data, such as "
     f'"data: {{{MARK}: mode, mode: guest}}".'
 )
 
@@ -103,7 +103,7 @@ class Commander:
             await note(self._store, what, self._clock.now())
         except StoreError as error:
             if not error.told:
-                _log.warning("the doctor will not tell of %s: %s", what, error)
+                _log.warning("hearth doctor will not mention %s: %s", what, error)
 
     def complain(self, what: str, problem: str) -> None:
         _log.warning("%s: %s", what, problem)
@@ -115,7 +115,9 @@ class Commander:
                 await self._box.mute(command.what == "mute", CALLER)
             case "listen":
                 if not self._box.listen(CALLER):
-                    raise NotPossible("It cannot listen: it is muted, busy or has no microphone.")
+                    raise NotPossible(
+                        "Hearth cannot listen: it is muted, busy or has no microphone."
+                    )
             case "stop":
                 self._box.stop(CALLER)
             case "volume" | "profile":
@@ -124,7 +126,7 @@ class Commander:
                 wanted = _mode(command)
                 await self._box.set_mode(wanted.mode, wanted.minutes, CALLER)
             case _:
-                raise NotPossible(f"There is no such order: {MARK} is one of {_either()}.")
+                raise NotPossible(f"There is no such command: {MARK} must be one of {_either()}.")
 
 
 def _setting(command: MessageCommand) -> LiveRequest:
@@ -133,7 +135,7 @@ def _setting(command: MessageCommand) -> LiveRequest:
     given = number(value) if name == "volume" else value
     wanted = checked(LiveRequest, {name: given}, needed=(name,))
     if wanted is None or given is None:
-        raise NotPossible(f'Give data with "{name}" in it: {forms[name]}.')
+        raise NotPossible(f'Send data that contains "{name}": {forms[name]}.')
     return wanted
 
 
@@ -143,7 +145,9 @@ def _mode(command: MessageCommand) -> ModeRequest:
     given = {"mode": mode.strip().lower() if isinstance(mode, str) else mode, "minutes": whole}
     wanted = checked(ModeRequest, given, needed=("mode", "minutes"))
     if wanted is None:
-        raise NotPossible('Give data with "mode" in it, and "minutes" if it is not for good.')
+        raise NotPossible(
+            'Send data that contains "mode", and "minutes" if the mode should end by itself.'
+        )
     return wanted
 
 
@@ -220,7 +224,7 @@ class Inbox(Opened):
     async def _announce(self, push: Push, words: Words) -> None:
         wanted = announcement_of(push.data, words)
         if wanted is None:
-            _log.info("a message of Home Assistant's has no words")
+            _log.info("a message from Home Assistant has no text")
             return
         problem = await self._said(push, wanted)
         if problem and wanted.media:
@@ -238,7 +242,7 @@ class Inbox(Opened):
             async with asyncio.timeout(FETCH_S if wanted.media else None):
                 await self._desk.announce(wanted, CALLER, announcement_id=push.confirm_id)
         except TimeoutError:
-            return "The sound did not come in time."
+            return "The sound did not arrive in time."
         except (NotAnnounced, NotPossible) as error:
             return str(error)
         return ""

@@ -142,7 +142,7 @@ def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]
             wrong = {str(fault["loc"][0]) for fault in faults if fault["loc"]} & fields.keys()
         if not wrong or wrong & set(needed):
             return None
-        _log.info("of a message's data this makes no sense: %s", ", ".join(sorted(wrong)))
+        _log.info("ignored invalid data in a message: %s", ", ".join(sorted(wrong)))
         fields = {key: value for key, value in fields.items() if key not in wrong}
 
 

@@ -115,7 +115,7 @@ class DeviceFile:
             while not _taken(handle):
                 if self._clock.monotonic() >= patience:
                     raise ConfigError(
-                        f"Another hearth process holds {self._folder / _LOCK}; end it, or wait"
+                        f"Another hearth process holds {self._folder / _LOCK}; stop it, or wait"
                     )
                 await self._clock.sleep(_LOOK_AGAIN_S)
             yield
@@ -127,8 +127,8 @@ class DeviceFile:
 
     def _unusable(self, error: OSError) -> ConfigError:
         return ConfigError(
-            f"{self.path} cannot be used ({error.strerror}); "
-            "set assistant.data to a folder that is yours"
+            f"{self.path} cannot be used ({error.strerror}); set assistant.data to a folder that "
+            "you own"
         )
 
 
@@ -249,7 +249,7 @@ async def _user(home: Commands) -> str:
     try:
         return str((await home.command("auth/current_user"))["id"])
     except (KeyError, TypeError):
-        raise Unavailable("Home Assistant does not tell whose token this is.") from None
+        raise Unavailable("Home Assistant does not say whose token this is.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ def no_such_area(name: str, place: DevicePlace) -> str:
         listed = ", ".join(area.name for area in place.areas[:AREAS_NAMED])
         hint = f"set assistant.area to one of its areas, such as {listed}"
     else:
-        hint = "make the areas first: Settings > Areas, labels & zones"
+        hint = "create the areas first: Settings > Areas, labels & zones"
     return f'Home Assistant has no area "{name}": {hint}.'
 
 
@@ -344,7 +344,7 @@ async def remove(home: Commands, record: DeviceRecord, address: Address) -> str:
         for entry_id in device.entry_ids:
             await mobile_app.remove_entry(address, entry_id)
     except (Refused, SignInAgain):
-        return f"Only an administrator may remove the device from Home Assistant; {by_hand}."
+        return f"Only an administrator can remove the device from Home Assistant; {by_hand}."
     except IntegrationError as error:
-        return f"{error} So the device may still stand there; {by_hand}."
+        return f"{error} So the device may still be in Home Assistant; {by_hand}."
     return ""

@@ -219,7 +219,7 @@ class DeviceSensors(Opened):
 
     def _say(self, problem: Exception) -> None:
         if str(problem) != self._said:
-            _log.info("Home Assistant does not get the current state for now: %s", problem)
+            _log.info("the current state cannot be sent to Home Assistant for now: %s", problem)
         self._said = str(problem)
 
 
@@ -312,5 +312,5 @@ class DeviceEvents(Opened):
     def _drop(self, kind: str, problem: str = "Home Assistant is unreachable.") -> None:
         self.dropped += 1
         if not self._away:
-            _log.info("the event %s and what follows are not told: %s", kind, problem)
+            _log.info("the event %s and later ones are not sent: %s", kind, problem)
         self._away = True

@@ -240,7 +240,7 @@ def _name(given: Any) -> str:
     if given is None:
         return ""
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID or not given.isprintable():
-        raise ValueError(f"id must be a text of at most {_LONGEST_ID} characters that are seen")
+        raise ValueError(f"id must be text of at most {_LONGEST_ID} printable characters")
     return given
 
 
@@ -304,7 +304,7 @@ class Orders:
             return not isinstance(order, Say)
         except Exception:
             # Accept it, or the broker would deliver it again and it would fail at every start.
-            _log.exception("a message from the broker could not be dealt with")
+            _log.exception("a message from the broker could not be handled")
         return True
 
     async def _do(self, order: Order | None, message: Arrival) -> bool:
@@ -327,7 +327,7 @@ class Orders:
                 await self._change(wanted)
             case Press("listen"):
                 if not box.listen(self._caller):
-                    self._refuse("listen", "It is muted, busy, or has no microphone.")
+                    self._refuse("listen", "Hearth is muted, busy, or has no microphone.")
             case Press("stop"):
                 box.stop(self._caller)
             case Refusal(what, why):
@@ -362,7 +362,7 @@ class Orders:
         self._answered(order.name, answer)
 
     def _refuse(self, what: str, why: str) -> None:
-        _log.warning("%s by MQTT is refused: %s", what, why)
+        _log.warning("%s over MQTT was refused: %s", what, why)
         self._parts.bus.publish("fault", what=what, caller=self._caller.name, problem=why)
 
 

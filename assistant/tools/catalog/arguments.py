@@ -86,7 +86,7 @@ class _Fitting:
         }
         unknown = [key for key in given if key not in known]
         if unknown and not extra:
-            problem = f"there is no argument {unknown[0]}; there are {', '.join(known)}"
+            problem = f"there is no argument {unknown[0]}; the arguments are {', '.join(known)}"
             return Fitted(given, problem[:MAX_PROBLEM], _options(unknown[0], list(known)))
         given = {key: self._coerced(known.get(key, True), one) for key, one in given.items()}
         error = self._checks.problem(given)

@@ -143,7 +143,7 @@ def _enum(_: Any, values: Any, instance: Any, schema: Any) -> Iterator[Any]:
     nothing = instance is None and schema.get("nullable") is True
     same = (one for one in values if one == instance)  # although 1 == True in Python
     if not nothing and not any(isinstance(one, bool) is isinstance(instance, bool) for one in same):
-        yield ValidationError("it must be one of the values")
+        yield ValidationError("it must be one of the allowed values")
 
 
 def _above(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -182,14 +182,14 @@ def _items(validator: Any, items: Any, instance: Any, schema: Any) -> Iterator[A
 
 def _pattern(_: Any, pattern: Any, instance: Any, __: Any) -> Iterator[Any]:
     if isinstance(instance, str) and not _found(pattern, instance):
-        yield ValidationError(f"it must look like {pattern}")
+        yield ValidationError(f"it must match {pattern}")
 
 
 def _unique(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[Any]:
     if wanted is not True or not isinstance(instance, list) or len(instance) > _MAX_ALIKE:
         return
     if any(one in instance[:place] for place, one in enumerate(instance)):
-        yield ValidationError("no two may be alike")
+        yield ValidationError("its items must all be different")
 
 
 def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[Any]:
@@ -219,7 +219,7 @@ def _additional(validator: Any, inner: Any, instance: Any, schema: Any) -> Itera
         if any(_found(pattern, name) for pattern in patterns):
             continue
         if inner is False:
-            yield ValidationError(f"there is no {name}; there are {', '.join(known)}")
+            yield ValidationError(f"there is no key {name}; the keys are {', '.join(known)}")
         else:
             yield from validator.descend(instance[name], inner, path=name)
 

@@ -75,7 +75,7 @@ class Judge:
             try:
                 self._scripts = await self._ask_scripts()
             except IntegrationError as error:
-                _log.info("The fields of scripts are not known: %s", error)
+                _log.info("The fields of scripts cannot be read: %s", error)
                 return
         self._known_for = menu
 
@@ -95,7 +95,7 @@ class Judge:
                         break
                     verdict = judged()
         except TimeoutError:
-            _log.info("Home Assistant has not told in time what something does.")
+            _log.info("Home Assistant did not report the effects of an entity in time.")
         return verdict
 
     async def _is_told(self, item_ids: frozenset[str]) -> bool:

@@ -162,7 +162,7 @@ class UndoStack(Opened):
                 await self._keep(key, choice, turn_id)
         except (TimeoutError, IntegrationError) as error:
             _log.warning(
-                "A change cannot be undone later, because its copy failed: %s",
+                "A change cannot be undone later because copying its old state failed: %s",
                 str(error) or "out of time",
             )
             fresh = self._fresh(key, choice, turn_id)

@@ -147,7 +147,7 @@ class StoredLevels:
         try:
             rows = await self._store.kept(KEPT)
         except StoreError as error:
-            _log.warning("the changes of other processes cannot be read: %s", error)
+            _log.warning("other processes' changes cannot be read: %s", error)
             return None
         try:
             levels = [_level_of(row) for row in rows or ()]

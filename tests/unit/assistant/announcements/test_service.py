@@ -133,7 +133,7 @@ async def test_a_sound_is_there_before_it_is_taken(stage: Stage) -> None:
 
 async def test_without_a_place_for_sounds_there_are_none(stage: Stage) -> None:
     desk = AnnouncementService(stage.queue, None, stage.clock)
-    with pytest.raises(NotPossible, match="give a text"):
+    with pytest.raises(NotPossible, match="cannot play sound files: send text"):
         await desk.announce(AnnounceRequest(media="bell.wav"), CALLER)
 
 
@@ -270,7 +270,7 @@ async def test_where_there_was_never_any(sounds: WaitingSounds, tmp_path: Path) 
 
 async def test_a_disk_that_does_not_take_it(tmp_path: Path) -> None:
     (tmp_path / "announcements").write_text("a file")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="the sound cannot be saved"):
         await WaitingSounds(tmp_path / "announcements").keep("one", clip())
 
 

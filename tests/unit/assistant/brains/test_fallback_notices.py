@@ -159,7 +159,7 @@ async def test_the_budget_is_told_where_there_is_no_other_brain(stage: Stage) ->
     (only,) = await stage.run(stage.of(stage.live))
     assert only == BrainFault(
         "budget",
-        "Today's budget of 1 USD is spent: it is set by limits.daily_cost_usd.",
+        "Today's budget of 1 USD (limits.daily_cost_usd) is spent.",
         retryable=False,
     )
 

@@ -276,7 +276,7 @@ async def test_a_model_that_calls_all_the_same_is_left(service: Play, house: Hou
         [OnceCalls((FunctionCall(f"f{at}", "read", {}),)), STOP] for at in range(ROUNDS)
     ]
     events = await run(service(*chain), house)
-    assert events[-1] == BrainFault("broken", "Gemini went on calling tools without end.", False)
+    assert events[-1] == BrainFault("broken", "Gemini did not stop calling tools.", False)
     assert len(house.reads) == ROUNDS - 1
 
 

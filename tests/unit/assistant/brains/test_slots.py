@@ -212,7 +212,7 @@ async def test_a_slow_journal_is_not_waited_for(
     monkeypatch.setattr(module, "ASK_S", 0.01)
     budget = Budget(1.0, Slow(), local_clock)
     assert not await budget.reached()
-    assert "the journal did not report within 0.01 s what was spent today" in caplog.text
+    assert "the journal did not report today's spending within 0.01 s" in caplog.text
 
 
 async def test_nothing_may_be_spent_of_nothing(local_clock: VirtualClock) -> None:

@@ -175,7 +175,7 @@ def test_check_finds_what_is_missing_then_whole_then_tampered_with(
     assert told() == [("en_US-a-low", "there", None)]
     (home / "data/models/en_US-a-low.onnx").write_bytes(b"a vOice")  # of the same size
     assert run(home, "check", "--json") == 1
-    wrong = "en_US-a-low.onnx is missing or not what the manifest says"
+    wrong = "en_US-a-low.onnx is missing or differ from the manifest"
     assert told() == [("en_US-a-low", "broken", f"{wrong}: download it again with {mend}")]
     assert run(home, "download") == 0
     assert run(home, "check") == 0

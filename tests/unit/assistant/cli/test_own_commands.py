@@ -89,7 +89,7 @@ async def test_a_new_administrators_token_replaces_the_old_one(
         ),
         (
             ("token", "revoke", "panel"),
-            "hearth: There is no token panel; hearth token list shows them all\n",
+            "hearth: There is no token panel; run hearth token list for all tokens\n",
         ),
         (
             ("link", "--minutes", "0"),

@@ -106,7 +106,7 @@ async def test_everything_comes_over_but_secrets(
         "tokens: panel",
     ):
         assert part in told
-    assert "things seen opening something: 1, new here: switch.hall" in told
+    assert "entities seen opening something: 1, new here: switch.hall" in told
     assert "confirmed less often than now: script.movie (unrated -> comfort)" in told
     assert await new.holds() == (["m1"], ["t1"], {"script.movie": "comfort"})
     settings = new.settings

@@ -94,7 +94,7 @@ async def test_a_token_speaks_where_nothing_else_is_said(
             "--scopes must be any of speak, ask, read, admin",
         ),
         (("--token", "panel", "--scopes", ""), "--scopes must be any of"),
-        (("--token", ""), "cannot be the name of a token"),
+        (("--token", ""), "is not a valid token name"),
         (("--revoke", "panel"), "There is no token panel"),
         (("--console-link", "--minutes", "0"), "can be valid for 1 to 1440 minutes"),
     ],

@@ -47,8 +47,8 @@ async def test_why_an_answer_was_not_heard(
         assert await witness.recognise(b"\0\0", "en") is None
         assert await witness.spelled(b"\0\0") == ""
     assert [record.getMessage() for record in caplog.records] == [
-        f"an answer could not be heard on this machine: {why}",
-        f"a PIN could not be heard on this machine: {why}",
+        f"an answer could not be recognised on this machine: {why}",
+        f"a PIN could not be recognised on this machine: {why}",
     ]
 
 
@@ -143,6 +143,6 @@ async def test_it_is_asked_there(
 @pytest.mark.parametrize(("known", "there"), [([IPAD], "mobile_app_ipad"), ([], "none")])
 async def test_no_other_one_is_asked_instead(known: list[Phone], there: str) -> None:
     phones = Phones(*known)
-    with pytest.raises(Misconfigured, match=f"policy.phone = .* there is: {there}"):
+    with pytest.raises(Misconfigured, match=f"policy.phone = .* its phones are: {there}"):
         await OwnersPhone(phones, PIXEL.service, "Hearth", Catalogue()).ask(question("en"))
     assert phones.asked == []

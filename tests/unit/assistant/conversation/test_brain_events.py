@@ -125,7 +125,10 @@ async def test_what_was_not_meant_for_us_gets_a_tone_and_no_words() -> None:
         assert await runner.listen(Frames(6.0), turns=1) == 1
         await rounds()
     told = as_json(record_of(*closed[0]), ())
-    assert told["error"] == {"kind": "not_meant", "message": "Probably not meant for us."}
+    assert told["error"] == {
+        "kind": "not_meant",
+        "message": "The sentence was probably not meant for Hearth.",
+    }
     assert told["heard"] == "and now the weather"
     assert told["answer"] is None
     assert told["spoken"] == {"clauses": [], "audio_ms": 0.0, "sound": "unmeant"}

@@ -172,7 +172,7 @@ async def test_an_observer_that_breaks_harms_nobody(caplog: pytest.LogCaptureFix
         await runner.ask("hello")
     assert closed[0][0].answer == "Hello there."
     assert seen(told) == [State.THINKING, State.SPEAKING, State.IDLE]
-    assert "a follower of the conversation broke" in caplog.text
+    assert "a listener of the conversation failed" in caplog.text
 
 
 async def test_how_the_microphone_stands() -> None:

@@ -308,14 +308,22 @@ ROWS: list[Row] = [
         SPEAKING,
         StopAsked(),
         State.IDLE,
-        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted", "It was stopped.")],
+        [
+            StopWatching(),
+            CancelTurn(1, "stop"),
+            CloseTurn(1, "interrupted", "The turn was stopped."),
+        ],
     ),
     (
         "stop ends the listening",
         LISTENING,
         StopAsked(),
         State.IDLE,
-        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted", "It was stopped.")],
+        [
+            StopWatching(),
+            CancelTurn(1, "stop"),
+            CloseTurn(1, "interrupted", "The turn was stopped."),
+        ],
     ),
     ("stop closes the microphone", FOLLOW_UP, StopAsked(), State.IDLE, [StopWatching()]),
     # the microphone goes

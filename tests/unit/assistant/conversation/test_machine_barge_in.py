@@ -75,7 +75,7 @@ BUTTON = WakeHeard("button", 1.0, at_ms=1_000, mark_ms=1_000, pressed=True)
 STOPPED: list[Effect] = [
     StopWatching(),
     CancelTurn(1, "stop"),
-    CloseTurn(1, "interrupted", "It was stopped."),
+    CloseTurn(1, "interrupted", "The turn was stopped."),
 ]
 BARGE_IN = OpenTurn(2, "barge_in", mark_ms=3_700, near_own_speech=True, over_ours=True)
 NEWS = Announced("The cake is done.", "en")
@@ -319,11 +319,13 @@ ROWS: list[Row] = [
     (
         "it is written down as such",
         replace(
-            THINKING, error=("stopped", "It was a stop word."), rules=Rules(follow_up="always")
+            THINKING,
+            error=("stopped", "The sentence was a stop word."),
+            rules=Rules(follow_up="always"),
         ),
         PlaybackEnded(1),
         State.IDLE,
-        [CloseTurn(1, "stopped", "It was a stop word.")],
+        [CloseTurn(1, "stopped", "The sentence was a stop word.")],
     ),
     # stop words by ear
     ("a stop word stops", SPEAKING, STOP_WORD, State.IDLE, STOPPED),

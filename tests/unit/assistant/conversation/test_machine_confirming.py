@@ -169,7 +169,11 @@ ROWS: list[Row] = [
         WAITING,
         StopAsked(),
         State.IDLE,
-        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted", "It was stopped.")],
+        [
+            StopWatching(),
+            CancelTurn(1, "stop"),
+            CloseTurn(1, "interrupted", "The turn was stopped."),
+        ],
     ),
     (
         "a typed sentence goes before the question",

@@ -77,7 +77,7 @@ OPEN = replace(TALKING, state=State.FOLLOW_UP, since_ms=6_000)
 SILENT = replace(THINKING, source="text", silent=True)
 BUTTON = WakeHeard("button", 1.0, 1_000, 1_000, pressed=True, caller="http:garden")
 TONE: list[Effect] = [SoundOpening(1)]
-GONE = "The program that asked has gone."
+GONE = "The program that asked has disconnected."
 
 ROWS: list[Row] = [
     (
@@ -201,7 +201,11 @@ ROWS: list[Row] = [
         WAITING,
         StopAsked(),
         State.IDLE,
-        [StopWatching(), CancelTurn(1, "stop"), CloseTurn(1, "interrupted", "It was stopped.")],
+        [
+            StopWatching(),
+            CancelTurn(1, "stop"),
+            CloseTurn(1, "interrupted", "The turn was stopped."),
+        ],
     ),
     (
         "settled it has nothing more to say",

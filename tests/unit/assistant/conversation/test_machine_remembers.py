@@ -108,13 +108,13 @@ REMEMBERED: list[tuple[str, Machine, Event, Machine]] = [
         "what was our own voice",
         THINKING,
         SetAside(1, "echo"),
-        replace(THINKING, error=("echo", "It was our own voice.")),
+        replace(THINKING, error=("echo", "The sentence was Hearth's own voice.")),
     ),
     (
         "what was a stop word",
         THINKING,
         SetAside(1, "stop_word"),
-        replace(THINKING, error=("stopped", "It was a stop word.")),
+        replace(THINKING, error=("stopped", "The sentence was a stop word.")),
     ),
     (
         "a question for a yes: earlier trouble and talk are over",

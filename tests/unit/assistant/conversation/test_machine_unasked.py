@@ -53,7 +53,7 @@ NEWS, OTHER = (
     Announced("The cake is done.", "en"),
     Announced("Hay pan.", "es", Manner("announce", 0.5)),
 )
-NOT_MEANT = ("not_meant", "Probably not meant for us.")
+NOT_MEANT = ("not_meant", "The sentence was probably not meant for Hearth.")
 
 GIVEN_UP: list[Effect] = [
     ForgetSound(),
@@ -179,7 +179,7 @@ ROWS: list[Row] = [
         [
             StopWatching(),
             CancelTurn(1, "stop"),
-            CloseTurn(1, "interrupted", "It was stopped."),
+            CloseTurn(1, "interrupted", "The turn was stopped."),
             opening_of(NEWS, 2),
         ],
     ),

@@ -109,7 +109,7 @@ async def test_one_that_breaks_costs_nobody_anything(
     log.follow(told.append)
     await log.keep(turn())
     assert len(told) == 1
-    assert "a follower of turns broke" in caplog.text
+    assert "a listener of turns failed" in caplog.text
 
 
 # Events of turns for automations, as they happen.

@@ -91,7 +91,7 @@ def test_it_is_set_once() -> None:
     deferred.set("here")
     deferred.when_set(used.append)
     assert [deferred.get(), *used] == ["here", "here", "here"]
-    with pytest.raises(ValueError, match="before"):
+    with pytest.raises(ValueError, match="already set"):
         deferred.set("again")
     assert Deferred.of(7).get() == 7
 

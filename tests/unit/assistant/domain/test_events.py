@@ -23,7 +23,7 @@ def test_everybody_who_follows_is_told_and_nobody_after_leaving(
     bus.publish("heard", "t1", {"sentence": "lights on"})
     assert first == [BusEvent("wake", "t1", {"word": "alexa"})]
     assert second == [*first, BusEvent("heard", "t1", {}, {"sentence": "lights on"})]
-    assert caplog.text.count("a follower of events broke") == 2
+    assert caplog.text.count("a listener of events failed") == 2
 
 
 def test_words_of_those_whose_words_are_not_kept_are_told_to_nobody() -> None:

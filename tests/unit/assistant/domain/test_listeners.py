@@ -16,7 +16,7 @@ def test_one_that_breaks_keeps_no_other_from_being_told(caplog: pytest.LogCaptur
     followers.add(told.append)
     followers.tell(1)
     assert told == [1]
-    assert caplog.text.count("a follower of numbers broke") == 1
+    assert caplog.text.count("a listener of numbers failed") == 1
 
 
 def test_leaving_twice_takes_nobody_else_away() -> None:

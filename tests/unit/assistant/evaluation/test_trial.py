@@ -69,8 +69,8 @@ def test_a_table_to_share() -> None:
     assert "| en | 3 | 1 (33 %) | 0 (0 %) | 0 (0 %) | 2 (67 %) | 1 |" in table
     assert "| all | 4 | 1 (25 %) | 0 (0 %) | 1 (25 %) | 2 (50 %) | 1 |" in table
     assert "600 ms at the median, 690 ms at the 95th percentile of 3" in table
-    assert "Cost $0.0080 in all, $0.00200 per sentence (4,000 tokens in, 200 out)" in table
-    assert "The cap of $0.50 was reached before the rest were spoken." in table
+    assert "Total cost: $0.0080, $0.00200 per sentence (4,000 tokens in, 200 out)" in table
+    assert "The cap of $0.50 was reached before the remaining sentences were spoken." in table
     assert "| silent (timeout) | sentence / 4 | heard this | Said. |" in table
     assert "sentence / 1 |" not in table
 

@@ -232,7 +232,7 @@ async def test_a_follower_may_leave_and_may_break(
         leave()
         await desk.end(record("t2"))
         assert desk.told == 2
-    assert caplog.text.count("a follower of the figures broke") == 1
+    assert caplog.text.count("a listener of the figures failed") == 1
 
 
 # Faults: reported once they last, and when they are over.

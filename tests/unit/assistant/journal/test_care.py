@@ -166,5 +166,5 @@ async def test_what_the_store_has_not_said_is_logged(
             clock.advance(20)
             await _settle()
     assert caplog.messages == [
-        "the journal's upkeep failed at the whole journal: It is held by another program."
+        "the journal's maintenance failed at the whole journal: It is held by another program."
     ]

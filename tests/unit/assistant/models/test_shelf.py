@@ -132,7 +132,7 @@ def test_a_model_has_its_files_by_its_name() -> None:
         ('name = "hey"', 'name = "../hey"', "name of ../hey: must be letters, digits"),
         ('name = "hey"', 'name = ".hey"', "name of .hey: must be letters, digits"),
         ('kind = "open"', 'kind = "ear"', "kind of hey: input should be 'voice'"),
-        ('kind = "open"', 'kind = "voice"', "m: hey: must have 2 files, as its kind wants"),
+        ('kind = "open"', 'kind = "voice"', "m: hey: must have 2 files, as its kind requires"),
         ("https://models.example/a", "http://models.example/a", "must begin with https://"),
         ("https://models.example/a", "file:///etc/passwd", "must begin with https://"),
         ("size = 5", "size = 0", "files.1.size of hey: input should be greater than 0"),

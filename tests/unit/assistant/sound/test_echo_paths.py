@@ -151,7 +151,7 @@ async def test_devices_that_change_meanwhile_were_not_measured(
 
 @pytest.mark.parametrize("value", [True, "odd"])
 async def test_a_muted_microphone_is_not_opened(there: list[Pair], value: Any) -> None:
-    with pytest.raises(InputUnusable, match="by a person"):
+    with pytest.raises(InputUnusable, match="A person has muted the microphone"):
         await EchoPaths(Kept(**{MUTED: value}), Chirps()).measured(PAIR, AUDIO)
 
 

@@ -150,7 +150,7 @@ async def test_one_that_nobody_can_hear_is_told_so(
     monkeypatch.setattr(sounds, "OPENING_S", 0.01)
     assert not await Stage().sounds.opening()  # the loudspeaker keeps its audio
     reasons = [record.message.rpartition(": ")[2] for record in caplog.records]
-    assert reasons == ["it has gone", "it came to no end in time"]
+    assert reasons == ["it has gone", "it did not end in time"]
 
 
 # Volume of words and tones: their own, an announcement's, and that of quiet hours.

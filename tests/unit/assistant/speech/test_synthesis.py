@@ -47,7 +47,7 @@ async def test_a_voice_that_cannot_be_made_is_replaced_for_good(
     assert spare.made["en"].said == ["hello", "hello", WARM_PHRASE]
     assert tries == ["en"], "a broken file is not loaded again for each answer"
     assert [record.message for record in caplog.records] == [
-        "There is no voice. Until then the spare voice speaks."
+        "There is no voice. Until then, the fallback voice is used."
     ]
     mouth.close()
 

@@ -193,7 +193,7 @@ async def test_a_follower_that_breaks_silences_nothing(
         await room.book.start(5, "pasta", "en")
         await room.clock.run(6)
         assert room.talker.said == ["Your pasta timer is done."]
-    assert "a follower of timers broke" in caplog.text
+    assert "a listener of timers failed" in caplog.text
 
 
 # The timer service and the clocks: wrong, changed, and the sun.

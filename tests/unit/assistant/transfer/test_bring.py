@@ -101,7 +101,7 @@ def test_all_that_may_be_asked_about_less_is_told() -> None:
 
 def test_new_openings_are_told() -> None:
     assert told_openings({}, {}) == told_openings(SEEN, {}) == []
-    assert told_openings({}, SEEN) == ["things seen opening something: 1, new here: a"]
-    assert told_openings(SEEN, SEEN) == ["things seen opening something: 1"]
+    assert told_openings({}, SEEN) == ["entities seen opening something: 1, new here: a"]
+    assert told_openings(SEEN, SEEN) == ["entities seen opening something: 1"]
     more = {"a": frozenset({"lock.front", "lock.back"})}
-    assert told_openings(SEEN, more) == ["things seen opening something: 1, new here: a"]
+    assert told_openings(SEEN, more) == ["entities seen opening something: 1, new here: a"]

@@ -159,18 +159,18 @@ def spoiled(kind: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"", "not a backup of Hearth"),
-        (b"PK\x03\x04 half a zip", "not a backup of Hearth"),
-        (remade({"format": "other"}), "not a backup of Hearth"),
+        (b"", "not a Hearth backup"),
+        (b"PK\x03\x04 half a zip", "not a Hearth backup"),
+        (remade({"format": "other"}), "not a Hearth backup"),
         (remade({"version": VERSION + 1}), "made by a newer Hearth"),
         (remade({"parts": {"../../etc/passwd": "0" * 64}}), "does not know"),
         (remade({}, {SETTINGS: b"# theirs\n", MEMORY: b"[]"}), r"damaged \(settings.toml\)"),
         (remade({}, {SETTINGS: PARTS[SETTINGS]}), "damaged"),
         (remade({}, {SETTINGS: bytes(17 * 1024 * 1024), MEMORY: b"[]"}), "damaged"),
-        (pack(PARTS, "0.1.0", MADE)[:-40], "not a backup of Hearth"),
-        (spoiled(zipfile.ZIP_DEFLATED), "not a backup of Hearth"),
-        (spoiled(zipfile.ZIP_LZMA), "not a backup of Hearth"),
-        (spoiled(zipfile.ZIP_BZIP2), "not a backup of Hearth"),
+        (pack(PARTS, "0.1.0", MADE)[:-40], "not a Hearth backup"),
+        (spoiled(zipfile.ZIP_DEFLATED), "not a Hearth backup"),
+        (spoiled(zipfile.ZIP_LZMA), "not a Hearth backup"),
+        (spoiled(zipfile.ZIP_BZIP2), "not a Hearth backup"),
     ],
 )
 def test_what_cannot_be_taken_up_is_told_in_a_sentence(data: bytes, told: str) -> None:

@@ -281,7 +281,7 @@ class FakeBox:
     async def sound(self, turn_id: str) -> Path:
         self._note()
         if turn_id != _TURN["turn_id"] or self.recording is None:
-            raise Unknown("No sound of that turn is kept (any more).")
+            raise Unknown("That turn has no recording (any more).")
         return self.recording
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:

@@ -61,7 +61,7 @@ def test_what_is_heard_grows() -> None:
 SOUND = live.OutputAudio(b"\1\0", 24_000)
 CALLED = ToolCall("1", "HassTurnOn", {"name": "Lamp"})
 ON = (ReplyText("On."), ReplySettled(), TurnDone())
-EMPTY = BrainFault("empty", "Gemini answered nothing.", retryable=True)
+EMPTY = BrainFault("empty", "Gemini gave no answer.", retryable=True)
 GONE = live.FunctionCallsCancelled(("1",))
 
 
@@ -224,7 +224,7 @@ def test_to_stay_silent_ends_the_turn_at_once() -> None:
 def test_an_empty_turn_is_worth_another_attempt(items: list[Item]) -> None:
     reading = local()
     events = read(reading, *items)
-    assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
+    assert events[-1] == BrainFault("empty", "Gemini gave no answer.", retryable=True)
     assert reading.empty
     assert not reading.lost
 

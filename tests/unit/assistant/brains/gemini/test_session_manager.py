@@ -220,7 +220,7 @@ async def test_the_deadline_of_a_go_away_holds_though_nothing_arrives() -> None:
     async with stage(first) as on:
         events = await on.play(spoken(finished=False))
         assert events == [
-            BrainFault("unreachable", "The connection to Gemini was given up.", retryable=True)
+            BrainFault("unreachable", "Hearth gave up the connection to Gemini.", retryable=True)
         ]
         assert 7.0 <= on.clock.monotonic() < 7.3
         assert first.closed_for_good.is_set()

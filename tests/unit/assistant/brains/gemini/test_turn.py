@@ -250,7 +250,7 @@ async def test_an_empty_turn_is_asked_again_as_text() -> None:
     )
     async with stage(talk) as on:
         events = await on.play(spoken())
-        assert events[-1] == BrainFault("empty", "Gemini answered nothing.", retryable=True)
+        assert events[-1] == BrainFault("empty", "Gemini gave no answer.", retryable=True)
         again = spoken(heard="turn on the lamp")
         assert await on.play(again) == [ReplyText("Yes."), ReplySettled(), TurnDone()]
 
@@ -332,7 +332,7 @@ async def test_a_socket_that_takes_nothing_any_more() -> None:
     async with stage(talk) as on:
         events = await on.play(spoken())
         assert events == [
-            BrainFault("unreachable", "Gemini takes nothing any more.", retryable=True)
+            BrainFault("unreachable", "Gemini no longer accepts input.", retryable=True)
         ]
         assert talk.closed_for_good.is_set()
 

@@ -82,7 +82,9 @@ async def test_too_many_are_told_so_and_what_waits_too_long_is_left() -> None:
         for _ in range(WAITING + 1):
             await room.talks.begin(line(), GARDEN)
             await rounds()
-        with pytest.raises(NotAnnounced, match="Too much is waiting"):
+        with pytest.raises(
+            NotAnnounced, match="Too many questions and announcements are already waiting"
+        ):
             await room.talks.begin(line(), GARDEN)
         await room.clock.run(EXPIRE_S + 1)
         assert room.runner.state is State.WAKING
@@ -238,8 +240,11 @@ class TestNotPossible:
         ("wanted", "told"),
         [
             ({"answers": [{"id": "a", "sentences": ["(yes"]}]}, "Sentence 1 of answer 1"),
-            ({"answers": [{"id": "a", "sentences": ["<yes>"]}]}, "names a rule"),
-            ({"schema": {"type": "string"}}, "that of an object"),
+            (
+                {"answers": [{"id": "a", "sentences": ["<yes>"]}]},
+                "refers to a rule in <>, but there are no rules",
+            ),
+            ({"schema": {"type": "string"}}, "An answer's schema must describe an object"),
         ],
     )
     async def test_what_nobody_could_answer(self, wanted: dict[str, Any], told: str) -> None:

@@ -149,7 +149,7 @@ async def test_a_turn_tells_whether_its_sound_is_kept(house: House) -> None:
     assert await house.history.sound("t1") == path
     assert path.read_bytes()[44:] == SECOND
     for missing in ("t2", "", "../t1"):
-        with pytest.raises(Unknown, match="No sound"):
+        with pytest.raises(Unknown, match="That turn has no recording"):
             await house.history.sound(missing)
 
 
@@ -186,7 +186,7 @@ async def test_guests_hear_no_recordings_of_the_house(house: House) -> None:
     history = house.history
     assert [row["has_sound"] for row in await history.turns(9, None)] == [False]
     assert not (await history.turn("t1"))["has_sound"]
-    with pytest.raises(Unknown, match="No sound"):
+    with pytest.raises(Unknown, match="That turn has no recording"):
         await history.sound("t1")
     house.guests[0] = False
     assert (await history.turn("t1"))["has_sound"]

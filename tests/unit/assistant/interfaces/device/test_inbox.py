@@ -147,7 +147,7 @@ async def test_a_sound_that_does_not_come_in_time(
     room.says.hangs = True
     await room.send("Dong.", "b", media="http://slow.invalid/gong.wav")
     assert room.said == [("Dong.", "b")]
-    assert room.heard.faults == [("announcement", "The sound did not come in time.")]
+    assert room.heard.faults == [("announcement", "The sound did not arrive in time.")]
 
 
 # --- questions

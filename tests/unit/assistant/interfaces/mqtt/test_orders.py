@@ -202,7 +202,7 @@ async def test_buttons(rig: Rig) -> None:
         "kind": "fault",
         "what": "listen",
         "caller": "mqtt",
-        "problem": "It is muted, busy, or has no microphone.",
+        "problem": "Hearth is muted, busy, or has no microphone.",
     }
 
 

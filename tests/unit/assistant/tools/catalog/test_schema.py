@@ -36,7 +36,7 @@ def test_a_slow_pattern_is_left_to_the_server(pattern: str, text: str) -> None:
                               "pattern": pattern}}},
     ):  # fmt: skip
         for value in (text, {text: 1}):
-            assert "look like" not in fit(schema, {"x": value}).problem
+            assert "must match" not in fit(schema, {"x": value}).problem
     assert time.process_time() - began < SECONDS
 
 
@@ -54,7 +54,7 @@ def test_a_slow_pattern_is_left_to_the_server(pattern: str, text: str) -> None:
 def test_a_usual_pattern_is_looked_at(pattern: str, good: str, bad: str) -> None:
     schema = {"properties": {"x": {"type": "string", "pattern": pattern}}}
     assert fit(schema, {"x": good}).problem == ""
-    assert fit(schema, {"x": bad}).problem == f"x: it must look like {pattern}"
+    assert fit(schema, {"x": bad}).problem == f"x: it must match {pattern}"
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", r"\p{L}", "(?<name>a)", "a{99999999999}", "*"])
@@ -142,7 +142,9 @@ def test_many_different_items_end() -> None:
     began = time.process_time()
     assert fit(schema, {"x": [{"n": n} for n in range(20_000)]}).problem == ""
     assert time.process_time() - began < SECONDS
-    assert fit(schema, {"x": [1, {"a": 2}, {"a": 2}]}).problem == "x: no two may be alike"
+    assert (
+        fit(schema, {"x": [1, {"a": 2}, {"a": 2}]}).problem == "x: its items must all be different"
+    )
 
 
 @pytest.mark.parametrize(
