@@ -80,6 +80,9 @@ class Book:
         *,
         cancels_blocking: bool,
         gives_handles: bool,
+        withholds_handles: bool,
+        ends_lost_calls: bool,
+        crossing_s: float,
         version: str,
         most_sessions: int | None,
         keeps_frames: bool,
@@ -97,6 +100,9 @@ class Book:
         self.expected = expected
         self.cancels_blocking = cancels_blocking
         self.gives_handles = gives_handles
+        self.withholds_handles = withholds_handles
+        self.ends_lost_calls = ends_lost_calls
+        self.crossing_s = crossing_s
         self.version = version
         self.keeps_frames = keeps_frames
         self._most_sessions = most_sessions
@@ -195,7 +201,7 @@ class Book:
 
     def take_turn(self, turn: HeardTurn) -> Turn | None:
         """Return the script of a new turn; None: `respond` writes it. Raises AssertionError."""
-        self._add(turn)
+        self.add(turn)
         if self._turns:
             script = self._turns.popleft()
             if script.expect != turn.kind:
@@ -210,7 +216,8 @@ class Book:
             )
         return None
 
-    def _add(self, turn: HeardTurn) -> None:
+    def add(self, turn: HeardTurn) -> None:
+        """Record a new turn."""
         self.turns.append(turn)
         kept = self._keep_turns
         if kept is not None:

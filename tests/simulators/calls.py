@@ -35,9 +35,9 @@ class Calls:
         record = CallRecord(
             id=call.id or self._book.next_call_id(),
             name=call.name,
-            args=dict(call.args),
+            args=dict(call.args or {}),
             behavior=behavior,
-            sent_at=self._book.clock.monotonic(),
+            sent_at=self._now,
         )
         self._records[record.id] = record
         self._expected[record.id] = call.answer
@@ -46,6 +46,10 @@ class Calls:
             turn.calls.append(record)
         self._book.note(f"call {record.id} {record.name} open")
         return record
+
+    def lost(self) -> list[CallRecord]:
+        """Return the open calls."""
+        return [self._records[name] for name in self.open()]
 
     def open(self, behavior: str | None = None) -> list[str]:
         """Return the ids of calls that are neither answered nor cancelled."""
@@ -65,6 +69,10 @@ class Calls:
         record = self._records.get(fields.get("id") or "")
         if record is None:
             raise Refusal(f"No function call has the id {fields.get('id')!r}")
+        if record.status == "cancelled" and (
+            self._now < record.cancelled_at + self._book.crossing_s
+        ):
+            return fields
         if record.status != "open":
             raise Refusal(f"The function call {record.id} is {record.status} already")
         if fields.get("name") != record.name:
@@ -85,6 +93,7 @@ class Calls:
         """Cancel the calls in `ids`, or all open ones; returns their ids."""
         cancelled = [name for name in self.open() if not ids or name in ids]
         for name in cancelled:
+            self._records[name].cancelled_at = self._now
             self._settle(self._records[name], "cancelled")
         return cancelled
 
@@ -100,6 +109,10 @@ class Calls:
         for name in ids or self.open():
             await self._settled[name].wait()
 
+    @property
+    def _now(self) -> float:
+        return self._book.clock.monotonic()
+
     def _check_scheduling(self, scheduling: Any) -> None:
         if not self._rules.scheduling:
             raise Refusal("Function response scheduling is not supported for this model")
@@ -109,7 +122,7 @@ class Calls:
     def _take(self, record: CallRecord, fields: Json) -> None:
         record.response = fields["response"]
         record.scheduling = fields.get("scheduling")
-        record.answered_at = self._book.clock.monotonic()
+        record.answered_at = self._now
         expected = self._expected[record.id]
         if expected is not None and not agrees(expected, fields["response"]):
             self._book.fail(

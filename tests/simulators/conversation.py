@@ -12,7 +12,7 @@ from tests.simulators.models import ModelRules
 from tests.simulators.performance import Performance
 from tests.simulators.records import CallRecord, ConnectionRecord, Ending, Frame, HeardTurn, Session
 from tests.simulators.schema import read_tools
-from tests.simulators.script import Call, Step, Turn
+from tests.simulators.script import Call, Done, Step, Turn
 from tests.simulators.sound import RATE_IN
 from tests.simulators.wire import Json, Refusal, decoded, known_fields, text_of
 
@@ -32,6 +32,7 @@ class Conversation:
         rules: ModelRules,
         session: Session,
         spawn: Spawn,
+        update_refusal: tuple[int, str] | None = None,
     ) -> None:
         self.clock = book.clock
         self.hears_input = setup.hears_input
@@ -42,6 +43,7 @@ class Conversation:
         self._tools = setup.tools
         self._rules = rules
         self._session = session
+        self._update_refusal = update_refusal
         self._calls = Calls(book, rules)
         self._activity: HeardTurn | None = None  # open while the person speaks
         self._current: Performance | None = None  # the newest turn's
@@ -58,6 +60,7 @@ class Conversation:
 
     def closed(self) -> None:
         """End everything, because the connection is closed."""
+        self._session.lost += self._calls.lost()
         for performance in list(self._performances):
             self._cut(performance, "by the end of the connection")
 
@@ -162,10 +165,28 @@ class Conversation:
         if not isinstance(responses, list) or not responses:
             raise Refusal("tool_response.function_responses: should not be empty.")
         for response in responses:
-            self._record.answers.append(self._calls.answer(response))
+            if not self._answer_lost(response):
+                self._record.answers.append(self._calls.answer(response))
         self._calls.forget(_KEPT_CALLS)
 
+    def _answer_lost(self, response: Any) -> bool:
+        """Take the answer to a lost call; the last one ends its exchange, without a word.
+
+        Observed with gemini-3.8-live (pydantic/pydantic-ai, realtime/google.py).
+        """
+        found = [record for record in self._session.lost if record.id == response.get("id")]
+        for record in found:
+            record.status, record.response = "answered", response.get("response")
+            self._session.lost.remove(record)
+        if found and not self._session.lost and self._book.ends_lost_calls:
+            self.send(Frame(frames.content(turnComplete=True)))
+            self.offer_handle(True)
+        return bool(found)
+
     def _context_update(self, value: Any) -> None:
+        if self._update_refusal:
+            code, reason = self._update_refusal
+            raise Refusal(reason, code, scripted=True)
         if not self._rules.context_update:
             raise Refusal("Context update is not supported for this model")
         fields = known_fields(value, ("systemInstruction", "tools"), "context_update")
@@ -192,7 +213,14 @@ class Conversation:
             text=text,
         )
         self._record.turns.append(turn.index)
-        script = self._book.take_turn(turn)
+        if (
+            self._session.lost and self._book.ends_lost_calls
+        ):  # the input only ends the exchange of the lost calls
+            self._session.lost.clear()
+            self._book.add(turn)
+            script: Turn | None = Turn(kind, [Done(generation=False)])
+        else:
+            script = self._book.take_turn(turn)
         self._current = Performance(self, turn, script, self._book.expected.respond)
         self._perform(self._current)
         return turn
@@ -212,7 +240,8 @@ class Conversation:
 
     def _input_ended(self, turn: HeardTurn) -> None:
         turn.ended_at = self.clock.monotonic()
-        self.offer_handle(False)
+        if self._book.withholds_handles:
+            self.offer_handle(False)
         if self._current:
             self._current.input_ended()
         self._book.note(f"turn {turn.index} {turn.kind} {turn.text!r} is the model's")

@@ -55,8 +55,13 @@ class GeminiSimulator:
     `respond_once` and `opening` tell. `refusals`: patterns of "1007 reason" that the test means to
     provoke. `retired`: models that are gone. `cancels_blocking`: new input cancels a BLOCKING call.
     `rest_refusal`: status, message and reason with which every plain request is refused.
-    `keep_turns`: only so many of the newest are kept, for long runs. `most_sessions`: Live sessions
-    that the key may have at once. `keep_frames`: every message of a client's is kept.
+    `withholds_handles`: no handle is valid while a turn is under way, as documented; with False,
+    the last one stays valid, as observed with gemini-3.8-live (pydantic/pydantic-ai,
+    realtime/google.py). `ends_lost_calls`: a resumed session waits for calls that were lost with
+    their connection, as observed there; older models do not. `crossing_s`: an answer to a call
+    cancelled so recently is ignored, because the two messages may have crossed. `keep_turns`: only
+    so many of the newest are kept, for long runs. `most_sessions`: Live sessions that the key may
+    have at once. `keep_frames`: every message of a client's is kept.
     """
 
     def __init__(
@@ -76,6 +81,9 @@ class GeminiSimulator:
         version: str = "v1beta",
         cancels_blocking: bool = True,
         handles: bool = True,
+        withholds_handles: bool = True,
+        ends_lost_calls: bool = True,
+        crossing_s: float = 0.0,
         stray_fails: bool = True,
         check: bool = True,
         keep_turns: int | None = None,
@@ -101,6 +109,9 @@ class GeminiSimulator:
             keep_turns,
             cancels_blocking=cancels_blocking,
             gives_handles=handles,
+            withholds_handles=withholds_handles,
+            ends_lost_calls=ends_lost_calls,
+            crossing_s=crossing_s,
             version=version,
             most_sessions=most_sessions,
             keeps_frames=keep_frames,
@@ -242,7 +253,7 @@ class GeminiSimulator:
         opening = self._book.take_opening()
         await self._book.clock.sleep(opening.upgrade_delay_s)
         if opening.http_status is not None:
-            return http_error(opening.http_status)
+            return http_error(opening.http_status, opening.http_message)
         service = f"google.ai.generativelanguage.{self._book.version}.GenerativeService"
         if request.match_info["method"] != f"{service}.BidiGenerateContent":
             self._book.refuse(Refusal(request.path, 404))

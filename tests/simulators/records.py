@@ -35,6 +35,7 @@ class CallRecord:
     sent_at: float
     status: Literal["open", "answered", "cancelled"] = "open"
     answered_at: float | None = None
+    cancelled_at: float = 0.0
     response: Json | None = None
     scheduling: str | None = None
 
@@ -203,6 +204,9 @@ class Session:
     history: list[str] = field(default_factory=list)  # "user: ...", "model: ...", bounded
     handles: list[str] = field(default_factory=list)
     connection: int | None = None  # index of the socket that is open on it
+    # Calls that were open when their connection ended. It waits for them until they are answered,
+    # or until new input ends their exchange without being answered itself.
+    lost: list[CallRecord] = field(default_factory=list)
 
     def remember(self, who: str, text: str) -> None:
         """Add to the history."""

@@ -91,6 +91,7 @@ class LiveConnection:
         self._sending = asyncio.Lock()  # sends one message at a time
         self._listener: Listener | None = None
         self._belonging = TurnAttribution()
+        self._quiet = asyncio.Event()  # an abandoned answer or the connection has ended
         self._paid = False  # an abandoned answer has just ended; its token counts may follow
         self._strays = 0  # calls of an abandoned answer
 
@@ -203,6 +204,28 @@ class LiveConnection:
             async with self._sending:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
+    def lost_calls(self) -> Answers:
+        """Return answers to the calls that a session resumed from this one still waits for."""
+        return self._calls.give_up(unknown_response())
+
+    async def answer_lost(self, answers: Answers) -> None:
+        """Answer the calls that a resumed session's earlier connection has lost.
+
+        Without an answer, gemini-3.8-live uses the next input only to end the exchange that the
+        calls belong to, so a command would be swallowed. With it, the model ends the exchange with
+        an empty TurnComplete. Older models ignore it. (pydantic/pydantic-ai, realtime/google.py)
+        """
+        if not answers:
+            return
+        async with self._sending:
+            await self._send_answers(answers)
+        try:
+            await within(self._clock, self._timeouts.lost_calls_s, self._quiet.wait())
+        except TimeoutError:
+            self._belonging.debt = False
+        if self.closed:
+            raise Stale("The resumed session does not take the answers to its calls.")
+
     async def close(self) -> None:
         """End the session within a limited time. Never raises."""
         self.closed = True
@@ -298,6 +321,7 @@ class LiveConnection:
         if error is not None:
             error = self._reason(error)
         self._leave()
+        self._quiet.set()
         self._note_results()
         self._owner.lost(self, error)
         if listener is not None:
@@ -361,5 +385,6 @@ class LiveConnection:
                 self._given.clear()
         if was_in_debt and not self._belonging.debt:
             self._paid = True
+            self._quiet.set()
             self._strays = 0
         return mine

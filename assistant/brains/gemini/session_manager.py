@@ -64,6 +64,7 @@ class LiveSessionManager:
         self._life = SessionLifecycle(services.timeouts)
         self._lock = asyncio.Lock()  # only one socket is opened or closed at a time
         self._link: LiveConnection | None = None
+        self._left: LiveConnection | None = None  # the last one; its handle may be resumed
         self._doomed: list[LiveConnection] = []  # given up, with sockets that aren't closed yet
         self._user: Listener | None = None  # of the turn that uses the session or waits for it
         self._may_update = True  # False after the service has rejected an update
@@ -227,7 +228,7 @@ class LiveSessionManager:
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
         """Record that the connection has ended."""
         if link is self._link:
-            self._link = None
+            self._link, self._left = None, link
             handle = None if isinstance(error, Stale) else link.handle
             self._life.closed(self._clock.monotonic(), handle)
             self._changed.set()
@@ -365,6 +366,8 @@ class LiveSessionManager:
             self._timeouts.connect_s,
         )
         link.begin(session)
+        if handle is not None and self._left is not None:
+            await link.answer_lost(self._left.lost_calls())
         return link
 
     async def _close_link(self, resumable: bool = True) -> None:
@@ -374,7 +377,7 @@ class LiveSessionManager:
 
     def _give_up(self, link: LiveConnection, handle: str | None) -> None:
         """Mark a connection to be closed soon, from code that can't await."""
-        self._link = None
+        self._link, self._left = None, link
         self._life.closed(self._clock.monotonic(), handle)
         self._doomed.append(link)
 
