@@ -212,10 +212,11 @@ class FallbackTurn:
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
         """Return True if the same brain should be tried again.
 
-        A brain that was silent for long isn't, because people won't wait that long twice.
+        A brain that was silent for long isn't, because people won't wait that long twice. An empty
+        answer comes quickly, so it is asked for again even if the breaker has just opened.
         """
         silent_s = self._failed_at - self._sign_at
-        asked = slot.fault(self._owner) is None
+        asked = fault.kind == "empty" or slot.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
 
     async def _attempt(self, slot: BrainSlot) -> AsyncGenerator[BrainEvent]:
@@ -247,6 +248,8 @@ class FallbackTurn:
                             slot.succeeded()
                         yield event
                         return
+                    if isinstance(event, Restarted):
+                        self._worded = False
                     if isinstance(event, ReplyText | ReplyAudio):
                         if not self._gave and (line := self._line(slot)):
                             yield self._preface

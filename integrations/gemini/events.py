@@ -71,6 +71,11 @@ class FunctionCalls:
 
 
 @dataclass(frozen=True, slots=True)
+class CallWithoutId:
+    """A function call that can't be answered, so the model waits for it in vain."""
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionCallsCancelled:
     """The service no longer wants answers to these calls."""
 
@@ -125,6 +130,7 @@ LiveEvent = (
     | OutputAudio
     | InnerText
     | FunctionCalls
+    | CallWithoutId
     | FunctionCallsCancelled
     | Interrupted
     | GenerationComplete
@@ -171,6 +177,10 @@ class FrameReader:
         fresh = tuple(self._fresh(calls))
         if fresh:
             events.append(FunctionCalls(fresh))
+        if message.tool_call is not None and not all(
+            call.id for call in message.tool_call.function_calls or []
+        ):
+            events.append(CallWithoutId())
         if message.tool_call_cancellation is not None and message.tool_call_cancellation.ids:
             events.append(FunctionCallsCancelled(tuple(message.tool_call_cancellation.ids)))
         if content is not None:
@@ -184,7 +194,7 @@ class FrameReader:
     def _fresh(self, calls: "Iterable[types.FunctionCall]") -> "Iterator[FunctionCall]":
         for call in calls:
             if not call.id or not call.name:
-                # A call without an id cannot be answered. It is repeated with an id as a tool call.
+                # Google's client refuses to answer it. In a reply, it comes as a tool call too.
                 log.debug("A function call without id or name is left out.")
             elif call.id not in self._told:
                 self._told[call.id] = None

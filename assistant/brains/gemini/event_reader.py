@@ -12,7 +12,13 @@ from enum import Enum, auto
 from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.brains.gemini.calls import fault_from
 from assistant.brains.gemini.lifecycle import LiveTimeouts
-from assistant.brains.gemini.transcript_filters import EchoFilter, LeakFilter, MarkFilter
+from assistant.brains.gemini.transcript_filters import (
+    EchoFilter,
+    LeakFilter,
+    MarkFilter,
+    RepeatFilter,
+    ends_sentence,
+)
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -22,6 +28,7 @@ from assistant.domain.brain import (
     ReplyAudio,
     ReplySettled,
     ReplyText,
+    Restarted,
     Searched,
     ToolCallsCancelled,
     TurnDone,
@@ -120,7 +127,6 @@ Item = live.LiveEvent | Reached | Answered
 # Values of `turnCompleteReason` (google-genai 3.4.0) for a normal end. Any other value means that
 # the service has declined to answer.
 _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
-_SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
 _LEAST_CHARACTERS_S = 11.0  # spoken English has 13 to 17 characters a second
 _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
@@ -143,8 +149,10 @@ class EventReader:
         self.dismissed: tuple[live.FunctionCall, ...] = ()
         self._native = native_voice
         self._timeouts = timeouts
+        self._heard_marks = MarkFilter()
         self._marks = MarkFilter()
         self._leak = LeakFilter()
+        self._repeats = RepeatFilter()
         self._echo = EchoFilter()
         self._open: set[str] = set()  # calls without a result
         # None until the sentence has ended.
@@ -156,7 +164,8 @@ class EventReader:
         self._paused = False  # TurnComplete arrived while calls were open
         self._generated = False  # the answer has been generated completely
         self.rejected = False  # the service declined to answer
-        self._called = False  # a call has been answered
+        self._called = False  # a call has been answered or cancelled
+        self.acted = False  # a call has changed something, so the ledger can tell the result
         self._sounded = False
         self._audio_ms = 0.0  # duration of the model's speech
 
@@ -202,8 +211,13 @@ class EventReader:
                 return self._sound(pcm, rate, ms)
             case live.FunctionCalls(calls):
                 return self._call(calls)
+            case live.CallWithoutId():
+                self.lost = self.empty = True
+                message = "Gemini made a call that cannot be answered."
+                return self._fail(BrainFault("empty", message, retryable=True))
             case live.FunctionCallsCancelled(ids):
                 self._open.difference_update(ids)
+                self._called = True
                 return [ToolCallsCancelled(ids)]
             case live.Interrupted():
                 return self._break_off()
@@ -242,11 +256,22 @@ class EventReader:
         said = self.answer.strip()
         if not said:
             return self._sounded
-        ended = said.rstrip("\"'”»)").endswith(_SENTENCE_ENDS)
-        return not ended and len(said) < _LEAST_CHARACTERS_S * self._audio_ms / 1000
+        enough = _LEAST_CHARACTERS_S * self._audio_ms / 1000
+        return not ends_sentence(said) and len(said) < enough
+
+    @property
+    def _broken_off(self) -> bool:
+        """True if the model has ended its turn in the middle of a sentence (python-genai #2117).
+
+        A complete answer has a punctuation mark at its end, or GenerationComplete before it. If an
+        action has to be reported, the mark decides, because the ledger can report it too.
+        """
+        said = self.answer[self._reported_from :].strip()
+        whole = ends_sentence(said) or (self._generated and not self.acted)
+        return bool(said) and not whole and not self._native
 
     def _hear(self, text: str, language: str | None) -> list[BrainEvent]:
-        self.heard += text
+        self.heard += self._heard_marks.push(text)
         so_far = self.heard.strip()
         return [Heard(so_far, language)] if so_far else []
 
@@ -281,8 +306,11 @@ class EventReader:
             delta += self._leak.flush()
         if self._leak.leaked and not self._called and not self._open:
             return self._only_said()
+        delta = self._repeats.push(delta) + (self._repeats.flush() if last else "")
         if not delta:
             return []
+        if self._reported_from == len(self.answer) and self.answer.strip():
+            delta = f" {delta.lstrip()}"  # what was said before a call often ends without a space
         self.answer += delta
         return [ReplyText(delta, voiced=not self._native)]
 
@@ -300,7 +328,9 @@ class EventReader:
             return [NotMeant()]
         self._open.update(call.id for call in calls)
         self._paused = self._generated = False
+        self._ended_at = None  # the TurnComplete before it was the end of an earlier turn
         self._leak.begin()
+        self._repeats.begin()
         self._echo.called(call.arguments for call in calls)
         return [ToolCall(call.id, call.name, call.arguments) for call in calls]
 
@@ -347,6 +377,9 @@ class EventReader:
         if self.over:
             return rest
         self.over = True
+        if self._broken_off:
+            self.empty, self.answer = True, ""
+            return [Restarted(), TurnDone()]
         if self._said_something or self._called:
             return [*rest, TurnDone()]
         self.empty = True

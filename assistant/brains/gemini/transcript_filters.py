@@ -77,6 +77,59 @@ class LeakFilter:
         return held
 
 
+_SENTENCE = re.compile(r".+?(?:[.!?…。！？]+[\"'»)]*\s*|$)", re.DOTALL)
+_LEAST_WORDS = 3  # shorter sentences may be repeated on purpose: "No. No."
+
+
+class RepeatFilter:
+    """Drops a sentence that repeats the previous one word for word.
+
+    A model can say a sentence two to four times before it makes a call
+    (google-gemini/gemini-live-api-examples #46), and the service can send a transcript twice
+    (google-gemini/cookbook #1346).
+    """
+
+    def __init__(self) -> None:
+        self._last = ""  # the previous sentence
+        self._begun = ""  # the part of the current sentence that was let through
+        self._held = ""  # the part that so far repeats the previous sentence
+
+    def begin(self) -> None:
+        """Forget the previous sentence, because the next one can report a call's result."""
+        self._last = ""
+
+    def push(self, piece: str) -> str:
+        """Add a chunk and return the text that can be spoken."""
+        return "".join(self._take(part) for part in _SENTENCE.findall(piece))
+
+    def flush(self) -> str:
+        """Return the text that is still held back at the end."""
+        held, self._held = self._held, ""
+        return held
+
+    def _take(self, part: str) -> str:
+        self._held += part
+        words = _plain(self._begun + self._held)
+        may_repeat = not self._begun and len(self._last.split()) >= _LEAST_WORDS
+        if not ends_sentence(part):
+            if may_repeat and self._last.startswith(words):
+                return ""
+            self._begun += self._held
+            return self.flush()
+        text = self.flush()
+        self._begun = ""
+        if may_repeat and words == self._last:
+            return ""
+        self._last = words
+        return text
+
+
+def ends_sentence(text: str) -> bool:
+    """Return True if the text can be the end of a sentence: "…are on.", "…at 50 %"."""
+    last = text.rstrip()[-1:]
+    return bool(last) and not last.isalnum() and last not in ",;:-–—"
+
+
 class EchoFilter:
     """Drops the phantom transcript that some models send after a function call.
 

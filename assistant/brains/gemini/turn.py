@@ -15,7 +15,7 @@ from assistant.brains.gemini.event_reader import EventReader, Item
 from assistant.brains.gemini.lifecycle import within
 from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, TurnRequest
-from assistant.domain.tool_call import ToolCall, ToolOutcome
+from assistant.domain.tool_call import Status, Tier, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from integrations.errors import IntegrationError
 from integrations.gemini.events import Closed, FunctionCall, FunctionCalls, OutputAudio, TokensUsed
@@ -181,6 +181,7 @@ class GeminiLiveTurn:
         return [talk, *happened]
 
     async def answer(self, outcome: ToolOutcome) -> None:
+        self._reading.acted |= outcome.status is Status.DONE and outcome.tier is not Tier.READ
         if self._upload.link is not None:
             await self._upload.link.answer(outcome)
 

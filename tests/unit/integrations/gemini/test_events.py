@@ -8,6 +8,7 @@ import pytest
 
 from integrations.errors import Exhausted, IntegrationError, Refused, Unavailable
 from integrations.gemini.events import (
+    CallWithoutId,
     Closed,
     FunctionCall,
     FunctionCalls,
@@ -136,7 +137,7 @@ ONE_FRAME: list[tuple[Json, list[LiveEvent]]] = [
         [FunctionCalls((FunctionCall("a", "turn_on", {"name": "kitchen"}),
                         FunctionCall("b", "turn_on", {})))],
     ),
-    ({"toolCall": {"functionCalls": [{"name": "turn_on", "args": {}}]}}, []),
+    ({"toolCall": {"functionCalls": [{"name": "turn_on", "args": {}}]}}, [CallWithoutId()]),
     ({"toolCallCancellation": {"ids": ["a", "b"]}}, [FunctionCallsCancelled(("a", "b"))]),
     ({"goAway": {"timeLeft": "0.2s"}}, [GoAway(0.2)]),
     ({"goAway": {}}, [GoAway(60.0)]),

@@ -5,7 +5,12 @@ import pytest
 from assistant.brains.briefing.briefer import STAY_SILENT
 from assistant.brains.gemini.event_reader import Answered, EventReader, Item
 from assistant.brains.gemini.lifecycle import LiveTimeouts
-from assistant.brains.gemini.transcript_filters import EchoFilter, LeakFilter, MarkFilter
+from assistant.brains.gemini.transcript_filters import (
+    EchoFilter,
+    LeakFilter,
+    MarkFilter,
+    RepeatFilter,
+)
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -74,7 +79,7 @@ GONE = live.FunctionCallsCancelled(("1",))
         ([live.InnerText("{tool}", True), text("On."), END], [*ON]),
         ([CALLS, live.OutputText("Lamp", with_sound=False), ANSWERED, text("On."), END],
          [CALLED, *ON]),
-        ([CALLS, GONE, END], [CALLED, ToolCallsCancelled(("1",)), EMPTY]),
+        ([CALLS, GONE, END], [CALLED, ToolCallsCancelled(("1",)), TurnDone()]),
         ([CALLS, ANSWERED, END], [CALLED, TurnDone()]),
         ([text("On it."), CALLS, END, ANSWERED], [ReplyText("On it."), CALLED, TurnDone()]),
         ([text("On."), live.GenerationComplete(), live.Interrupted(), END],
@@ -384,6 +389,31 @@ def test_a_result_that_is_spoken_after_a_call_is_left_out() -> None:
 
 def test_what_is_certain_is_given_at_once() -> None:
     assert MarkFilter().push("Yes, [S") == "Yes, "
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        (["I will do it now. " * 3], "I will do it now. "),
+        (["The lights", " are on.", "The lights", " are on."], "The lights are on."),
+        (["The lights are on. The lights", " are bright."], None),
+        (["The lights are on. ", "The lights are"], None),
+        (["No. No. No."], None),
+        (["It is 3.5 degrees. It is cold."], None),
+        (["¡Hola a todos! ¡Hola a todos!"], "¡Hola a todos! "),
+    ],
+)
+def test_a_sentence_is_said_once(pieces: list[str], said: str | None) -> None:
+    repeats = RepeatFilter()
+    heard = "".join(map(repeats.push, pieces)) + repeats.flush()
+    assert heard == ("".join(pieces) if said is None else said)
+
+
+def test_a_sentence_can_be_said_again_after_a_call() -> None:
+    repeats = RepeatFilter()
+    said = repeats.push("The lights are on.")
+    repeats.begin()
+    assert said + repeats.push("The lights are on.") == "The lights are on." * 2
 
 
 @pytest.fixture

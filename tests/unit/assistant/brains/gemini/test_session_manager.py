@@ -317,7 +317,7 @@ async def test_what_was_said_before_is_bounded_however_long_the_talk() -> None:
         for number in range(40)
         for message in sentence(
             InputText(f"zebra {number} " * 200),
-            OutputText("quagga " * 2000, with_sound=True),
+            OutputText("quagga " * 2000 + ".", with_sound=True),
             TurnComplete(),
         )
     ]
