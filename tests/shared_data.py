@@ -12,6 +12,8 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 NOT_PRESENT = "recordings not present"
 SPEECH = ("data", "speech")
+LIVE_CASES = ("cases", "live")
+_KINDS: dict[tuple[str, ...], str] = {SPEECH: "real speech", LIVE_CASES: "message scripts"}
 
 
 def shared_folder() -> Path:
@@ -23,7 +25,7 @@ def shared(*parts: str) -> Path:
     """Return a file there, e.g. `shared("data", "speech")`; skip the test if it is missing."""
     path = shared_folder().joinpath(*parts)
     if not path.exists():
-        kind = "real speech" if parts == SPEECH else "recorded answers"
+        kind = _KINDS.get(parts, "recorded answers")
         pytest.skip(f"{kind}: {NOT_PRESENT} ({path})")
     return path
 

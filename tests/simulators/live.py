@@ -215,7 +215,8 @@ class LiveSocket:
     async def _complete(self, setup: Setup, rules: ModelRules, session: Session) -> None:
         await self._book.clock.sleep(self._opening.delay_s)
         self._conversation = Conversation(
-            self._book, self._record, setup, rules, session, self._spawn
+            *(self._book, self._record, setup, rules, session, self._spawn),
+            self._opening.update_refusal,
         )
         self._record.ready_at = self._book.clock.monotonic()
         self._record.send(Frame({"setupComplete": {}}))

@@ -176,8 +176,10 @@ class OnceService:
             name = call.id or self._book.next_call_id()
             # Only the first of parallel calls is signed (Google's page on thought signatures).
             signature = f"signature of {name}\xff\xfe".encode("latin-1") if index == 0 else None
-            self._made[name] = MadeCall(name, call.name, dict(call.args), signature)
-            part: Json = {"functionCall": {"id": name, "name": call.name, "args": dict(call.args)}}
+            self._made[name] = MadeCall(name, call.name, dict(call.args or {}), signature)
+            part: Json = {
+                "functionCall": {"id": name, "name": call.name, "args": dict(call.args or {})}
+            }
             if signature:
                 part["thoughtSignature"] = encoded(signature)
             parts.append(part)

@@ -110,6 +110,8 @@ class Performance:
         plain = _plain(step)
         if plain is not None:
             self._send(plain)
+            if isinstance(plain, Frame) and _ends_the_turn(plain.message):
+                self._end()
             return
         match step:
             case script.Wait(seconds):
@@ -183,7 +185,8 @@ class Performance:
     async def _call(self, calls: Sequence[script.Call]) -> None:
         records = [self._stage.make_call(call, self.turn) for call in calls]
         made: list[Json] = [
-            {"id": record.id, "name": record.name, "args": record.args} for record in records
+            {"id": record.id, "name": record.name, "args": call.args}
+            for call, record in zip(calls, records, strict=True)
         ]
         self._send(Frame({"toolCall": {"functionCalls": made}}))
         waited = [record.id for call, record in zip(calls, records, strict=True) if call.wait]
@@ -196,8 +199,10 @@ class Performance:
         if step.generation:
             self._send(Frame(frames.content(generationComplete=True)))
         self._send(Frame(frames.turn_complete(step)))
-        if step.status == "IN_PROGRESS":
-            return
+        if step.status != "IN_PROGRESS":
+            self._end()
+
+    def _end(self) -> None:
         self.generating = False
         self._stage.turn_ended(self.turn)
 
@@ -250,6 +255,11 @@ def _plain(step: script.Step) -> Frame | Ending | None:
         case script.Close(code, reason):
             return Ending(code, reason)
     return None
+
+
+def _ends_the_turn(message: Json) -> bool:
+    content = message.get("serverContent") or {}
+    return bool(content.get("turnComplete")) and content.get("interactionStatus") != "IN_PROGRESS"
 
 
 async def opened(gate: script.Gate) -> None:

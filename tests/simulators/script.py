@@ -125,7 +125,7 @@ class Call(Step):
     """Make a function call."""
 
     name: str
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: Mapping[str, Any] | None = field(default_factory=dict)
     answer: Expected | None = None  # what the response must contain, or a predicate on it
     id: str | None = None  # None: numbered
     wait: bool = True  # wait for the response before the next step
@@ -258,6 +258,7 @@ class Opening:
     """The beginning of a connection."""
 
     http_status: int | None = None  # instead of the upgrade, e.g. 403, 503
+    http_message: str = ""  # "": the service's default for this status
     upgrade_delay_s: float = 0.0  # before the websocket opens
     delay_s: float = 0.0  # of setupComplete
     silent: bool = False  # setupComplete never comes
@@ -268,5 +269,7 @@ class Opening:
     refusal: tuple[int, str] = (1007, "Request contains an invalid argument.")
     drop: bool = False  # the connection breaks instead of setupComplete
     refuse_handle: bool = False  # a handle is not known any more; without one it is as usual
+    # The close with which a context update is refused, although the model's row allows it.
+    update_refusal: tuple[int, str] | None = None
     pong_delay_s: float | None = 0.0  # of the answer to a ping; None: never
     then: Sequence[Step] = ()  # right after setupComplete
