@@ -136,7 +136,8 @@ def matches(intent: Intent, chosen: Selection, house: House) -> tuple[list[Entit
 
 
 def selection(intent: Intent, arguments: Mapping[str, Any]) -> Selection:
-    """Read the selecting arguments as Home Assistant does, ignoring null and blank values."""
+    """Read the arguments that select entities as Home Assistant does, ignoring null and blank
+    values."""
     given = {key: value for key, value in arguments.items() if not _is_blank(value)}
     texts: dict[str, str | None] = dict.fromkeys(("name", "area", "floor"))
     for key in texts if intent.places else ("name",):
@@ -199,7 +200,7 @@ def find_floors(house: House, name: str) -> list[Floor]:
 
 
 def same(name: str, names: Iterable[str]) -> bool:
-    """Return True if the name equals one of `names`, ignoring case and outer spaces."""
+    """Return True if the name equals one of `names`, ignoring case and surrounding spaces."""
     wanted = name.strip().casefold()
     return any(wanted == other.strip().casefold() for other in names)
 
@@ -218,10 +219,11 @@ def visible(name: str) -> str:
 def consequences(
     entity_ids: Iterable[str], action: Action, house: House
 ) -> list[tuple[str, Action]]:
-    """Return everything that is switched, with the direction of each change.
+    """Return every entity that is switched, with the direction of its change.
 
-    That is the entities themselves, the members of groups (in the same direction), and the entities
-    in a scene, script or automation (in the configured direction, or TOGGLE if that is unknown).
+    The result contains the entities themselves, the members of groups (in the same direction), and
+    the entities in a scene, script or automation (in the configured direction, or TOGGLE if that is
+    unknown).
     """
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
@@ -268,7 +270,7 @@ def members(entity_id: str, house: House) -> list[str]:
 
 
 def all_members(entity_id: str, house: House) -> list[str]:
-    """Return the members if their list is known to be complete, or [] if there can be others."""
+    """Return the members if the list of members is known to be complete, otherwise []."""
     entity = house.entities.get(entity_id)
     held = entity.attributes.get("entity_id") if entity is not None else None
     listed_ids = held if isinstance(held, list | tuple) else ()
@@ -284,7 +286,7 @@ def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
 
 
 def domain_of(entity_id: str) -> str:
-    """Return an entity's domain, the part of its id before the dot."""
+    """Return an entity's domain, which is the part of its id before the dot."""
     return entity_id.partition(".")[0]
 
 
@@ -327,7 +329,8 @@ def can(entity: Entity, action: Action) -> bool:
 
 
 def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
-    """Narrow down entities that share a name, by the asking device's floor and then its area."""
+    """Narrow down entities that share a name, first by the floor and then by the area of this
+    device."""
     if len(found) < 2 or near is None:
         return found
     if near.floor_id is not None:

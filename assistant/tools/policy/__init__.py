@@ -1,8 +1,9 @@
-"""The policy for tool calls: allow, confirm or refuse. Pure, except for `judge` and `choices`.
+"""The policy for tool calls: allow, confirm or refuse. All modules except `judge` and `choices` are
+pure.
 
 Start with `engine`, which judges one call or sentence. `targeting` judges calls that select
-entities, `scope` and `words` interpret the person's own words, and `corrections` fixes arguments.
-`openers` and `risk` determine what an entity could do, `rules` applies the owner's rules, and
-`decisions` picks the strictest ruling. `judge` adds the live state of the house and `fields` checks
-script fields; `choices` stores the mode and the ratings.
+entities, `scope` and `words` interpret the person's own words, and `corrections` corrects
+arguments. `openers` and `risk` determine what an entity could do, `rules` applies the owner's
+rules, and `decisions` picks the strictest ruling. `judge` adds the live state of the house,
+`fields` checks script fields, and `choices` stores the mode and the ratings.
 """

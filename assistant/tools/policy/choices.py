@@ -41,14 +41,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Switched:
-    """A mode that someone has set in place of the configured one, possibly until a given time."""
+    """A mode that someone set in place of the configured mode, possibly until a certain time."""
 
     mode: Mode
     until: datetime | None  # aware; None: until someone switches it again
 
 
 class ModeKeeper:
-    """Keeps the current mode. A temporary mode expires without a background task."""
+    """Stores the current mode. A temporary mode expires without a background task."""
 
     def __init__(self, kept: SmallValues, clock: Clock, configured: Mode) -> None:
         self._kept = kept
@@ -70,16 +70,17 @@ class ModeKeeper:
 
     @property
     def until(self) -> datetime | None:
-        """Time at which the configured mode applies again, or None if the mode doesn't expire."""
+        """The time at which the configured mode applies again, or None if the mode
+        doesn't expire."""
         if self._switched is None or self._is_over(self._switched, self._clock.now()):
             return None
         return self._switched.until
 
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
-        """Switch the mode. `until` is timezone-aware; None means until further notice.
+        """Switch the mode. `until` must have a time zone; None means that the mode doesn't expire.
 
-        If the mode can't be stored, it still applies, but only until Hearth restarts. Raises
-        StoreError.
+        Raises StoreError if the mode can't be stored. The mode then still applies, but only until
+        Hearth restarts.
         """
         for_good = mode is self._configured and until is None
         async with self._busy:
@@ -93,9 +94,10 @@ class ModeKeeper:
             self._unkept = False
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
-        """Return True if `set` would allow more than the current mode does, now or later.
+        """Return True if this change of mode would allow more than the current mode does, now or
+        later.
 
-        A stricter mode counts too if it ends sooner than the current one.
+        A change to a stricter mode does so too if that mode ends sooner than the current mode.
         """
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
@@ -133,7 +135,7 @@ Narrow = Callable[[str, Sequence[str]], None]  # as `Toolbox.narrow`
 
 
 class Profiles:
-    """Applies a profile to each turn. The voices are created in advance, so `begin` loads
+    """Applies a profile to each turn. All voices are created in advance, so that `begin` loads
     nothing."""
 
     def __init__(
@@ -150,10 +152,10 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """Start a turn with a profile: use its voice, and restrict the turn to its tools.
+        """Start a turn with a profile: use the profile's voice, and restrict the turn to its tools.
 
-        `profile` is "" for none. Returns the language to assume, or "" for the first configured
-        one.
+        `profile` is "" if there is none. Returns the language to assume, or "" for the first
+        configured language.
         """
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
@@ -162,7 +164,8 @@ class Profiles:
 
 
 def widens(settings: Settings, present: str, wanted: str) -> bool:
-    """Return True if `wanted` allows tools or brains that `present` doesn't. "" is no profile."""
+    """Return True if `wanted` allows tools or brains that `present` doesn't. "" means
+    no profile."""
     now = settings.profiles.get(present) or Profile()
     then = settings.profiles.get(wanted) or Profile()
     more_tools = bool(now.tools) and not (then.tools and set(then.tools) <= set(now.tools))
@@ -193,13 +196,13 @@ def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
 
 
 class Narrowing:
-    """The tool allowlists of recent turns."""
+    """The tools that recent turns are limited to."""
 
     def __init__(self) -> None:
         self._of: dict[str, Sequence[str]] = {}  # turn -> patterns, oldest first
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
-        """Restrict this turn, and the background work that it starts, to these tools."""
+        """Restrict this turn, and the background work that it starts, to the given tools."""
         if not allowed:
             return
         self._of[turn_id] = allowed
@@ -207,8 +210,10 @@ class Narrowing:
             del self._of[next(iter(self._of))]
 
     def allows(self, turn_id: str, names: Collection[str]) -> bool:
-        """Return True if the turn, or the turn that started this work, may use a tool with these
-        names."""
+        """Return True if the turn can use a tool with these names.
+
+        Background work has the limits of the turn that started it.
+        """
         name = turn_id
         while name:
             if name in self._of:
@@ -270,14 +275,14 @@ def unknown_effects(house: House) -> list[Entity]:
 def may_open(house: House) -> list[Entity]:
     """Return the exposed entities that Hearth treats as openers until the owner rates them.
 
-    These are covers without a class, relays whose name suggests that they open something, and
-    entities that were seen to open something.
+    These are covers without a device class, relays whose name suggests that they open something,
+    and entities that were seen to open something.
     """
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
 
 
 def unrated(entity: Entity, house: House) -> Tier:
-    """Return the tier that the entity would have without a rating, in its riskiest direction."""
+    """Return the tier that the entity would have without a rating, in its riskier direction."""
     ways = (Action.ON, Action.OFF, Action.TOGGLE)
     tiers = (weigh(entity.entity_id, way, {}, house, {}).tier for way in ways)
     return max(tiers, key=height)
@@ -307,7 +312,7 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 def read_tiers(value: Any) -> dict[str, Tier]:
     """Parse the stored ratings.
 
-    Invalid ratings are dropped, so that those entities need a confirmation again.
+    Invalid ratings are dropped, so that their entities need a confirmation again.
     """
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
@@ -327,7 +332,7 @@ Openings = Mapping[str, frozenset[str]]  # switch id -> ids of the entities that
 
 
 class SeenOpening:
-    """Stores which entities were seen to open doors or gates, while its context is open."""
+    """Stores which entities were seen to open doors or gates. Runs as a context manager."""
 
     def __init__(self, home: HomeAssistant, store: Store, ratings: Ratings, clock: Clock) -> None:
         self._home = home
@@ -339,7 +344,7 @@ class SeenOpening:
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
-        """Load the observations of earlier processes. Raises StoreError."""
+        """Load the observations that earlier processes stored. Raises StoreError."""
         self._home.learn_openings(await self._store.openings(), self._take)
         await self._owner.__aenter__()
         self._owner.start_on(self._came, self._write_on, "what switches open")
@@ -368,7 +373,7 @@ class SeenOpening:
     async def _write(self) -> bool:
         """Store new observations, and delete the ratings of these entities.
 
-        Returns False if that fails. The observations are then kept for the next attempt.
+        Returns False if that fails. The observations then stay in memory for the next attempt.
         """
         fresh = dict(self._unwritten)
         if not fresh:

@@ -1,10 +1,10 @@
-"""Correct arguments: names that Home Assistant wouldn't find, and selections it can't express.
+"""Correct arguments: names that Home Assistant wouldn't find, and selections that it can't express.
 
-Names are corrected in three steps, each used only if it leaves exactly one reading. The first
-ignores accents, apostrophes and Unicode form. The second also ignores inner spaces, articles and
-plurals, and accepts a room given as a name. The third accepts small typos. After the first step, a
-name is never corrected to anything gated. A selection is expressed by domain, by room, or entity by
-entity.
+Names are corrected in three steps, each of which counts only if it leaves exactly one reading. The
+first step ignores accents, apostrophes and Unicode forms. The second also ignores inner spaces,
+articles and plurals, and accepts the name of a room in place of an entity's name. The third accepts
+small typos. The second and third steps never correct a name to an entity that needs a confirmation.
+A selection is expressed by domain, by room, or entity by entity.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -63,7 +63,8 @@ def mend(
 ) -> Mended:
     """Correct domain, floor, area and name, in this order. Pure; the house must be up to date.
 
-    `device_area` is the id of this device's area. It decides between entities of the same name.
+    `device_area` is the id of this device's area, which decides between entities with the same
+    name.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -145,9 +146,10 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """Replace a list of one entity's names with its id.
+    """Replace a list of names with the entity's id if all names belong to the same entity.
 
-    The prompt lists the names that way ("Plug 2, Salt lamp"), and models sometimes copy the list.
+    The prompt lists an entity's names that way ("Plug 2, Salt lamp"), and models sometimes copy the
+    list.
     """
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
@@ -159,10 +161,10 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 
 
 def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
-    """Correct the domain if the only entity with this name is in another domain.
+    """Correct the domain if the only entity with this name is in a different domain.
 
-    A model may take the helper "Desk light" for a light, for example. The domain is never corrected
-    to reach an opener.
+    For example, a model may think that the helper "Desk light" is a light. The domain is never
+    corrected if the call would then reach an opener.
     """
     arguments, name = mended.arguments, mended.arguments.get("name")
     given = arguments.get("domain")
@@ -217,7 +219,7 @@ def _as_place(
 ) -> list[_Reading]:
     """Return the places with this name.
 
-    In calls such as "turn off the kitchen", models pass a room as the name.
+    For requests such as "turn off the kitchen", models pass the room as an entity's name.
     """
     if not intent.places:
         return []
@@ -235,7 +237,7 @@ def _as_place(
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
     """Return the only reading, or None if there are several.
 
-    If they are entities that share the name, returns the one in this room.
+    If the readings are entities that share the name, returns the entity in this room.
     """
     if len(readings) == 1:
         return readings[0]
@@ -258,7 +260,7 @@ def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
 def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended:
     """Offer the readings without correcting anything.
 
-    They are offered by name, or by id if several share a name.
+    Entities are offered by name, or by id if several of them share a name.
     """
     readings = list(readings)
     texts = {one.text for one in readings}
@@ -273,9 +275,9 @@ def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """Choose between entities of the same name by this room or floor, as Home Assistant does.
+    """Choose between entities with the same name by this room or floor, as Home Assistant does.
 
-    The corrected call selects only that entity, whichever room Home Assistant assumes.
+    The corrected call selects only that entity, regardless of the room that Home Assistant assumes.
     """
     arguments = mended.arguments
     seen = reach(intent, arguments, house)
@@ -308,7 +310,7 @@ _CHOOSING = ("name", "area", "floor", "domain", "device_class")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The arguments of one call, or of several calls to send in its place."""
+    """The arguments of a call, or of several calls that are sent in its place."""
 
     arguments: Mapping[str, Any]
     parts: tuple[Mapping[str, Any], ...] = ()
@@ -322,7 +324,7 @@ def arguments_for(
     house: House,
     schema: Mapping[str, Any],
 ) -> Choice | None:
-    """Return arguments that reach everything in `wanted` and nothing in `unwanted`, or None."""
+    """Return arguments that reach every entity in `wanted` and none in `unwanted`, or None."""
     ids = {one.entity_id for one in wanted}
     chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None
     if chosen is not None:
@@ -354,9 +356,9 @@ def by_kind(
     unwanted: Sequence[Entity],
     schema: Mapping[str, Any],
 ) -> dict[str, list[str]] | None:
-    """Return the domains and device classes that select the most wanted and no unwanted entities.
+    """Return the domains and device classes that select as many wanted entities as possible.
 
-    Returns None if there are none.
+    They select no unwanted entity. Returns None if there are no such domains and classes.
     """
     shut_out = {one.domain for one in unwanted}
     free = {one.domain for one in wanted} - shut_out

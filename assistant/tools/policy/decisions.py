@@ -1,4 +1,5 @@
-"""Decide about the entities that a call touches: the strictest ruling, and the question to ask."""
+"""Decide about the entities that a call affects: find the strictest ruling and word the
+question."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ WITH_MORE = "_more"  # suffix of question keys that mention further effects
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The circumstances that a call is judged by, besides its arguments."""
+    """Everything that affects the judgement of a call, apart from its arguments."""
 
     intent: Intent
     house: House
@@ -44,7 +45,7 @@ def decide(
 ) -> PolicyDecision:
     """Return the verdict: the strictest ruling on the entities in `judged` and their consequences.
 
-    `touched` are the entities that the verdict reports.
+    `touched` contains the entities that the verdict lists.
     """
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
@@ -89,7 +90,7 @@ def decide_call(
 ) -> PolicyDecision:
     """Return the verdict on a call whose targets are unknown.
 
-    `names` is the tool's name for the question, and `what` summarises its arguments.
+    `names` is the tool's name in the question, and `what` summarises the arguments.
     """
     ruled = rule_call(stake, caller)
     others = spoken_names(what)
@@ -105,8 +106,9 @@ def decide_moves(
 ) -> PolicyDecision:
     """Return the verdict on several moves in different directions, such as those of an undo.
 
-    Each move is judged like a call that does the same. If any of them would open, unlock, disarm or
-    sound something, the whole call is denied, because the person didn't ask for that move.
+    Each move is judged like a call that does the same. If any move would open, unlock or disarm
+    something or sound a siren, the whole call is denied, because the person didn't ask for that
+    move.
     """
     ruled: dict[str, Ruled] = {}
     touched: list[str] = []
@@ -164,7 +166,7 @@ def denied(
     values: Mapping[str, str],
     touched: Iterable[str] = (),
 ) -> PolicyDecision:
-    """Return a denial. The catalogue sentence `policy.RULE` gives the reason."""
+    """Return a denial. The catalogue's sentence `policy.RULE` gives the reason."""
     return PolicyDecision(
         Decision.DENIED,
         tier,
@@ -178,7 +180,8 @@ def denied(
 
 
 def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
-    """Turn an allowed call's verdict into one that needs a confirmation, regardless of the tier."""
+    """Change an allowed call's verdict so that the call needs a confirmation, regardless of its
+    tier."""
     return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         verdict.tier,
@@ -201,15 +204,14 @@ def told(arguments: Mapping[str, Any]) -> str:
 
 
 def told_names(arguments: Mapping[str, Any]) -> str:
-    """Return the named target as it is used in a sentence: "the front door"."""
+    """Return the named target in the form used in a sentence: "the front door"."""
     return spoken_things([told(arguments)], untitled=("it",))
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Return True if acting on the entity or its consequences needs more than switching a lamp
-    does.
+    """Return True if acting on the entity or its consequences requires more than switching a lamp.
 
-    A mode can require a confirmation for lamps too, but a lock still requires more.
+    A mode can require a confirmation even for lamps; a lock then still requires more.
     """
     moment, rulings = case.caller.moment, case.caller.rulings
     comfort = Risk(Tier.COMFORT, "comfort")
@@ -224,8 +226,8 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
     """Return the entities to name in the question or refusal.
 
-    If anything is denied, those are the denied entities. Otherwise they are the entities of the
-    highest tier among those that need a confirmation.
+    If anything is denied, these are the denied entities. Otherwise they are the entities that need
+    a confirmation and have the highest tier.
     """
     if worst.ruling is Ruling.DENY:
         return [name for name, one in ruled.items() if one.ruling is Ruling.DENY]
@@ -241,10 +243,11 @@ def _truly(
     touched: Sequence[str],
     case: Case,
 ) -> PolicyDecision:
-    """Reword the verdict's question or refusal to describe what would really happen.
+    """Reword the verdict's question or refusal so that it describes what would really happen.
 
-    The direction in which a scene, script or button moves a door is unknown, and an entity that
-    merely shares a name with another isn't touched.
+    It must not say in which direction a scene, script or button moves a door if that is unknown. It
+    must not include an entity that the call doesn't affect and that only shares its name with a
+    target.
     """
     house, action = case.house, case.intent.action
     near = without_plans(touched, house)
@@ -281,8 +284,8 @@ def _plan_for_doors(
 ) -> str:
     """Return the key of the question about what scenes and scripts do to doors.
 
-    A scene with known states does exactly that. A script may have conditions, and other plans may
-    move a door in either direction.
+    If the states in a scene are known, the effect is certain. A script may have conditions, and all
+    other plans may move a door in either direction.
     """
     if rule not in _BOTH_WAYS:
         return "plan_several"
@@ -337,7 +340,7 @@ def _verdict(
 ) -> PolicyDecision:
     """Build the verdict from the sentences of the rule `base`.
 
-    `more` is True if the call has further effects.
+    `more` is True if the call has additional effects.
     """
     ruling = ruled.ruling
     if ruling is Ruling.ALLOW:

@@ -1,8 +1,8 @@
-"""The policy engine: decide whether a call may run, by the entities it moves and in which
-direction.
+"""The policy engine: decide whether a call is allowed, by the entities that it moves and the
+direction of each move.
 
-All functions are pure. Openers, costly actions and unknown effects are confirmed or refused,
-depending on the settings and the owner's rules. All other calls are allowed.
+All functions are pure. Calls that can open something, are costly or have unknown effects are
+confirmed or refused, depending on the settings and the owner's rules. All other calls are allowed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,8 @@ def judge(
     """Decide about a call.
 
     `heard` is what the person said, or None. `area` is this device's room, or "". Set `live` to
-    False if `house` is out of date, because it may then lack a door that the call would open.
+    False if `house` is out of date, because a door that the call would open may then be missing
+    from it.
     """
     arguments = {key: value for key, value in arguments.items() if key not in _PREFERENCES}
     caller = Caller(entry.names, entry.server, rulings, moment)
@@ -119,8 +120,8 @@ def judge_sentence(
 
     The verdict's `arguments` are the sentence's slots. `narrowed` is always False because the
     sentence can't be changed: if it names no room, it runs only if all its targets are in this room
-    or the person said "all". The targets reported by Home Assistant are judged in addition to those
-    found here.
+    or the person said "all". The targets that Home Assistant reports are judged in addition to
+    those that are found here.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
@@ -170,7 +171,7 @@ def judge_sentence(
 def _leaves_some(
     heard: HeardWords, slots: Mapping[str, Any], things: Sequence[Entity], house: House
 ) -> str | None:
-    """Return the rule against a sentence that names a place but excludes something there, or None.
+    """Return a rule against the sentence if it names a place but excludes something there, or None.
 
     Home Assistant's engine would ignore the exception.
     """
@@ -187,7 +188,8 @@ def _are_in(own: Area, things: Sequence[Entity], heard: HeardWords) -> bool:
 def _is_elsewhere(
     heard: HeardWords, things: Sequence[Entity], house: House, *, many: bool
 ) -> str | None:
-    """Return the rule against a sentence without a place that would do more than was said, or None.
+    """Return a rule against a sentence without a place if it would do more than the person said, or
+    None.
 
     `many` is True if the sentence can reach more than one entity.
     """
@@ -204,8 +206,8 @@ def _is_elsewhere(
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
     """Return True if the verdict on this call can depend on what the person said.
 
-    This applies to calls that move entities without naming any, and to calls that change Hearth's
-    memory.
+    This applies to calls that move entities without naming any of them, and to calls that change
+    Hearth's memory.
     """
     if suffix(name) in BY_WORDS:
         return True
@@ -223,9 +225,9 @@ def _judge_script(
     live: bool,
     caller: Caller,
 ) -> PolicyDecision:
-    """Judge a script by the entities that it touches and those named in its fields.
+    """Judge a script by the entities that it affects and those that are named in its fields.
 
-    The entities count in either direction, because the script can move them both ways.
+    The entities count in both directions, because the script can move them either way.
     """
     if not live or script not in house.entities:
         # The script's effects may have changed, and an `intent_script` never reports any.
@@ -278,7 +280,8 @@ def judge_built_in(
     heard: str | None = None,
     house: House = _NOWHERE,
 ) -> PolicyDecision:
-    """Judge a built-in tool by the moves that it would make in `house`, or else by its own tier.
+    """Judge a built-in tool by the moves that it would make in `house` or, if it makes none, by its
+    tier.
 
     `heard` is what the person said.
     """
@@ -326,7 +329,7 @@ def without_target(
 ) -> PolicyDecision:
     """Judge a timer, a list or a query.
 
-    A timer can carry a command that runs when it ends, which could do anything.
+    A timer can include a command that runs when the timer ends, and that command could do anything.
     """
     if arguments.get(LATER):
         return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
@@ -338,8 +341,8 @@ def without_target(
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
     """Return True if guests can't use the tool.
 
-    Guests can't use Hearth's memory, the home's calendars, lists and cameras, or other servers'
-    tools.
+    Guests can't use Hearth's memory, the home's calendars, lists and cameras, or the tools of other
+    servers.
     """
     if entry.built_in is not None:
         return not entry.built_in.guests
@@ -351,8 +354,8 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
     """Return True if a program can't use the tool in its turns.
 
-    Programs can't use tools that affect the conversation in the room, reveal what others said, undo
-    others' actions or speak aloud.
+    Programs can't use tools that affect the conversation in the room, reveal what other people
+    said, undo their actions or speak aloud.
     """
     if entry.built_in is not None:
         unread = entry.built_in.words and not rights.recalls

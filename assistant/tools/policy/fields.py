@@ -1,7 +1,7 @@
 """Script fields: read their declarations from Home Assistant, and check arguments against them.
 
-Home Assistant (2026.11) doesn't check the fields itself: in a tool's schema, a room or device field
-is plain text. The selectors that the owner chose for the fields say more.
+Home Assistant (2026.11) doesn't check the fields: in a tool's schema, a room or device field is
+plain text. The selectors that the owner chose for the fields are more precise.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ _TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "devi
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A script's arguments to send, or the problem with them."""
+    """The arguments to send to a script, or the problem with them."""
 
     arguments: Mapping[str, Any]
     problem: str = ""  # one phrase for the model; "" if everything named exists
@@ -39,7 +39,7 @@ class Taken:
 async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
     """Fetch the fields of all scripts, by script name ("movie_night").
 
-    Needs no administrator rights.
+    This doesn't need administrator rights.
     """
     return read_scripts(await command("get_services"))
 
@@ -67,8 +67,8 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
     """Check that the rooms, floors, entities and devices in the fields exist.
 
-    Near misses are corrected by the same steps as names in other calls (`mend`). If that fails, the
-    result has the problem and similar names.
+    Names that are almost right are corrected in the same steps as in other calls (`mend`). If that
+    fails, the result contains the problem and similar names.
     """
     checked = Fields(dict(arguments))
     for key, selector in selectors.items():
@@ -118,7 +118,7 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the value that a text stands for, or None with similar names."""
+    """Return the value that a text refers to, or None and similar names."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
@@ -170,9 +170,9 @@ def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
 def _guessed(
     text: str, known: Mapping[str, str], is_safe: Callable[[str], bool]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Match a text to a known name by the steps of `mend`.
+    """Match a text to a known name with the steps of `mend`.
 
-    Returns the value of that name, or None with similar values.
+    Returns the value of that name, or None and similar values.
     """
     steps: list[Callable[[str], bool]] = [
         lambda name: folded(name) == folded(text),

@@ -1,4 +1,4 @@
-"""Judge calls before they are sent: check their arguments, and decide whether they may run."""
+"""Judge calls before they are sent: check their arguments, and decide whether they are allowed."""
 
 import asyncio
 import logging
@@ -41,7 +41,7 @@ _Judged = TypeVar("_Judged", PolicyDecision, PolicyDecision | Misfit)
 
 
 class Judge:
-    """Judges calls against the current house, room and rulings, without running them."""
+    """Judges calls without running them, based on the current house, room and rulings."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Judge:
         ask_scripts: AskScripts | None = None,
         moment: Callable[[], PolicyContext] = PolicyContext,
     ) -> None:
-        """`area` is this device's room; `rulings` come from the settings.
+        """`area` is this device's room, and `rulings` are from the settings.
 
         `ask_scripts` fetches the fields of the home's scripts. `moment` returns the mode, time of
         day and ratings that apply to a call.
@@ -67,7 +67,7 @@ class Judge:
     async def learn(self, menu: Menu) -> None:
         """Fetch the script fields for a new menu.
 
-        If that fails, calls are checked only against their schemas.
+        If this fails, calls are checked only against their schemas.
         """
         if menu is self._known_for or self._ask_scripts is None:
             return
@@ -83,8 +83,8 @@ class Judge:
         """Return the result of `judged`, after waiting for effects that aren't known yet.
 
         Just after a start or a change, Home Assistant may not have reported the effects of scripts,
-        automations and scenes. Only calls that depend on them wait. Effects that don't arrive
-        within READ_S count as unknown.
+        automations and scenes yet. Only calls that depend on these effects wait. Effects that
+        aren't reported within READ_S count as unknown.
         """
         verdict = judged()
         try:
@@ -113,8 +113,8 @@ class Judge:
     ) -> PolicyDecision | Misfit:
         """Decide about a call. `heard` is what the person said.
 
-        `program` is the program that makes the call in place of a person. `tainted` is True if text
-        from outside may have prompted the call.
+        `program` is the program that makes the call in place of a person. `tainted` is True if
+        external text may have prompted the call.
         """
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
@@ -166,9 +166,9 @@ class Judge:
     def _within(
         self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
     ) -> PolicyDecision:
-        """Deny a temperature outside the thermostat's range.
+        """Deny a temperature that is outside the thermostat's range.
 
-        Home Assistant would silently ignore it.
+        Home Assistant would silently ignore such a temperature.
         """
         wanted = arguments.get("temperature")
         if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
@@ -191,7 +191,7 @@ class Judge:
         return verdict
 
     def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
-        """Deny starting a script without its required fields.
+        """Deny a call that starts a script without its required fields.
 
         Home Assistant would report success although the script fails.
         """
@@ -213,7 +213,7 @@ class Judge:
 
 
 def _correction(verdict: PolicyDecision, rule: str, values: Mapping[str, str]) -> PolicyDecision:
-    """Return a denial that no confirmation can lift."""
+    """Return a denial that can't be overridden by a confirmation."""
     return replace(
         verdict,
         decision=Decision.DENIED,

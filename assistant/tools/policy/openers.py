@@ -1,11 +1,15 @@
-"""Entities that could let someone in, silence an alarm, or do harm when switched off.
+"""Entities that could let someone in or silence an alarm, and entities that do harm when they are
+switched off.
 
-Home Assistant rarely says what an entity opens: a gate is a cover without a device class, a door
-relay is a plain switch, and a helper may drive that switch. A cover therefore counts as an opener
-unless it is known not to be one. A relay counts as an opener by its name, alias, label, device or
-room, in any supported language (`vocabulary`); if it belongs to the device of a lock or door; if it
-was seen to open something (`House.seen_opening`); or if it runs arbitrary actions, as a template
-does. Freezers, servers, medical devices and heating in frost have no class either and are
+Home Assistant rarely knows what an entity opens: a gate is a cover without a device class, a door
+relay is an ordinary switch, and a helper may control that switch. A cover therefore counts as an
+opener unless it is known not to be one.
+
+A relay counts as an opener if its name, alias, label, device or room suggests so in any supported
+language (`vocabulary`); if it belongs to the device of a lock or door; if it was seen to open
+something (`House.seen_opening`); or if it runs arbitrary actions, as a template does.
+
+Freezers, servers, medical devices and heating during frost have no device class either and are
 recognised by name. All functions are pure.
 """
 
@@ -55,7 +59,7 @@ _SEAMS = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[^\W\d_])(?=\d
 
 
 class Opening(StrEnum):
-    """Reason why an entity could open something or silence an alarm; NONE if it can't."""
+    """The reason why an entity could open something or silence an alarm, or NONE if it can't."""
 
     NONE = ""
     KNOWN = "known"  # by its class
@@ -68,7 +72,7 @@ class Opening(StrEnum):
 def opening_of(entity: Entity, house: House) -> Opening:
     """Return what the entity itself could open or silence.
 
-    The members of groups and scripts don't count.
+    The members of a group and the entities in a script aren't considered.
     """
     domain = entity.domain
     if domain == "cover":
@@ -87,14 +91,14 @@ def opening_of(entity: Entity, house: House) -> Opening:
 
 
 def is_opener(entity: Entity) -> bool:
-    """Return True if this cover is or could be an opener, unlike a blind or an awning."""
+    """Return True if this cover is or could be an opener, and not a blind or an awning."""
     return _cover(entity) is not Opening.NONE
 
 
 def was_seen_to_open(entity_id: str, house: House) -> bool:
-    """Return True if switching this entity was seen to open a door, a gate or the like.
+    """Return True if Hearth saw a door, gate or similar entity open after this entity was switched.
 
-    Blinds don't count, because they let nobody in.
+    Blinds don't count, because they don't let anybody in.
     """
     seen = house.seen_opening.get(entity_id, ())
     things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
@@ -102,7 +106,8 @@ def was_seen_to_open(entity_id: str, house: House) -> bool:
 
 
 def is_called_to_open(entity: Entity) -> bool:
-    """Return True if a name of the entity says that it opens or unlocks a door ("Abrir portón")."""
+    """Return True if the entity has a name that says that it opens or unlocks a door ("Abrir
+    portón")."""
     runs = entity.domain in _RUNS
     acts = runs or entity.platform in _RUNS_ANYTHING
     return any(
@@ -150,9 +155,9 @@ def _relay(entity: Entity, house: House) -> Opening:
 
 
 def _by_maker(entity: Entity) -> Opening:
-    """Judge by the integration: entities that run arbitrary actions could do anything.
+    """Judge by the integration. An entity that runs arbitrary actions could do anything.
 
-    Names that mention a lamp, heater, socket or the like are exempt.
+    Entities whose name mentions a lamp, heater, socket or similar device are exempt.
     """
     if entity.platform not in _RUNS_ANYTHING or entity.domain not in _SAY_NOTHING:
         return Opening.NONE
@@ -160,7 +165,7 @@ def _by_maker(entity: Entity) -> Opening:
 
 
 def _by_place(entity: Entity, house: House) -> Opening:
-    """Judge by the room: "Relay 2" in "Front gate" or "Garage" may open something."""
+    """Judge by the room. "Relay 2" in "Front gate" or "Garage" may open something."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
@@ -172,7 +177,7 @@ def _by_place(entity: Entity, house: House) -> Opening:
 
 
 def _by_device(entity: Entity, house: House) -> Opening:
-    """Judge by the other entities of the same device: a lock, a gate, a door contact or an
+    """Judge by the other entities of the same device, such as a lock, a gate, a door contact or an
     alarm."""
     others = house.beside(entity)
     if any(one.domain == "alarm_control_panel" for one in others):
@@ -220,7 +225,7 @@ def _says_door(text: str) -> bool:
 
 
 def _is_only_garage(text: str) -> bool:
-    """Return True for "Garage", alone or with words that add nothing: "Left garage relay 2"."""
+    """Return True for "Garage", alone or with words that add no meaning: "Left garage relay 2"."""
     if not mentions("garages", text):
         return False
     left = without("relays", without("garages", text))
@@ -230,7 +235,7 @@ def _is_only_garage(text: str) -> bool:
 def _has_door(text: str) -> bool:
     """Return True if the text mentions a door, gate, lock or garage.
 
-    Only used for names that also contain a verb of opening.
+    Use this only for names that also contain a verb of opening.
     """
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
@@ -239,15 +244,15 @@ def _has_door(text: str) -> bool:
 def _is_lamp(text: str) -> bool:
     """Return True if the text mentions a lamp, sensor or heater.
 
-    These can be next to a door or an alarm.
+    Such a device can be next to a door or an alarm.
     """
     return mentions("beside_doors", _spread(text))
 
 
 def _is_beside(text: str) -> bool:
-    """Return True if the text mentions something that is often next to a door.
+    """Return True if the text mentions a device that is often next to a door.
 
-    That is a lamp, sensor, heater, bell, socket or warning.
+    Such devices are lamps, sensors, heaters, bells, sockets and warnings.
     """
     return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
 
@@ -286,7 +291,7 @@ def keeps_running(
 ) -> str | None:
     """Return the rule against stopping this entity.
 
-    Returns None if the call wouldn't stop it or stopping it is harmless.
+    Returns None if the call wouldn't stop the entity or if stopping it is harmless.
     """
     if action in _OFF and must_run(entity, house):
         return RULE
@@ -296,7 +301,7 @@ def keeps_running(
 
 
 def must_run(entity: Entity, house: House) -> bool:
-    """Return True if switching this entity off does harm in any weather."""
+    """Return True if switching this entity off does harm whatever the weather is."""
     if entity.domain == "camera":
         return True
     if entity.domain not in _NAMED:
@@ -316,7 +321,8 @@ def may_freeze(house: House) -> bool:
 def outside_c(house: House) -> float | None:
     """Return the outside temperature in °C, or None if it is unknown.
 
-    This is the lowest reading of the outdoor sensors, or of the weather entities if there are none.
+    The result is the lowest reading of the outdoor sensors. If there are none, the weather entities
+    are used.
     """
     sensors = [
         _degrees(one.state, one.attributes.get("unit_of_measurement"))

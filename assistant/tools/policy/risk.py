@@ -1,8 +1,8 @@
 """The risk of switching one entity in one direction: its tier, and the rule that explains it.
 
 Opening is risky; closing isn't. Home Assistant has no device class for most entities that use a lot
-of power or water, or that run unattended (ovens, heaters, water, vacuums), so Hearth recognises
-them by name, with the words of `vocabulary`.
+of power or water or that run unattended, such as ovens, heaters, water valves and vacuums. Hearth
+therefore recognises them by name, with the words of `vocabulary`.
 """
 
 from collections.abc import Mapping
@@ -119,11 +119,11 @@ _HARMLESS = frozenset(
 
 
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
-    """Return the rule that gates this action, or None.
+    """Return the rule that requires a confirmation for this action, or None.
 
     The rules cover unlocking, opening, disarming, sirens, entities whose name suggests that they
-    open a door or silence an alarm, and unknown effects. The members of groups, scenes and scripts
-    are not considered (see `targets.consequences`).
+    open a door or silence an alarm, and unknown effects. The members of groups and the entities in
+    scenes and scripts are not considered (see `targets.consequences`).
     """
     domain = entity.domain
     if domain == "lock":
@@ -161,9 +161,9 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
     """Return True if the owner's rating can't lower this rule of `gate`.
 
-    This is the case for entities recognised by their class or by a name such as "unlock": locks,
-    alarms, garage doors, sounding sirens. The owner can rate unclear covers, water valves, relays
-    that are merely named like a door, and entities that were seen to open something.
+    This applies to entities that are recognised by their class or by a name such as "unlock":
+    locks, alarms, garage doors and sirens. The owner can rate covers of an unclear kind, water
+    valves, relays that are merely named like a door, and entities that were seen to open something.
     """
     if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
@@ -173,17 +173,17 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
 def _is_known(entity_id: str, house: House) -> bool:
     """Return True if all effects of the entity are known.
 
-    Either its configuration was read, or it only acts on its members. Knowing some of its effects
-    isn't enough.
+    This requires that the entity's configuration was read or that it acts only on its members. It
+    isn't enough if only some of the effects are known.
     """
     holds = all_members(entity_id, house)
     return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:
-    """Return True if a name may be corrected to this entity.
+    """Return True if a name can be corrected to this entity.
 
-    That is the case if nothing that the entity switches is gated in any direction.
+    This requires that nothing the entity switches would need a confirmation, in any direction.
     """
     return all(
         gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
@@ -197,9 +197,9 @@ def entity_or_guess(entity_id: str, house: House) -> Entity:
 
 
 def is_harmless(domain: str) -> bool:
-    """Return True if no entity of this domain is gated by its class or state.
+    """Return True if no entity of this domain needs a confirmation because of its class or state.
 
-    A relay can still be gated by its name or because it was seen to open something.
+    A relay can still need one because of its name or because it was seen to open something.
     """
     return domain in _HARMLESS - _GATED - {"group"}
 
@@ -207,7 +207,7 @@ def is_harmless(domain: str) -> bool:
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
     """Return True if the action would open something further.
 
-    Stopping never counts, because it can prevent an injury.
+    Stopping never counts as opening, because it can prevent an injury.
     """
     if action is not Action.POSITION:
         return action in _OPENING
@@ -257,7 +257,7 @@ class Risk:
 
 
 def height(tier: Tier) -> int:
-    """Return the rank of a tier, from 0 (READ)."""
+    """Return the rank of a tier, starting with 0 for READ."""
     return _TIERS.index(tier)
 
 
@@ -272,12 +272,12 @@ def weigh(
 ) -> Risk:
     """Return the risk of switching this entity, without its consequences.
 
-    `follows` is True if the entity is itself a consequence, for example of a group or scene.
+    `follows` is True if the entity is a consequence of something else, such as a group or scene.
 
-    The owner's rating replaces the risk of unclear entities (see `is_settled`) and of entities that
-    only their name marks as having to run; elsewhere it can only raise the risk. While Home
-    Assistant has yet to report an entity's effects, which may include an opener, a rating can't
-    lower the risk.
+    For unclear entities (see `is_settled`), the owner's rating replaces the risk. It also does so
+    for entities that must keep running, if only their name says so. For all others, a rating can
+    only raise the risk. A rating can't lower the risk either until Home Assistant has reported the
+    entity's effects, because they may include an opener.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -311,7 +311,8 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping the entity, or None if the owner rated it as comfort."""
+    """Return the rule against stopping the entity, or None if the owner rated the entity as
+    comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

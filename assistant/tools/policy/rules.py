@@ -1,4 +1,4 @@
-"""Rulings on an entity or a call, from the owner's first matching rule or from its risk. Pure."""
+"""Rulings on an entity or a call, based on the owner's first matching rule or on the risk. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Verdicts on calls, and the settings for each tier.
 class Ruling(StrEnum):
-    """Requirement that must be met before a call runs."""
+    """A requirement that must be met before a call runs."""
 
     ALLOW = "allow"
     CONFIRM = "confirm"  # a spoken or typed yes
@@ -52,7 +52,7 @@ def stricter(one: Ruling, other: Ruling) -> Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """The settings for costly and secure calls, and the owner's rules."""
+    """The owner's rules, and the settings for costly and security-sensitive calls."""
 
     costly: str = "confirm"  # `policy.costly`, a Ruling
     secure: str = "confirm"  # `policy.secure`, a Ruling
@@ -128,7 +128,7 @@ class OwnerRule:
 
     @property
     def names_tools(self) -> bool:
-        """True if the rule is about tools, whichever entities they touch."""
+        """True if the rule is about tools, regardless of the entities that they affect."""
         return bool(self.tool or self.server)
 
     @property
@@ -141,7 +141,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An entity that a call touches, or the call itself, to be matched by the owner's rules."""
+    """An entity that a call affects, or the call itself, as the owner's rules match it."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str
@@ -180,7 +180,7 @@ def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int
 
 
 def called(number: int) -> str:
-    """Return a rule's name as verdicts show it: `policy.rules[0]`."""
+    """Return a rule's name in the form that verdicts use: `policy.rules[0]`."""
     return f"policy.rules[{number}]"
 
 
@@ -247,7 +247,7 @@ PRIVATE = frozenset({"calendar", "camera", "todo"})  # domains that are closed t
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The tool that is called, its server, and the settings and house state that apply."""
+    """The called tool, its server, and the settings and house state that apply."""
 
     tools: tuple[str, ...]
     server: str
@@ -257,7 +257,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A risk, and what is required before it is taken."""
+    """A risk, and the requirement for actions with this risk."""
 
     stake: Risk
     ruling: Ruling
@@ -265,7 +265,8 @@ class Ruled:
 
     @property
     def weight(self) -> tuple[int, int, bool]:
-        """Sort key: strictness, then tier, then whether the ruling comes from an owner's rule."""
+        """The sort key: strictness, then tier, then whether the ruling is from one of the owner's
+        rules."""
         owners = self.rule.startswith("policy.rules")
         return strictness(self.ruling), height(self.stake.tier), owners
 
@@ -296,13 +297,13 @@ def rule_thing(
 
 
 def rule_call(stake: Risk, caller: Caller) -> Ruled:
-    """Return the ruling on a call that touches no known entity."""
+    """Return the ruling on a call that affects no known entity."""
     subject = Subject(caller.tools, caller.server, reads=stake.tier is Tier.READ)
     return _rule(stake, subject, caller)
 
 
 def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
-    """Apply the owner's first matching rule, or else the requirement of the tier.
+    """Apply the owner's first matching rule or, if none matches, the requirement of the tier.
 
     No rule can loosen guest mode.
     """
@@ -321,9 +322,9 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
     """Require a confirmation if the effect is fully or partly unknown.
 
     Such an effect might unlock a door, so `policy.costly` and the mode can't waive the confirmation
-    unless unlocking needs none either. The owner can waive it with a rating or a rule. In a tainted
-    turn, or if nothing is known about the effect, only a rule that names this very entity waives
-    it.
+    unless unlocking needs no confirmation either. The owner can waive it with a rating or a rule.
+    If the turn is tainted or nothing is known about the effect, only a rule that names exactly this
+    entity can waive it.
     """
     stake, moment = ruled.stake, caller.moment
     if stake.rule not in UNKNOWN:
@@ -339,10 +340,10 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Return True if the rule names this entity or tool itself, without wildcards.
+    """Return True if the rule names exactly this entity or tool, without wildcards.
 
-    With `every_sentence`, rules that cover all sentence triggers count too. They apply to people
-    only.
+    With `every_sentence`, rules that cover all sentence triggers count too. Such rules apply only
+    to people.
     """
     if rule is None or not names_one(rule):
         return False
@@ -381,7 +382,7 @@ def menu_json(
 
 
 def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, Any]:
-    """Return a tool as JSON, including what its declaration loses from the server's schema."""
+    """Return a tool as JSON, with a list of what its declaration omits from the server's schema."""
     return {
         "name": entry.declaration.name,
         "server": entry.server,
@@ -399,7 +400,7 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return the reason for a tool's tier: an owner's rule that names the tool, or the entry's
-    own."""
+    """Return the reason for a tool's tier: one of the owner's rules that names the tool, or the
+    entry's own rule."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

@@ -1,11 +1,11 @@
 """Scope: reduce a call's targets to those that the person meant.
 
-A call without a place is limited to the place that the person mentioned. A call by place reaches
-everything there, so it is reduced to the kind of entity ("the lights") or the entity that the
-person named. If they named neither ("turn off the kitchen"), it is reduced to what people mean by a
-room: lamps, players, fans and the like. Entities that must keep running stay on unless the person
-named them. A call that names an entity is never limited, and neither is a call if Hearth doesn't
-know what the person said.
+A call without a place is limited to the place that the person mentioned. A call with a place would
+reach everything there, so it is limited to the kind of entity ("the lights") or the entity that the
+person named. If they named neither ("turn off the kitchen"), it is limited to what people mean when
+they refer to a room: lamps, players, fans and the like. Entities that must keep running stay on
+unless the person named them. A call that names an entity is never limited. A call isn't limited
+either if Hearth doesn't know what the person said.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,9 +87,9 @@ def bounded(
 
 
 def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapping[str, Any]:
-    """Remove the call's room or floor if the person said "all" and mentioned no place.
+    """Remove the call's room or floor if the person said "all" and didn't mention a place.
 
-    Otherwise a model would switch one room's lights and report that all lights are off.
+    Otherwise a model would switch off the lights in one room and report that all lights are off.
     """
     rest = {key: value for key, value in arguments.items() if key not in ("area", "floor")}
     kind = arguments.get("domain") or arguments.get("device_class")
@@ -105,9 +105,9 @@ def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapp
 def resumed(
     house: House, arguments: Mapping[str, Any], heard: HeardWords | None, own: Area | None
 ) -> list[str]:
-    """Return the ids of the players that were paused last, preferably in this room.
+    """Return the ids of the players that were paused most recently, preferably in this room.
 
-    The list is empty if the call or the person names a place, or if nothing is paused.
+    Returns an empty list if the call or the person names a place, or if nothing is paused.
     """
     words = heard.wanted if heard is not None else Words("")
     if arguments.get("name") or arguments.get("floor") or words.places or words.everywhere:
@@ -147,7 +147,7 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
-    """Return True if the person said "all" of this kind of entity and mentioned no place."""
+    """Return True if the person said "all" of this kind of entity and didn't mention a place."""
     things = [case.house.entities[name] for name in judged]
     for part in clauses(case.house, case.heard or ""):
         kinds = kinds_in(part.text)
@@ -157,9 +157,10 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
-    """Return the names of the matching entities in other rooms.
+    """Return the names of the matching entities in other rooms, because the person may mean one of
+    them.
 
-    Returns () unless a house has only few such entities, so the person may mean one of them.
+    Returns () unless all of them are of a kind that a house has only few of.
     """
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
@@ -170,7 +171,7 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
     """Return True if the entity is named after one of these rooms.
 
-    Lamps that aren't assigned to an area often are.
+    Lamps that aren't assigned to an area often have such names.
     """
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
@@ -230,7 +231,7 @@ class Cut:
 def meant(
     case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: HeardWords
 ) -> Meant:
-    """Return the targets that the person meant."""
+    """Return those of a call's targets that the person meant."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
     kinds = kinds_in(text)
@@ -274,8 +275,8 @@ def cut_to(
 ) -> Cut | None:
     """Return a call that reaches only `things`, or None if no arguments can express that.
 
-    `forced` is True if sending the call unchanged would do something unintended. The call is then
-    limited even if its tool has no `domain` argument.
+    `forced` is True if the unchanged call would do something unintended. The call is then limited
+    even if its tool has no `domain` argument.
     """
     if not forced and not (case.intent.selective and takes(case.schema, "domain")):
         return None
@@ -298,10 +299,10 @@ def cut_to(
 def _plain(
     case: Case, arguments: Mapping[str, Any], things: list[Entity], text: str
 ) -> list[Entity]:
-    """Return the targets that the person meant, if they named no kind of entity.
+    """Return the targets that the person meant if they named no kind of entity.
 
-    Entities that need a confirmation are left out. If the call names no kind either, only the
-    entities that people mean by a room are kept.
+    Entities that need a confirmation are left out. If the call names no kind either, the result
+    contains only the entities that people mean when they refer to a room.
     """
     if wants_open(text):
         return things
@@ -350,7 +351,7 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return True if the text names something that must keep running: "the fridge", "heating"."""
+    """Return True if the text names an entity that must keep running: "the fridge", "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)
@@ -361,7 +362,7 @@ def _has_kind(arguments: Mapping[str, Any]) -> bool:
 
 
 def _tells(heard: HeardWords) -> bool:
-    """Return False if the person excludes something that can't be identified."""
+    """Return False if the person excluded something that Hearth can't identify."""
     left = heard.left
     if left is None or left.places or left.lacking:
         return True
@@ -369,7 +370,8 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return the names of entities of the kinds that the person named, if the call is for another.
+    """Return the names of entities of the kinds that the person named, if the call is for another
+    kind.
 
     If the call has no place, the whole house is searched.
     """

@@ -38,10 +38,10 @@ _BLINDS = frozenset({"blind", "shade", "shutter"})  # classes that "blinds" name
 
 # Scripts behind Home Assistant tools, and the entities named in their fields.
 def script_behind(entry: MenuEntry, house: House) -> str | None:
-    """Return the id of the script that the tool runs, or None if the tool runs no script.
+    """Return the id of the script that the tool runs, or None if the tool doesn't run a script.
 
-    Returns "" for an `intent_script`, which has no entity. Up to Home Assistant 2026.7 the tool has
-    the same name as the script.
+    Returns "" for an `intent_script`, which has no entity. Up to Home Assistant 2026.7, the tool
+    has the same name as the script.
     """
     if not entry.of_home:
         return None  # another server's tool can have any name
@@ -53,10 +53,10 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
 
 
 def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """Return the entities named in a script's fields, which the script may act on.
+    """Return the entities that are named in a script's fields, because the script may act on them.
 
-    A field may name them by id (several ids may share one string, as
-    `config_validation.comp_entity_ids` accepts), by device, area, floor or label, or as "all".
+    A field can name them by id, by device, area, floor or label, or with "all". One string can
+    contain several ids, as in `config_validation.comp_entity_ids`.
     """
     found: list[str] = []
     level = list(arguments.values())
@@ -137,7 +137,7 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """Return the verdict on a call by place, judging only the targets that the person meant."""
+    """Return the verdict on a call with a place, judging only the targets that the person meant."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)
@@ -180,7 +180,7 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 def _denied_there(scoped: Scoped) -> PolicyDecision:
     """Return a denial because the place is unclear or has no such entity.
 
-    It can offer entities in other rooms.
+    The denial can offer entities in other rooms.
     """
     values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
@@ -212,7 +212,7 @@ def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecisi
 
 
 def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
-    """Make the denial name the kind of entity: "There are no fans in the kitchen"."""
+    """Make the denial name the kind of entity, as in "There are no fans in the kitchen"."""
     domains = listed(verdict.arguments.get("domain"))
     classes = listed(verdict.arguments.get("device_class"))
     if verdict.key != "policy.none_here" or not _BLINDS.issuperset(classes):
@@ -232,7 +232,7 @@ def _which_one(
 ) -> PolicyDecision:
     """Return a denial that asks which entity the person means.
 
-    Home Assistant would reject a call that fits several.
+    Home Assistant would reject a call that matches several entities.
     """
     places = [
         area.name
@@ -249,7 +249,7 @@ def _which_one(
 
 
 def without_what_changes(house: House) -> House:
-    """Return a copy of an outdated house without the states that may have changed since.
+    """Return a copy of an outdated house, without the details that may have changed since.
 
     Positions and the effects of scripts and scenes are removed.
     """
@@ -267,9 +267,9 @@ def _lasting(entity: Entity) -> dict[str, Any]:
 
 
 def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
-    """Return True if the call could open something that isn't in Hearth's copy of the house.
+    """Return True if the call could open something that is missing from Hearth's copy of the house.
 
-    If none of the targets are known, even a switch may be a door relay.
+    If none of the targets are known, even a switch could be a door relay.
     """
     domains = listed(selector.get("domain")) or list(intent.domains or ())
     relays = frozenset() if judged else RELAYS
@@ -279,7 +279,7 @@ def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[s
 def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments that select entities.
 
-    For room cleaning and similar intents, the room isn't one of them.
+    For room cleaning and similar intents, the room doesn't select entities.
     """
     if intent.places:
         return arguments
@@ -287,7 +287,7 @@ def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_boundless(arguments: Mapping[str, Any]) -> bool:
-    """Return True if the call names no entity and no place, so it reaches the whole house."""
+    """Return True if the call names no entity and no place, and would reach the whole house."""
     return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
 
 
@@ -299,8 +299,9 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
     """Return True if the call only locks doors.
 
-    Such a call isn't limited to a room, not even for "lock up" in the kitchen, and needs no
-    confirmation. If only one room's doors were locked, the house would stay open unnoticed.
+    Such a call needs no confirmation and isn't limited to a room, even if someone says "lock up" in
+    the kitchen. If only one room's doors were locked, nobody would notice that the others are still
+    unlocked.
     """
     locks = all(domain_of(name) == "lock" for name in judged)
     return intent.action is Action.ON and bool(judged) and locks

@@ -17,7 +17,8 @@ _PLAIN = frozenset({"input_boolean", "switch"})  # only the name shows what they
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of entity that people call by the same words, from one topic of the vocabulary."""
+    """A kind of entity that people refer to with the same words, which are one topic of the
+    vocabulary."""
 
     topic: str
     domains: frozenset[str]
@@ -120,7 +121,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A person's words, or the part of them that lists exceptions."""
+    """A person's words, or the part that lists exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -139,7 +140,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """A person's words, split into the wanted and the excluded part."""
+    """A person's words, divided into the part that is wanted and the part that is excluded."""
 
     wanted: Words
     left: Words | None = None  # None: nothing is excluded
@@ -160,7 +161,7 @@ class HeardWords:
 
 
 def read(house: House, heard: str) -> HeardWords:
-    """Split a person's words into the wanted and the excluded part."""
+    """Divide a person's words into the part that is wanted and the part that is excluded."""
     words = fold(heard, marks=True).split()
     text = " ".join(words)
     in_part = mentions("not_all", text)
@@ -215,7 +216,7 @@ def _words(house: House, words: list[str]) -> Words:
 
 
 def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
-    """Find rooms and floors by their names, longest first.
+    """Find rooms and floors by their names, the longest name first.
 
     Returns the remaining words and the places.
     """
@@ -234,10 +235,10 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 
 
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
-    """Find entities by their names, longest first.
+    """Find entities by their names, the longest name first.
 
-    Returns the remaining words and the entity ids. A name that a room or a kind of entity also has
-    ("Lights") doesn't count.
+    Returns the remaining words and the entity ids. A name doesn't count if it is also the name of a
+    room or a kind of entity ("Lights").
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
@@ -265,8 +266,8 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
 def _is_other(words: list[str], place: NamedPlace) -> bool:
     """Return True if these words can't mean the place.
 
-    They are already used for another, or are Vietnamese and match only without diacritics: "đèn" is
-    a light, not a den.
+    This is the case if they already belong to another name, or if they are Vietnamese and match
+    only without diacritics: "đèn" is a light, not a den.
     """
     if _TAKEN in words:
         return True
@@ -290,7 +291,7 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Return True if the word joins the room's name and a kind of entity: "Küchenlicht"."""
+    """Return True if the word joins the room's name and a kind of entity, as in "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 
@@ -313,13 +314,13 @@ def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The places that a call without a place is limited to."""
+    """The places that limit a call without a place."""
 
     places: tuple[NamedPlace, ...] = ()  # empty: everywhere
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
-    """Return the places that the person means, or None if that is unclear.
+    """Return the places that the person means, or None if they are unclear.
 
     `own` is the current room.
     """

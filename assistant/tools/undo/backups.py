@@ -1,4 +1,4 @@
-"""Backup copies of files that a file server is about to replace or move, for undo."""
+"""Backup copies for undo, of files that a file server is about to replace or move."""
 
 import asyncio
 import hashlib
@@ -44,7 +44,7 @@ _ABSENT = ""  # mark of a missing file
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """Backup copies of files, which are kept for at most `LIFE_S`.
+    """Backup copies of files. Each copy is kept for at most `LIFE_S`.
 
     `folder` is created with the first copy and is readable only by its owner.
     """
@@ -53,10 +53,10 @@ class Backups:
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """Delete copies that can't be used any more. Never raises.
+        """Delete copies that are no longer useful. Never raises.
 
-        Call it at the start. With `alone`, no other Hearth process has copies, so all of them are
-        deleted; otherwise only those older than `LIFE_S`.
+        Call this when Hearth starts. `alone` means that no other Hearth process has copies, so all
+        of them are deleted. Otherwise only copies older than `LIFE_S` are deleted.
         """
         try:
             await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
@@ -97,7 +97,7 @@ class Backups:
             return _NotKept(known[0], WHY_NOT_KEPT)
 
     def _copy(self, path: Path) -> Path | None:
-        """Copy a file and return the copy, or None if there is no file. Raises OSError and
+        """Copy a file and return the copy, or None if the file doesn't exist. Raises OSError and
         _TooLarge."""
         if not path.exists():
             return None
@@ -115,7 +115,8 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete copies that are at least `age_s` old, then the oldest until `keep` are left."""
+        """Delete copies that are at least `age_s` old, and the oldest others until
+        `keep` are left."""
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s
@@ -148,7 +149,8 @@ class _File:
         self.left = _mark(self.path)
 
     def put_back(self) -> None:
-        """Restore the file. Raises OSError; FileNotFoundError means that the copy is gone."""
+        """Restore the file. Raises OSError; FileNotFoundError means that the copy no
+        longer exists."""
         if self._copy is None:
             self.path.unlink()
             return
@@ -166,15 +168,15 @@ class _File:
 
 
 class FileStep(UndoStep):
-    """A change to files. Push it before the call, and call `after` when the call has ended."""
+    """A change to files. Push the step before the call, and run `after` when the call has ended."""
 
     def __init__(self, path: Path) -> None:
         self._path = path  # for the report
 
     async def after(self) -> None:
-        """Record the state in which the call left the files. Never raises.
+        """Record the state of the files after the call. Never raises.
 
-        Changes made later are not the call's, so they aren't undone.
+        Later changes weren't made by the call, so they aren't undone.
         """
         try:
             await asyncio.to_thread(self._after)
@@ -204,7 +206,8 @@ class FileStep(UndoStep):
     def _run(self) -> str | None:
         """Restore the files.
 
-        Returns "" on success, None if nothing had changed, or the catalogue key of the reason.
+        Returns "" on success, None if nothing had changed, or the catalogue key of the reason for a
+        failure.
         """
 
     def _forget(self) -> None:
@@ -272,7 +275,7 @@ class _Moved(FileStep):
 
 
 class _NewFolders(FileStep):
-    """A folder that the call created, with any parent folders created for it."""
+    """A folder that the call created, and any parent folders that were created with it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -313,7 +316,8 @@ def _mark(path: Path) -> str:
 
 
 def _identity(path: Path) -> str:
-    """Return an identity that survives renaming the file, or `_ABSENT` if nothing is there."""
+    """Return an identity that doesn't change when the file is renamed, or `_ABSENT` if nothing
+    exists there."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -335,7 +339,7 @@ def _name(path: Path) -> str:
 
 
 def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
-    """Return the folders that a file server may write to, resolved.
+    """Return the resolved paths of the folders that a file server can write to.
 
     These are the folders among its command-line arguments.
     """
@@ -352,9 +356,9 @@ def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
 
 
 def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | None:
-    """Return the resolved path that a server would write to if it was given `path`.
+    """Return the resolved path that a server would write to for the argument `path`.
 
-    Returns None if the path is invalid or outside `folders`. The file needn't exist.
+    Returns None if the path is invalid or outside `folders`. The file doesn't have to exist.
     """
     if not isinstance(path, str) or not path or "\0" in path:
         return None
@@ -372,7 +376,7 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
 
 
 def _at_home(path: str, spec: ServerSpec) -> str:
-    """Expand `~` with the HOME that the server's process has."""
+    """Expand `~` with the HOME variable of the server's process."""
     if path != "~" and not path.startswith("~/"):
         return path
     return spec.env.get("HOME", os.environ.get("HOME", "~")) + path[1:]
@@ -392,9 +396,9 @@ class FileUndo:
     async def around(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
     ) -> AsyncIterator[None]:
-        """Enter this context to run a call of `tool` whose file changes can be undone.
+        """Run a call of `tool` within this context so that its changes to files can be undone.
 
-        `key` and `turn_id` are as for `UndoStack.before`.
+        See `UndoStack.before` for `key` and `turn_id`.
         """
         backup = await self.backups.before(spec, tool, arguments)
         if backup is None:

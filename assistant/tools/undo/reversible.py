@@ -1,4 +1,4 @@
-"""Rules for undo: what can be restored, how, and whether it has been restored."""
+"""Rules for undo: what can be restored, how to restore it, and whether that succeeded."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _SETTINGS = (
 
 
 def actions(was: Entity, now: Entity) -> list[PlayerAction]:
-    """Return the actions that bring a media player from `now` back to `was`, in order."""
+    """Return the actions that bring a media player from state `now` back to `was`, in order."""
     if was.state in _OFF:
         turns = now.state not in _OFF and has_features(now, _TURN_OFF)
         return [("turn_off", {})] if turns else []
@@ -87,7 +87,7 @@ _AWAY = ("unavailable", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class ReversibleThings:
-    """The entities that a call touches, sorted by how they can be restored."""
+    """The entities that a call affects, sorted by how they can be restored."""
 
     by_scene: tuple[str, ...] = ()
     # Restored by their own actions, because a scene would restart the music.
@@ -109,7 +109,7 @@ class ReversibleThings:
 
 
 def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleThings:
-    """Sort the entities that a call touches by how they can be restored.
+    """Sort the entities that a call affects by how they can be restored.
 
     Groups, scenes and scripts are replaced by their members.
     """
@@ -124,7 +124,7 @@ def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleT
 def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
     """Return True if restoring the entity can't unlock, open, disarm or trigger anything.
 
-    The policy decides this from the entity and the owner's rating.
+    The policy decides this, based on the entity and the owner's rating.
     """
     if entity.domain not in _BY_SCENE:
         return entity.domain == PLAYERS
@@ -133,7 +133,8 @@ def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
 
 
 def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """Return the moves that bring an entity from `now` back to `was`, for the policy to judge."""
+    """Return the moves that bring an entity from state `now` back to `was`, for the policy to
+    judge."""
     name = was.entity_id
     match was.domain:
         case "media_player":
@@ -160,8 +161,8 @@ def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
 def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
     """Return the moves for a thermostat.
 
-    A thermostat that is turned on again heats to its old target, so the policy judges that
-    temperature too.
+    A thermostat that is turned on again heats to its old target temperature, so the policy judges
+    that temperature too.
     """
     name = was.entity_id
     if was.state == "off":
@@ -190,7 +191,7 @@ def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
 def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
     """Yield the entities to restore, with groups replaced by their members.
 
-    Restoring a group as well would override the states of its members.
+    If a group were restored too, it would override the states of its members.
     """
     seen: set[str] = set()
     waiting = list(reversed(list(entity_ids)))
@@ -258,9 +259,9 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 
 
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
-    """Return what differs between two states of an entity: "state", and the names of attributes.
+    """Return the differences between two states of an entity: "state" and the names of attributes.
 
-    An entity that was off reported no attributes, so only its state is compared.
+    An entity that was off had no attributes, so only its state is compared.
     """
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":
@@ -269,7 +270,7 @@ def differences(was: Entity, now: Entity) -> tuple[str, ...]:
 
 
 def is_on_the_way(was: Entity, now: Entity | None) -> bool:
-    """Return True while a cover is still moving back, so its final position isn't known yet."""
+    """Return True while a cover is still moving back and its final position isn't known yet."""
     return now is not None and was.domain == "cover" and now.state in UNDER_WAY
 
 

@@ -95,17 +95,17 @@ class _Level:
         self.saved = await stored.save(row) or self.saved
 
     async def withdraw(self, stored: StoredLevels) -> None:
-        """Remove the level from the store, so that no other process undoes it again."""
+        """Remove the level from the store, so that no other process undoes it a second time."""
         if self.saved:
             self.saved = False
             await stored.drop(self.turn_id)
 
 
 class UndoStack(Opened):
-    """All changes that can be undone. Enter its context after Home Assistant's.
+    """All changes that can be undone. Enter this context manager after that of Home Assistant.
 
-    `before` and `after` never raise, and delay a call only briefly. A change that can't be undone
-    has a level too: "undo" then reports it, instead of undoing an older change.
+    `before` and `after` never raise, and they delay a call only briefly. A change that can't be
+    undone has a level too, so that "undo" reports it instead of undoing an older change.
     """
 
     def __init__(
@@ -121,10 +121,10 @@ class UndoStack(Opened):
     ) -> None:
         """`alone` means that no other Hearth process uses this house.
 
-        All snapshots that exist at the start are then deleted, except those that `store` refers to.
-        Otherwise only old ones are deleted. `store` keeps levels that other processes can undo too.
-        `tiers` returns the owner's ratings; an entity that could open the house is restored only if
-        the owner rated it as harmless.
+        In that case, all snapshots that exist at the start are deleted, except those that `store`
+        refers to. Otherwise only old snapshots are deleted. `store` contains levels that other
+        processes can undo too. `tiers` returns the owner's ratings. An entity that could open the
+        house is restored only if the owner rated it as harmless.
         """
         self._home = home
         self._services = services
@@ -196,7 +196,10 @@ class UndoStack(Opened):
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
-        """Add a step of another kind to the running call. The policy judges its `moves`."""
+        """Add an undo step that isn't a HomeStep to the current call.
+
+        The policy judges `moves`, which are the changes that the step would make.
+        """
         if not self._closed:
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
@@ -213,9 +216,8 @@ class UndoStack(Opened):
     async def undo(self, steps: int = 1, judged: Sequence[Move] | None = None) -> Undone:
         """Undo the changes of the last `steps` turns, newest first. Never raises.
 
-        `judged` are the moves that `moves` returned and the policy has allowed; None allows
-        everything. If a level now needs a move that isn't among them, undoing stops before that
-        level.
+        `judged` contains the moves from `moves` that the policy has allowed; None allows every
+        move. If a level needs a move that isn't in `judged`, undoing stops before that level.
         """
         report, count = UndoneReport(), 0
         async with self._lock:
@@ -232,7 +234,8 @@ class UndoStack(Opened):
         return Undone(count, report)
 
     async def _join(self) -> None:
-        """Add the levels that other processes saved, and drop the levels that they have undone."""
+        """Add the levels that other processes have saved, and drop the levels that they have
+        undone."""
         stored = await self._stored.load()
         if stored is None:
             return
@@ -266,8 +269,10 @@ class UndoStack(Opened):
         task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """Return the newest level's calls, or () if the last one ended longer than `within_s`
-        ago."""
+        """Return the calls of the newest level.
+
+        Returns () if the last of them ended more than `within_s` ago.
+        """
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
@@ -275,7 +280,7 @@ class UndoStack(Opened):
         return tuple(level.calls) if recent else ()
 
     async def _keep(self, key: str, choice: ReversibleThings, turn_id: str) -> None:
-        """Add a step for the entities that this turn hasn't touched before.
+        """Add a step for the entities that this turn hasn't changed before.
 
         Raises IntegrationError.
         """
@@ -310,7 +315,8 @@ class UndoStack(Opened):
             self._level(turn_id).kept.append(_Kept(step, {key}))
 
     def _level(self, turn_id: str) -> _Level:
-        """Return this turn's level, adding one if the newest belongs to another turn."""
+        """Return this turn's level. If the newest level belongs to another turn, add a
+        new level."""
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
         level = _Level(turn_id, self._clock.since_boot())
@@ -331,7 +337,8 @@ class UndoStack(Opened):
         return report + UNKNOWN if level.unknown else report
 
     def _release(self, key: str, level: _Level, one: _Kept) -> None:
-        """Detach a call that changed nothing, and drop the step if no other call needs it."""
+        """Detach a call that changed nothing. If no other call needs the step, the step is dropped
+        too."""
         one.keys.discard(key)
         if one.keys:
             return
@@ -352,7 +359,8 @@ class UndoStack(Opened):
                 self._tasks.start(forgotten(one.step), "undo forgets")
 
     def _forget_old(self) -> None:
-        """Drop levels that expired while the machine was suspended and timers stood still."""
+        """Drop levels that expired while the machine was suspended, because timers
+        don't run then."""
         now_s = self._clock.since_boot()
         for level in [one for one in self._levels if now_s - one.begun_s > LIFE_S]:
             self._discard(level)
@@ -393,7 +401,7 @@ def _moves(level: _Level, house: House) -> tuple[list[Move], House]:
 
 
 def _has_run(outcome: ToolOutcome, steps: Sequence[UndoStep]) -> bool:
-    """Return True if the call may have changed something. A failed call can have done so too."""
+    """Return True if the call may have changed something, which is possible even if it failed."""
     if outcome.status is Status.NOT_RUN:
         return False
     if outcome.status is not Status.FAILED or outcome.observed:

@@ -56,9 +56,9 @@ class NotPutBack:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """Result of undoing, by the entities' spoken names.
+    """The result of undoing, by the spoken names of the entities.
 
-    A name is "" if it may not be spoken.
+    A name is "" if it must not be spoken.
     """
 
     put_back: tuple[str, ...] = ()  # seen to be as before
@@ -84,7 +84,7 @@ class UndoStep(ABC):
 
     @abstractmethod
     async def forget(self) -> None:
-        """Delete the step's stored data, once it has been undone or has expired. Called once."""
+        """Delete the step's stored data after it was undone or has expired. Called once."""
 
 
 UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
@@ -93,7 +93,7 @@ UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
 async def ran(step: UndoStep) -> UndoneReport:
     """Run a step and return its report. Never raises, except when cancelled.
 
-    A broken step must not prevent the others from running.
+    A step that crashes must not prevent other steps from running.
     """
     try:
         return await step.run()
@@ -116,7 +116,8 @@ SEEN_S = 2.0  # for the house to show the state
 
 
 class HomeStep(UndoStep):
-    """Restores the entities that a call was the first in its turn to change."""
+    """Restores the entities that a call changed, unless an earlier call of the turn had changed
+    them already."""
 
     def __init__(
         self,
@@ -135,20 +136,21 @@ class HomeStep(UndoStep):
 
     @property
     def number(self) -> int | None:
-        """Number of the step's snapshot in Home Assistant, or None."""
+        """The number of the step's snapshot in Home Assistant, or None."""
         return self.stored.number
 
     @property
     def entities(self) -> frozenset[str]:
-        """Ids of all entities in the step, including those that can't be restored."""
+        """The ids of all entities in the step, including those that can't be restored."""
         return frozenset((*self._was, *self.stored.not_kept))
 
     def choose_other_media(self) -> None:
-        """Record that the call started another track or channel, which can't be undone."""
+        """Record that the call started a different track or channel, which can't be undone."""
         self.stored = replace(self.stored, other_media=True)
 
     def has_changed(self) -> bool:
-        """Return True if the state of any entity in the step differs from before."""
+        """Return True if the state of any entity in the step differs from its state before the
+        call."""
         house = self._home.house
         return any(not _is_same(was, house) for was in self._was.values())
 
@@ -197,13 +199,15 @@ class HomeStep(UndoStep):
 
     @property
     def _scene(self) -> set[str]:
-        """Ids of the entities that the snapshot restores, which are all but the media players."""
+        """The ids of the entities that the snapshot restores: all except the media players."""
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:
-        """Return True if an entity in the snapshot has become an opener, which is never restored.
+        """Return True if an entity in the snapshot has become an opener, because openers are never
+        restored.
 
-        Home Assistant restores a scene only as a whole, so the entire snapshot is then left alone.
+        Home Assistant can restore a scene only as a whole, so the whole snapshot is left alone in
+        that case.
         """
         known = (house.entities.get(name) for name in self._scene)
         return any(entity is not None and self._opens(entity, house) for entity in known)
@@ -220,7 +224,7 @@ class HomeStep(UndoStep):
             await self._try(self._services.call(PLAYERS, service, data, entities=(was.entity_id,)))
 
     async def _try(self, work: Awaitable[Any]) -> None:
-        """Wait for an action and log its failure, which must not prevent the other actions."""
+        """Wait for an action. If it fails, log the failure, so that the other actions still run."""
         try:
             async with asyncio.timeout(RESTORE_S):
                 await work
@@ -253,7 +257,7 @@ class HomeStep(UndoStep):
 def reasons(
     never: tuple[str, ...], away: tuple[str, ...], lost: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return why each of these entities can't be restored, by entity id."""
+    """Return the reason why each of these entities can't be restored, by entity id."""
     return {
         **dict.fromkeys(never, WHY_NEVER),
         **dict.fromkeys(away, WHY_WAS_AWAY),

@@ -1,8 +1,8 @@
 """Storage for undo: snapshots in Home Assistant, and levels in the store.
 
-`hearth ask "undo that"` runs in a different process from the one that made the change. Only the
-states of entities are stored for such processes. Any other change can be undone only by the process
-that made it.
+`hearth ask "undo that"` doesn't run in the process that made the change. For such processes, only
+the states of entities are stored. All other changes can be undone only by the process that made
+them.
 """
 
 import asyncio
@@ -28,12 +28,13 @@ _SHARE = 1000  # numbers per process
 
 
 class SnapshotShelf:
-    """Takes and deletes snapshots in Home Assistant, retrying deletions while it is unreachable."""
+    """Takes and deletes snapshots in Home Assistant. Retries deletions while Home Assistant is
+    unreachable."""
 
     def __init__(
         self, snapshots: Snapshots, clock: Clock, tasks: OwnedTasks, *, alone: bool
     ) -> None:
-        """`tasks` runs the work in the background; `alone` is as for `stack.UndoStack`."""
+        """`tasks` runs the background work. See `stack.UndoStack` for `alone`."""
         self._snapshots = snapshots
         self._clock = clock
         self._tasks = tasks
@@ -66,7 +67,8 @@ class SnapshotShelf:
         self._numbers.update(numbers)
 
     def clean_up(self) -> None:
-        """Delete the leftover snapshots of earlier processes once Home Assistant is reachable."""
+        """Delete the snapshots that earlier processes left behind, once Home Assistant is
+        reachable."""
         self._start(self._clean_up(), "undo leftovers")
 
     async def empty(self, besides: Collection[int] = ()) -> None:
@@ -120,7 +122,7 @@ _FIELDS = frozenset(one.name for one in fields(Entity))
 
 @dataclass(frozen=True, slots=True)
 class StoredLevel:
-    """Stored form of one turn's changes."""
+    """The stored form of one turn's changes."""
 
     turn_id: str
     at: datetime
@@ -141,7 +143,7 @@ class StoredLevels:
         self._lock = asyncio.Lock()
 
     async def load(self) -> list[StoredLevel] | None:
-        """Return the levels that haven't expired, oldest first, or None if the read failed."""
+        """Return the levels that haven't expired, oldest first, or None if they can't be read."""
         if self._store is None:
             return None
         try:
@@ -159,7 +161,7 @@ class StoredLevels:
         return sorted(fresh, key=lambda one: one.at)
 
     async def save(self, level: StoredLevel) -> bool:
-        """Store a level, replacing the same turn's earlier one. Returns True on success."""
+        """Store a level in place of the same turn's earlier level. Returns True on success."""
         if sum(len(step.was) for step in level.steps) > MOST_THINGS:
             return False
         return await self._write(level.turn_id, level)

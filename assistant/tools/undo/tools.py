@@ -1,4 +1,4 @@
-"""The tools `undo` and `correct_last`: revert changes, and redo a command on another target."""
+"""The tools `undo` and `correct_last`: revert changes, and repeat a command for another target."""
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -34,8 +34,8 @@ def corrected(
 ) -> dict[str, Any] | None:
     """Return the arguments of the call that the person meant, or None if they are unclear.
 
-    `calls` are all calls of the turn to undo, and `takes` are the names of the tool's arguments.
-    Several calls can be corrected only if they differ in nothing but their targets.
+    `calls` are all calls of the turn to undo, and `takes` contains the names of the tool's
+    arguments. Several calls can be corrected only if they are the same apart from their targets.
     """
     last = calls[-1]
     same = all(one.name == last.name and _values(one) == _values(last) for one in calls)
@@ -54,7 +54,7 @@ def _values(call: DoneCall) -> dict[str, Any]:
 def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
     """Return arguments that select the entity with this name.
 
-    If an entity of the last call's domain has the name, the domain is kept.
+    If an entity in the domain of the last call has the name, the domain stays the same.
     """
     target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
     kinds = listed(last.arguments.get("domain"))
@@ -66,7 +66,8 @@ def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]
 def _placed(
     calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """Return arguments for the entity of the same name in this area, or for all of its kind.
+    """Return arguments for the entity with the same name in this area, or for all entities of its
+    kind.
 
     Returns None if the kind isn't known.
     """
@@ -101,7 +102,8 @@ Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 def through(tools: "Toolbox") -> Rerun:
     """Return a function that runs a corrected call as part of the turn that corrects it.
 
-    A call that needs a confirmation isn't run; the brain has to make that call itself.
+    If the call needs a confirmation, the function doesn't run it; the brain must make that call
+    itself.
     """
 
     async def rerun(call: ToolCall, request: BuiltInRequest) -> ToolOutcome:
@@ -113,7 +115,7 @@ def through(tools: "Toolbox") -> Rerun:
 
 @dataclass(frozen=True, slots=True)
 class Undoing:
-    """The two tools `undo` and `correct_last`."""
+    """The tools `undo` and `correct_last`."""
 
     stack: UndoStack
     rerun: Rerun
@@ -205,7 +207,7 @@ class Undoing:
 def _why_nothing(undone: Undone, empty: str) -> str:
     """Return the catalogue key of the reason why nothing was undone.
 
-    It is `empty` if there was nothing to undo.
+    Returns `empty` if there was nothing to undo.
     """
     if undone.away:
         return "tools.unreachable"

@@ -1,8 +1,8 @@
-"""Word lists that recognise requests and kinds of entities, in every supported language.
+"""Word lists for recognising requests and kinds of entities, in every supported language.
 
 Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
-of gates and doors. The policy asks `mentions("opens", entity.name)`. All languages are searched,
-because a name can be in another language than the one spoken.
+of gates and doors. The policy calls `mentions("opens", entity.name)`, for example. All languages
+are searched, because a name can be in a different language from the spoken one.
 """
 
 import re
@@ -26,7 +26,7 @@ def fold(text: str, *, marks: bool = False) -> str:
     """Return the words of a text in lower case, separated by single spaces.
 
     Accents are removed unless `marks` is set. Underscores and punctuation separate words, so entity
-    ids can be folded as well as names. Only the first 200 characters are used.
+    ids can be folded in the same way as names. Only the first 200 characters are used.
     """
     return _fold(text[:_LONGEST], marks)
 
@@ -50,8 +50,8 @@ def mentions(topic: str, *texts: str) -> bool:
 def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
     """Return True if the text contains a word or phrase of any of the topics.
 
-    In a large house this is much faster than checking topic by topic, because most names match
-    none.
+    In a large house, this is much faster than checking one topic after another, because most names
+    don't match any.
     """
     plain, marked = _patterns(*topics)
     return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
@@ -73,9 +73,9 @@ def without(topic: str, text: str) -> str:
 
 
 def find(topic: str, text: str) -> tuple[int, int] | None:
-    """Return the position of the topic's first mention as word numbers `(start, end)`, or None.
+    """Return the position of the topic's first mention as `(start, end)`, or None.
 
-    The words are those of `fold(text, marks=True).split()`, and `end` is exclusive.
+    The position counts the words of `fold(text, marks=True).split()`, and `end` is exclusive.
     """
     spans = [
         (found.start(), found.end(), folded)
@@ -91,7 +91,7 @@ def find(topic: str, text: str) -> tuple[int, int] | None:
 
 @lru_cache(64)
 def entries(topic: str, language: str) -> tuple[str, ...]:
-    """Return a topic's words in one language, as written in its file.
+    """Return a topic's words in one language, as they are written in the file.
 
     Raises KeyError if the file has no such topic.
     """
@@ -117,13 +117,13 @@ def _patterns(*topics: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _spellings(entry: str, language: str) -> set[str]:
-    """Return an entry's spellings. German words are also spelled without umlauts:
-    "Kuehlschrank"."""
+    """Return an entry's spellings. German words can also be spelled without umlauts
+    ("Kuehlschrank")."""
     return {entry, entry.translate(_DIGRAPHS)} if language == "de" else {entry}
 
 
 def _pattern(entry: str, marks: bool) -> str:
-    """Return the pattern for a word or phrase, where `*` at an end matches the rest of the word."""
+    """Return the pattern for a word or phrase. A `*` at either end matches any further letters."""
     before = r"\b\w*" if entry.startswith("*") else r"\b"
     after = r"\w*\b" if entry.endswith("*") else r"\b"
     return f"{before}{re.escape(fold(entry.strip('*'), marks=marks))}{after}"
