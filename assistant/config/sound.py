@@ -110,8 +110,8 @@ class Wake(Section):
     sensitivity: Sensitivity = Field(
         default="normal",
         description=(
-            "Sensitivity of the detection. With a higher sensitivity, Hearth detects the wake "
-            "word more easily but also causes more false alarms."
+            "Sensitivity of the detection. A higher sensitivity makes it easier to wake "
+            "Hearth but causes more false alarms."
         ),
     )
     verify: Literal["off", "soft"] = Field(
