@@ -1,5 +1,5 @@
 """Announcements from programs, spoken one at a time without interrupting a conversation.
 
-Start with `service`, which accepts announcements. `queue` holds those that wait, and `speaking`
-speaks them. `tools` lets the model make announcements in rooms.
+Start with `service`, which accepts announcements. `queue` contains the announcements that are
+waiting, and `speaking` speaks them. `tools` lets the model make announcements in rooms.
 """

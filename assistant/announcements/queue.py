@@ -1,4 +1,4 @@
-"""Queue of waiting announcements: their priority, order and limits. Pure."""
+"""The queue of waiting announcements: their priority, order and limits. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,7 +8,8 @@ from assistant.domain.records import AnnouncementRecord
 
 
 class Priority(IntEnum):
-    """Urgency of an announcement. `HIGH` moves to the front of the queue but interrupts nothing."""
+    """The urgency of an announcement. `HIGH` moves it to the front of the queue but interrupts
+    nothing."""
 
     LOW = 0
     NORMAL = 1
@@ -16,20 +17,22 @@ class Priority(IntEnum):
 
 
 def priority_of(record: AnnouncementRecord) -> Priority:
-    """Return the priority named in the record's options, or NORMAL by default."""
+    """Return the priority in the record's options, or NORMAL if they don't name one."""
     named = record.options.get("priority")
     return Priority.__members__.get(str(named).upper(), Priority.NORMAL)
 
 
 def first(waiting: Iterable[AnnouncementRecord]) -> AnnouncementRecord | None:
-    """Return the next announcement: the most urgent, and of these the oldest. None if `waiting` is
-    empty."""
+    """Return the next announcement: the oldest of the most urgent ones. Returns None if `waiting`
+    is empty."""
     return min(waiting, key=lambda one: (-priority_of(one), one.created_at), default=None)
 
 
 def left_out(waiting: Iterable[AnnouncementRecord], most: int) -> list[AnnouncementRecord]:
-    """Return the announcements to drop so that `most` remain: the least urgent first, then the
-    oldest."""
+    """Return the announcements to drop so that only `most` remain.
+
+    The least urgent announcements are dropped first and, if they are equally urgent, the oldest.
+    """
     ranked = sorted(waiting, key=lambda one: (priority_of(one), one.created_at))
     return ranked[: max(0, len(ranked) - most)]
 
@@ -43,7 +46,7 @@ KEPT = 64  # most waiting announcements that are in the store
 
 
 class AnnouncementQueue:
-    """Waiting announcements by id: those in memory only and those that are also in the store."""
+    """Waiting announcements by id. Some are only in memory, and others are also in the store."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, AnnouncementRecord] = {}
@@ -61,8 +64,8 @@ class AnnouncementQueue:
     def put(self, records: Iterable[AnnouncementRecord], *, kept: bool) -> list[AnnouncementRecord]:
         """Add announcements, and return those that were dropped to make room.
 
-        `kept` is True if they are in the store. At most KEPT announcements in the store and UNKEPT
-        others can wait; `left_out` chooses those to drop.
+        `kept` is True if the announcements are in the store. At most KEPT announcements from the
+        store and UNKEPT others can wait. `left_out` chooses the ones to drop.
         """
         for record in records:
             self._waiting[record.id] = record
@@ -75,7 +78,7 @@ class AnnouncementQueue:
         return over
 
     def take(self) -> tuple[AnnouncementRecord, bool] | None:
-        """Remove and return the next announcement, with True if it is in the store.
+        """Remove and return the next announcement, and True if it is in the store.
 
         Returns None if the queue is empty.
         """

@@ -1,4 +1,4 @@
-"""Accept announcements from programs: text, a sound file or raw audio."""
+"""Accept announcements from programs, as text, a sound file or raw audio."""
 
 import asyncio
 import hashlib
@@ -29,23 +29,23 @@ MOST_KEPT_S = 1_200.0  # seconds of audio in the folder; 115 MB
 
 
 class TooMuchSound(Exception):
-    """The waiting announcements already hold too much audio."""
+    """The waiting announcements already contain too much audio."""
 
 
 class WaitingSounds:
-    """Audio clips of waiting announcements, by announcement id.
+    """The audio clips of waiting announcements, by announcement id.
 
-    File names are hashes of the ids, because ids come from outside.
+    File names are hashes of the ids, because programs choose the ids.
     """
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is created when needed and must contain nothing else."""
+        """`folder` is created when it is needed and must not contain anything else."""
         self._folder = folder
         self._held: dict[str, Clip] = {}
         self._kept: set[str] = set()  # ids of the clips that this process has written
 
     def hold(self, name: str, clip: Clip) -> None:
-        """Hold a clip in memory. Raises TooMuchSound."""
+        """Store a clip in memory. Raises TooMuchSound."""
         if sum(one.seconds for one in self._held.values()) + clip.seconds > MOST_S:
             raise TooMuchSound
         self._held[name] = clip
@@ -70,17 +70,17 @@ class WaitingSounds:
             return None
 
     def let_go(self, name: str) -> None:
-        """Release the clip that `hold` holds for this announcement, if any."""
+        """Release the clip that `hold` has stored for this announcement, if there is one."""
         self._held.pop(name, None)
 
     async def drop(self, name: str) -> None:
-        """Delete the clip that `keep` has written for this announcement, if any."""
+        """Delete the clip that `keep` has written for this announcement, if there is one."""
         self._kept.discard(name)
         await asyncio.to_thread(_delete, self._file(name))
 
     async def drop_others(self, names: Collection[str]) -> None:
-        """Delete clips that earlier processes have left, except those for the announcements in
-        `names`."""
+        """Delete clips that earlier processes have left behind, except those for the announcements
+        in `names`."""
         needed = {self._file(name) for name in self._kept.union(names)}
         await asyncio.to_thread(_delete_others, self._folder, needed)
 
@@ -132,13 +132,13 @@ _WHERE = (
 
 
 class SoundFiles:
-    """Load sound files by name, from the media folder or from Home Assistant.
+    """Loads sound files by name, from the media folder or from Home Assistant.
 
     URLs and paths such as "/local/chime.mp3" are loaded from Home Assistant.
     """
 
     def __init__(self, folder: Path, home: HomeSounds) -> None:
-        """`folder` is the media folder; it need not exist."""
+        """`folder` is the media folder. It doesn't have to exist."""
         self._folder = folder
         self._home = home
 
@@ -169,7 +169,7 @@ class SoundFiles:
 def _read_media(folder: Path, media: str) -> SoundFile:
     """Read a file from the media folder. Raises NotPossible.
 
-    The folder can be a symbolic link, but files outside it are refused.
+    The folder can be a symbolic link, but files outside the folder are refused.
     """
     try:
         root = folder.resolve()
@@ -187,10 +187,10 @@ def _read_media(folder: Path, media: str) -> SoundFile:
 
 
 class AnnouncementService:
-    """Accept announcements from programs, for all interfaces.
+    """Accepts announcements from programs, for all interfaces.
 
-    Audio is fetched and decoded before an announcement is accepted, so the program learns
-    immediately if it can't be used.
+    Audio is fetched and decoded before an announcement is accepted, so that the program immediately
+    learns if the audio can't be used.
     """
 
     def __init__(
@@ -206,9 +206,10 @@ class AnnouncementService:
     ) -> str:
         """Queue an announcement to be spoken between turns, and return its id.
 
-        The id is `announcement_id` or, if that is "", a new one. With `wanted.persist`, the
-        announcement is on the disk when this returns, and one with a known id is not repeated. If
-        it can't be announced, raises NotAnnounced, NotPossible or NotKept.
+        The id is `announcement_id` or, if that is "", a new id. With `wanted.persist`, the
+        announcement is on the disk when this method returns, and an announcement with a known id is
+        not repeated. Raises NotAnnounced, NotPossible or NotKept if the text or audio can't be
+        announced.
         """
         with _told():
             may_be_known = announcement_id != "" and wanted.persist
@@ -238,8 +239,8 @@ class AnnouncementService:
         """Queue audio that this process supplies, mono int16 at `rate` Hz, and return the
         announcement's id.
 
-        It is played at the loudness of Hearth's voice and is lost if the process ends first. `name`
-        appears in the journal. Raises NotAnnounced and NotPossible.
+        The audio is played at the loudness of Hearth's voice. It is lost if the process ends before
+        it is played. `name` appears in the journal. Raises NotAnnounced and NotPossible.
         """
         wanted = AnnounceRequest(media=name, preannounce=preannounce, volume=volume)
         try:

@@ -30,15 +30,16 @@ _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
 class Announcements(Opened):
-    """Speak waiting announcements one at a time, the most urgent first, then the oldest.
+    """Speaks waiting announcements one at a time: the most urgent first, and the oldest first if
+    they are equally urgent.
 
     An announcement starts only between turns, so it never talks over a person or cuts off an
-    answer. Announcements passed to `keep` that have not started when the process ends are spoken by
-    the next process; those passed to `hold` are lost. Expired announcements are dropped, and so are
-    the least urgent if too many wait (see `AnnouncementQueue`).
+    answer. If the process ends before an announcement has started, the next process speaks it if it
+    was passed to `keep`; if it was passed to `hold`, it is lost. Expired announcements are dropped.
+    If too many are waiting, the least urgent are dropped too (see `AnnouncementQueue`).
 
     An announcement that has started is not repeated by another process, and an id is not announced
-    again while the store still has it. Without a loudspeaker nothing starts. If the loudspeaker
+    again while it is still in the store. Without a loudspeaker, nothing starts. If the loudspeaker
     disappears during an announcement, the whole announcement is repeated when the loudspeaker is
     back, unless the announcement has expired.
 
@@ -60,8 +61,8 @@ class Announcements(Opened):
     ) -> None:
         """`language_of` detects the language of a text if the options don't name one.
 
-        If `loudspeaker` is None, audio is assumed to be always audible. `sounds` holds the clips of
-        waiting announcements. `bus` receives an event for each change of an announcement.
+        If `loudspeaker` is None, audio is assumed to be always audible. `sounds` contains the clips
+        of waiting announcements. `bus` receives an event for each change to an announcement.
         """
         self._store = store
         self._speaker = speaker
@@ -91,7 +92,7 @@ class Announcements(Opened):
     def unsaid(self) -> bool:
         """True if an announcement is being spoken or will be spoken next.
 
-        False while announcements wait only for a loudspeaker.
+        False if announcements are waiting only for a loudspeaker.
         """
         return (self._speaking or bool(self._queue)) and not self._inaudible
 
@@ -106,17 +107,18 @@ class Announcements(Opened):
         self._over = True
 
     def _give_up(self) -> None:
-        """Release the callers of `over`, because no more announcements will be spoken."""
+        """Let all callers of `over` return, because no more announcements will be spoken."""
         for end in self._ends.values():
             end.set_result(False)
         self._ends.clear()
 
     async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Store an announcement and queue it. If the process ends first, the next one speaks it.
+        """Store an announcement and queue it. If the process ends first, the next process speaks
+        it.
 
         An announcement whose id is already in the store is not repeated. Returns False if the
         announcement was dropped in favour of more urgent ones. Raises StoreError, and TooMuchSound
-        for a clip.
+        if there is no room for the clip.
         """
         if clip is not None and self._sounds is not None:
             await self._sounds.keep(record.id, clip)
@@ -129,10 +131,10 @@ class Announcements(Opened):
         return True
 
     def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Queue an announcement in memory only. Call it on the event loop.
+        """Queue an announcement only in memory. Call this on the event loop.
 
-        Returns False if it was dropped in favour of more urgent ones or the process is ending.
-        Raises TooMuchSound for a clip.
+        Returns False if the announcement was dropped in favour of more urgent ones or the process
+        is ending. Raises TooMuchSound if there is no room for the clip.
         """
         if self._over:
             _log.info("an announcement was dropped: Hearth is shutting down")
@@ -143,18 +145,18 @@ class Announcements(Opened):
         return record.id in self._queue
 
     def withdraw(self, name: str) -> None:
-        """Drop an announcement, unless it has begun or is over."""
+        """Drop an announcement, unless it has started or is over."""
         record = self._queue.withdraw(name)
         if record is not None:
             self._end(record, said=False)
 
     def say(self, text: str, language: str) -> None:
-        """Queue a text in memory. It is dropped if it can't be spoken within KEEP."""
+        """Queue a text in memory. The text is dropped if it can't be spoken within KEEP."""
         now = self._clock.now()
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
     async def knows(self, name: str) -> bool:
-        """Return True if the store has or had an announcement with this id. Raises StoreError."""
+        """Return True if an announcement with this id is or was in the store. Raises StoreError."""
         return await self._store.knows_announcement(name)
 
     async def over(self, name: str) -> bool:
@@ -185,8 +187,8 @@ class Announcements(Opened):
         return over
 
     def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
-        """Finish an announcement: release its clip and the callers of `over`. The store is not
-        changed."""
+        """Finish an announcement: release its clip, and let the callers of `over` return. The store
+        is not changed."""
         if self._sounds is not None:
             self._sounds.let_go(record.id)
         end = self._ends.pop(record.id, None)
@@ -227,8 +229,8 @@ class Announcements(Opened):
                     await self._speak(*taken)
 
     async def _until_more(self) -> None:
-        """Wait for a new announcement or, if the store could not be read, until it is time to
-        retry."""
+        """Wait for a new announcement or, if the store could not be read, until it is time to try
+        again."""
         if self._loaded:
             await self._more.wait()
             return
@@ -240,7 +242,8 @@ class Announcements(Opened):
             more.cancel()
 
     async def _load(self) -> None:
-        """Queue the store's pending announcements. If the store fails, it is read again later."""
+        """Queue the pending announcements from the store. If the store fails, it is read again
+        later."""
         if self._loaded:
             return
         try:

@@ -1,6 +1,6 @@
 """The `announce` tool: speak a message on this device and on satellites and players in the house.
 
-It replaces Home Assistant's HassBroadcast, which can't be limited to a room, ignores media players,
+It replaces Home Assistant's HassBroadcast, which can't be limited to a room, ignores media players
 and reports success even if the house has no satellite.
 """
 
@@ -45,7 +45,7 @@ _GONE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Mouthpiece:
-    """A room in which messages can be spoken, or a satellite that has no room."""
+    """A room in which messages can be spoken, or a satellite that isn't in a room."""
 
     name: str
     area_id: str  # "" if there is none
@@ -59,11 +59,11 @@ def mouthpieces(
     left_out: Collection[str] = (),
     own_device: str = "",
 ) -> list[Mouthpiece]:
-    """Return where messages can be spoken in these areas; None means the whole house.
+    """Return where messages can be spoken in these areas. None means the whole house.
 
-    A room's satellites are used or, if it has none and the house has a text-to-speech voice, one of
-    its media players. Satellites in `left_out` and those of `own_device` are ignored. Satellites
-    without an area are included only if `areas` is None.
+    In each room, its satellites are used. If it has none and the house has a text-to-speech voice,
+    one of its media players is used. Satellites in `left_out` and those of `own_device` are
+    ignored. Satellites without an area are included only if `areas` is None.
     """
     speakers = [
         one
@@ -97,7 +97,8 @@ def speech(house: House) -> str:
 
 
 def rooms_of(house: House, place: str) -> list[str]:
-    """Return the ids of the areas that the name of an area or floor stands for; [] if unknown."""
+    """Return the ids of the areas that the name of an area or floor refers to, or [] if the name is
+    unknown."""
     wanted = folded(place)
     if not wanted:
         return []
@@ -141,8 +142,8 @@ def _player(house: House, area_id: str) -> str:
 
 
 def _unfitness(player: Entity) -> tuple[bool, bool, bool]:
-    """Sort key that prefers players that resume afterwards, then those without a screen, then those
-    that are on."""
+    """Return a sort key that prefers players that resume afterwards, then those without a screen,
+    then those that are on."""
     return (
         not player.features & _MEDIA_ANNOUNCE,
         player.device_class in _SCREENS,
@@ -159,7 +160,8 @@ _log = logging.getLogger(__name__)
 
 
 class Announcer(Opened):
-    """Speak messages in rooms. Use it as a context manager; it owns announcements in progress."""
+    """Speaks messages in rooms. Use it as a context manager; it owns the announcements
+    in progress."""
 
     def __init__(
         self,
@@ -174,7 +176,7 @@ class Announcer(Opened):
         """`area` is this device's room. `device_id` returns the device's id in Home Assistant, or
         "".
 
-        `here` speaks in this room after the answer; None if this process does not speak.
+        `here` speaks in this room after the answer. It is None if this process does not speak.
         """
         self._home = home
         self._services = Services(home)
@@ -234,7 +236,7 @@ class Announcer(Opened):
         return self._told(said, failed, room, request)
 
     async def _targets(self, areas: Sequence[str] | None, besides: str) -> list[Mouthpiece]:
-        """Return where the message should be spoken; [] while Home Assistant is unreachable."""
+        """Return where the message should be spoken, or [] while Home Assistant is unreachable."""
         house = self._home.house
         if not self._home.connected:
             return []
@@ -243,7 +245,7 @@ class Announcer(Opened):
         return [one for one in found if not besides or one.area_id != besides]
 
     async def _telephones(self, entity_ids: Sequence[str]) -> frozenset[str]:
-        """Return the satellites that would ring like a telephone; HassBroadcast skips them too."""
+        """Return the satellites that would ring like a telephone. HassBroadcast skips them too."""
         if not entity_ids:
             return frozenset()
         try:
@@ -261,8 +263,8 @@ class Announcer(Opened):
     ) -> tuple[list[str], list[str]]:
         """Speak the message everywhere at the same time.
 
-        Returns the names of the targets that succeeded or are still speaking, and of those that
-        failed.
+        Returns the names of the targets that succeeded or are still speaking, and the names of
+        those that failed.
         """
         if not targets:
             return [], []

@@ -30,10 +30,10 @@ _SPACES = frozenset(" \t\r\n\u00a0\u202f")
 def words_of(text: str, marks_tell: bool = False) -> Words | None:
     """Split a text into lower-case words without punctuation.
 
-    Accents are removed too, unless `marks_tell` is True: in some languages they distinguish words.
-    Returns None if the text contains something that no speech recogniser writes, such as invisible
-    characters, symbols or control characters. Letters of other scripts are kept, so they match no
-    form.
+    Accents are removed too, unless `marks_tell` is True, because they distinguish words in some
+    languages. Returns None if the text contains something that no speech recogniser writes, such as
+    invisible characters, symbols or control characters. Letters of other scripts are kept, so a
+    word that contains them matches no form.
     """
     plain = unicodedata.normalize("NFC", text).casefold()
     plain = _APOSTROPHES.sub("", _ELIDED.sub(r"\1 ", plain))
@@ -47,7 +47,7 @@ def words_of(text: str, marks_tell: bool = False) -> Words | None:
 
 @dataclass(frozen=True, slots=True)
 class SpokenAction:
-    """Words that name an action, with a gap for its object: "turn ... on"."""
+    """The words for an action, with a gap for its object: "turn ... on"."""
 
     before: Words  # in front of the object
     after: Words = ()  # after the object, which must then be present
@@ -77,7 +77,8 @@ class Wording:
 
 @cache
 def wording(language: str) -> Wording | None:
-    """Return a language's forms; None if there are none. The code has no region, such as "en"."""
+    """Return a language's forms, or None if it has none. The language code must have no region,
+    such as "en"."""
     path = FOLDER / f"{language}.toml"
     if language not in languages():
         return None
@@ -138,7 +139,7 @@ class AnswerKind(Enum):
 
 
 class _Said(IntFlag):
-    """Meanings that an answer has expressed so far."""
+    """The meanings that an answer has expressed so far."""
 
     NOTHING = 0
     YES = 1
@@ -148,13 +149,13 @@ class _Said(IntFlag):
 
 
 class Forms:
-    """Recognise yes and no in several languages at once."""
+    """Recognises yes and no in several languages at once."""
 
     def __init__(self, codes: Sequence[str], names: Sequence[str] = ()) -> None:
         """`codes` are the configured languages, such as ("en", "es-MX").
 
-        Languages without forms are ignored; English is used if none has any. `names` are the
-        device's names, which may accompany an answer ("yes, Hearth").
+        Languages without forms are ignored. If none of the languages has forms, English is used.
+        `names` are the device's names, which can be part of an answer ("yes, Hearth").
         """
         bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in codes)
         known = [found for base in bases if (found := wording(base)) is not None]
@@ -167,10 +168,11 @@ class Forms:
     def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> AnswerKind:
         """Return what kind of answer the text is.
 
-        The whole text must consist of forms of one language. After a yes or no, it may repeat the
+        The whole text must consist of forms of one language. After a yes or no, it can repeat the
         action and its object ("yes, open the door"). `things` are the names of all entities that
-        the pending call affects. `asked` is the question as spoken: only its own action, or the
-        whole question, may be repeated. Without `asked`, only opening and starting may be repeated.
+        the pending call affects. `asked` is the question as it was spoken: only its own action, or
+        the whole question, can be repeated. Without `asked`, only opening and starting can be
+        repeated.
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}
@@ -185,8 +187,9 @@ class Forms:
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
         """Return True if the text may be a new request.
 
-        Such a text is not an answer, and at least two of its words are unknown. "Uh, kitchen" is
-        not a request; "turn off the radio" and "yes, but only the kitchen" are.
+        Such a text is not an answer and contains at least two words that aren't part of any form.
+        "Uh, kitchen" is not a request, but "turn off the radio" and "yes, but only the kitchen"
+        are.
         """
         if self.read(text, things, asked) is not AnswerKind.OTHER:
             return False
@@ -194,7 +197,7 @@ class Forms:
 
 
 class _Answer:
-    """A text as read in one language."""
+    """A text, interpreted in one language."""
 
     def __init__(
         self,
@@ -221,7 +224,7 @@ class _Answer:
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
     def reply(self) -> AnswerKind:
-        """Return the kind of answer in this language, whether or not a word rules out a yes."""
+        """Return the kind of answer in this language, even if a word rules out a yes."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
             return AnswerKind.OTHER
@@ -234,7 +237,7 @@ class _Answer:
         return AnswerKind.NOTHING if _Said.NOTHING in endings else AnswerKind.OTHER
 
     def further_words(self) -> int:
-        """Return the number of words outside of answers, polite phrases and fillers."""
+        """Return the number of words that don't belong to answers, polite phrases or fillers."""
         words, at, count = self._words or (), 0, 0
         known = self._forms.yes | self._forms.no | self._forms.always | self._aside
         while at < len(words):
@@ -244,7 +247,8 @@ class _Answer:
         return count
 
     def _endings(self, words: Words) -> set[_Said]:
-        """Return every possible meaning of the whole text; empty if some words have none."""
+        """Return every possible meaning of the whole text. The set is empty if some words have no
+        meaning."""
         reached: list[set[_Said]] = [set() for _ in range(len(words) + 1)]
         reached[0].add(_Said.NOTHING)
         for at in range(len(words)):
@@ -254,8 +258,10 @@ class _Answer:
         return reached[-1]
 
     def _steps(self, words: Words, at: int, said: _Said) -> Iterator[tuple[int, _Said]]:
-        """Yield (end, meaning) for each form that begins at word `at`, where `said` is the meaning
-        so far."""
+        """Yield (end, meaning) for each form that starts at word `at`.
+
+        `said` is the meaning of the words before it.
+        """
         forms = self._forms
         kinds = (
             (forms.yes, _Said.YES),
@@ -271,7 +277,7 @@ class _Answer:
                 yield end, _Said.ECHO
 
     def _echoes(self, words: Words, at: int, after_no: bool) -> Iterator[int]:
-        """Yield the end of each phrase at word `at` that repeats part of the question.
+        """Yield the end of each phrase that starts at word `at` and repeats part of the question.
 
         Examples are "unlock it", "unlock the front door", "the front door" and the whole question.
         """
@@ -321,7 +327,7 @@ class _Answer:
 
 
 def read_answer(text: str, things: Sequence[str] = ()) -> AnswerKind:
-    """Read the text with `Forms.read` in every language that has forms."""
+    """Interpret the text with `Forms.read` in every language that has forms."""
     return Forms(languages()).read(text, things)
 
 
@@ -331,7 +337,7 @@ def is_command_like(text: str) -> bool:
 
 
 def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
-    """Yield the end of each of the phrases that begins at word `at`."""
+    """Yield the end of each of the phrases that starts at word `at`."""
     longest = max(map(len, phrases), default=0)
     for end in range(at + 1, min(len(words), at + longest) + 1):
         if words[at:end] in phrases:

@@ -1,4 +1,5 @@
-"""The confirmation PIN: read it, compare it in constant time and lock after wrong attempts."""
+"""The confirmation PIN: read it, compare it in constant time, and lock after several wrong
+attempts."""
 
 import asyncio
 import hmac
@@ -23,7 +24,7 @@ Pair = tuple[str, str]  # words, digits
 
 @dataclass(frozen=True, slots=True)
 class Numerals:
-    """One language's number words."""
+    """The number words of one language."""
 
     words: tuple[Pair, ...]  # 0 to 19 or more, including variants
     compounds: Callable[[], Iterable[Pair]]  # the other numbers up to 99
@@ -68,7 +69,7 @@ _VI = _counted("không một hai ba bốn năm sáu bảy tám chín")
 def _joined(tens: Iterable[str], ones: list[str], first: int, link: str) -> Iterator[Pair]:
     """Yield number words with their digits: ("thirty", "30"), ("thirty four", "34") and so on.
 
-    `first` is the first of the tens, as a digit. `link` joins tens and ones.
+    `first` is the digit of the first word in `tens`. `link` joins tens and ones.
     """
     for number, ten in enumerate(tens, first):
         yield ten, f"{number}0"
@@ -100,7 +101,7 @@ def _german() -> Iterator[Pair]:
 
 
 def _french() -> Iterator[Pair]:
-    """Yield 20 to 99. For 70 to 99, accept the Belgian and Swiss number words too."""
+    """Yield 20 to 99. For 70 to 99, the Belgian and Swiss number words are included too."""
     words = [word.replace("-", " ") for word, _ in _FR]
     yield from _joined(_FR_TENS, words, 2, " ")
     for number, ten in enumerate(_FR_TENS, 2):
@@ -200,11 +201,11 @@ _TIMES = {"double": 2, "doble": 2, "duplo": 2, "doppel": 2, "triple": 3, "triplo
 
 
 def read_digits(text: str, languages: Sequence[str], names: Sequence[str] = ()) -> str:
-    """Return the PIN in a text as digits, such as "1234"; "" if the text is not a PIN.
+    """Return the PIN in a text as digits, such as "1234", or "" if the text is not a PIN.
 
     Accepts "1 2 3 4", "one two three four", "twelve thirty-four" and "double five", optionally with
-    "the PIN is" or "please". `languages` are the configured ones; English is used if none of them
-    is supported. Returns "" too if two languages read the text differently.
+    "the PIN is" or "please". `languages` are the configured languages; English is used if none of
+    them is supported. Also returns "" if two languages interpret the text differently.
     """
     bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in languages)
     words = words_of(text)
@@ -274,7 +275,7 @@ Judgement = Literal["right", "wrong", "locked"]
 
 @dataclass(frozen=True, slots=True)
 class _Attempts:
-    """Wrong attempts and lock-outs since the last correct PIN."""
+    """The wrong attempts and lock-outs since the last correct PIN."""
 
     wrong: int = 0  # in a row, since the last lock-out
     locks: int = 0  # lock-outs so far; each lasts twice as long as the one before
@@ -283,16 +284,17 @@ class _Attempts:
 
     @property
     def lock_s(self) -> float:
-        """Length of the current lock-out in seconds."""
+        """The length of the current lock-out in seconds."""
         return min(FIRST_LOCK_S * 2.0 ** min(self.locks - 1, 16), LONGEST_LOCK_S)
 
 
 class PinGuard:
-    """Check PINs. Three wrong ones in a row lock it for 15 minutes.
+    """Checks PINs. Three wrong PINs in a row lock it for 15 minutes.
 
-    Each further lock-out lasts twice as long as the last, up to a day. Each wrong attempt is on the
-    disk before it is reported, so a restart gives no extra attempts. If the disk can't be read, the
-    PIN stays locked; if it can't be written, attempts are counted in memory.
+    Each further lock-out is twice as long as the previous one, up to a day. Each wrong attempt is
+    written to the disk before it is reported, so a restart gives nobody extra attempts. If the disk
+    can't be read, the PIN stays locked. If the disk can't be written, attempts are counted in
+    memory.
     """
 
     def __init__(self, pin: SecretStr, store: SmallValues, clock: Clock) -> None:
@@ -304,7 +306,7 @@ class PinGuard:
         self._one_at_a_time = asyncio.Lock()
 
     async def check(self, digits: str) -> Judgement:
-        """Check one PIN. Each wrong one counts as an attempt. Never raises.
+        """Check one PIN. A wrong PIN counts as an attempt. Never raises.
 
         During a lock-out, the result is "locked" even for the correct PIN.
         """
@@ -335,7 +337,7 @@ class PinGuard:
     async def _kept(self) -> _Attempts:
         """Read the attempts from the store. Raises StoreError.
 
-        They are read each time because other processes record attempts too.
+        They are read each time, because other processes record attempts too.
         """
         kept = await self._store.kept(_NAME)
         attempts = _attempts_from(kept, self._now())
@@ -364,7 +366,7 @@ def _written(attempts: _Attempts) -> dict[str, Any]:
 
 
 def _attempts_from(value: Any, now: float) -> _Attempts:
-    """Parse the stored attempts. An unknown format counts as one lock-out that begins now."""
+    """Parse the stored attempts. An unknown format counts as one lock-out that starts now."""
     if value is None:
         return _Attempts()
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""Judge a person's answer to a confirmation question, given by voice, keyboard, PIN or phone.
+"""Judge a person's answer to a confirmation question, by voice, keyboard, PIN or phone.
 
-It also pauses media players during the question.
+This module also pauses media players during the question.
 """
 
 import asyncio
@@ -39,13 +39,13 @@ def weigh(
 ) -> tuple[Verdict, bool]:
     """Return the verdict on an answer, and True if it was "yes, always" (never if `secure`).
 
-    `transcript` is a service's transcript or the typed text; `recognised` is the result of this
-    device's recogniser without a grammar. Either is None if the source does not exist or was late.
-    Neither may contain a model's words. `things` and `asked` are as in `Forms.read`.
+    `transcript` is a service's transcript or the typed text. `recognised` is the result of this
+    device's recogniser without a grammar. Each is None if its source does not exist or was too
+    slow. Neither can contain a model's words. See `Forms.read` for `things` and `asked`.
 
-    If `secure`, every available source must hear a yes; otherwise the transcript decides, unless it
-    is empty. A no from either source is a no. If nothing was heard, the verdict is "unclear";
-    detecting silence is up to the caller.
+    If `secure`, every available source must contain a yes. Otherwise the transcript decides, unless
+    it is empty. A no from either source is a no. If both texts are empty, the verdict is "unclear";
+    the caller must detect silence.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
@@ -78,7 +78,7 @@ class LocalEar(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that the recogniser supports."""
+        """The languages that the recogniser supports."""
         ...
 
     async def transcribe(self, pcm: bytes) -> str:
@@ -92,14 +92,15 @@ class LocalEar(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hears:
-    """Languages with a recogniser (`words`), and those recognised on this device (`secrets`)."""
+    """The languages that have a recogniser (`words`), and those that are recognised on this device
+    (`secrets`)."""
 
     words: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
 
 
 class Witness:
-    """Judge confirmation answers by the person's own words, without a model."""
+    """Judges answers to confirmations by the person's own words, without a model."""
 
     def __init__(
         self,
@@ -109,9 +110,9 @@ class Witness:
         hears: Hears,
         wake_words: Sequence[str] = (),
     ) -> None:
-        """`ear` creates the recogniser when it is first needed; `hears` lists its languages.
+        """`ear` creates the recogniser when it is first needed, and `hears` lists its languages.
 
-        `languages` are the configured ones. An answer may begin with one of `wake_words`.
+        `languages` are the configured languages. An answer can start with one of `wake_words`.
         """
         self._languages = tuple(languages)
         self._forms = Forms(languages)
@@ -125,14 +126,14 @@ class Witness:
         return _is_among(language, self._hears.words)
 
     def hears_secrets(self, language: str) -> bool:
-        """Return True if this device itself recognises the language.
+        """Return True if the language is recognised on this device.
 
         The audio of a PIN is never sent anywhere else.
         """
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
-        """Return the recognised text; None if there is no recogniser, or it failed or took too
+        """Return the recognised text, or None if there is no recogniser or it failed or took too
         long."""
         ear = await self._ear() if self.hears(language) else None
         if ear is None:
@@ -213,7 +214,7 @@ _PAUSE, _PLAY = 1, 16384
 
 
 class Hush:
-    """Media players that were paused for one question."""
+    """The media players that were paused for a question."""
 
     def __init__(
         self,
@@ -224,9 +225,9 @@ class Hush:
         area_id: str,
         quiet: bool,
     ) -> None:
-        """`paused` are the entity ids of the players that Hearth paused.
+        """`paused` contains the entity ids of the players that Hearth paused.
 
-        `quiet` is True if all playback has stopped; the area is then watched until `resume`.
+        `quiet` is True if all playback has stopped. The area is then watched until `resume`.
         """
         self._home = home
         self._services = services
@@ -244,9 +245,9 @@ class Hush:
         return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
-        """Resume those players that Hearth paused and that are still paused. Never raises.
+        """Resume the players that Hearth paused, unless they are no longer paused. Never raises.
 
-        Calling it again has no effect.
+        Calling this again has no effect.
         """
         if self._watching is not None:
             self._watching.cancel()
@@ -270,10 +271,10 @@ class Hush:
             )
 
     async def _sounds(self) -> bool:
-        """Return True once a nearby player plays, False if none does before WATCH_S.
+        """Return True once a nearby player starts to play, or False if none does so within WATCH_S.
 
-        A film that starts during the question could say yes. Playback that starts within GRACE_S is
-        paused once more.
+        This matters because a film that starts during the question could say yes. Playback that
+        starts within GRACE_S is paused once more.
         """
         if await self._plays_within(GRACE_S):
             paused, _ = await _pause(self._home, self._services, self._area_id)
@@ -289,7 +290,7 @@ class Hush:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Pause the media players around this device while a question is open."""
+    """Pauses the media players around this device while a question is open."""
 
     home: "HomeAssistant"
     services: "Services"
@@ -297,8 +298,9 @@ class Quiet:
     async def hush(self, area_id: str) -> Hush:
         """Pause all playback in the area, within HUSH_S. Never raises.
 
-        If `area_id` is "", this affects the whole house. Players that can't pause keep playing.
-        While Home Assistant is unreachable, nothing is paused and the area does not count as quiet.
+        If `area_id` is "", playback is paused in the whole house. Players that can't pause keep
+        playing. While Home Assistant is unreachable, nothing is paused and the area does not count
+        as quiet.
         """
         if not self.home.connected:
             return Hush(self.home, self.services, (), area_id=area_id, quiet=False)
@@ -329,9 +331,10 @@ async def _pause(
 
 
 def playing(house: House, area_id: str) -> list[Entity]:
-    """Return the media players that are playing in the area, including those that are not exposed.
+    """Return the media players that are playing in the area, including players that are not
+    exposed.
 
-    If `area_id` is "", those of the whole house are returned.
+    If `area_id` is "", the whole house is searched.
     """
     return [
         entity
@@ -354,7 +357,7 @@ ANSWER_S = 60.0  # seconds to find the phone, unlock it and read the question
 
 
 class OwnersPhone:
-    """The phone set as `policy.phone`. Hearth never asks any other phone instead."""
+    """The phone from the setting `policy.phone`. Hearth never asks any other phone instead."""
 
     def __init__(
         self,
@@ -364,8 +367,8 @@ class OwnersPhone:
         catalogue: Catalogue,
         timeout_s: float = ANSWER_S,
     ) -> None:
-        """`service` is the phone's notify action without its domain; `title` is the notification's
-        title."""
+        """`service` is the phone's notify action without its domain, and `title` is the
+        notification's title."""
         self._phones = phones
         self._service = service
         self._title = title
@@ -375,12 +378,12 @@ class OwnersPhone:
 
     @property
     def name(self) -> str:
-        """The phone's name in Home Assistant; derived from `service` until Home Assistant was
-        asked."""
+        """The phone's name in Home Assistant. Until the name has been fetched, it is derived from
+        `service`."""
         return self._name
 
     async def ask(self, question: Question) -> Literal["yes", "no"] | None:
-        """Return the button that the person pressed, or None if they pressed none in time.
+        """Return the button that the person pressed, or None if they didn't press a button in time.
 
         Raises IntegrationError.
         """

@@ -4,6 +4,6 @@ Start with `loop`, which dispatches events, gets the next state from `rules` (pu
 lets `effect_runner` carry out the effects; then read `turn`. `hearing` and `audio_front_end`
 process the microphone's audio, `endpointing` decides when a sentence is over, `thinking` runs the
 brain, `tool_calls` runs tools, `spoken_reply` speaks and `confirming` asks for confirmation. Turns
-started by programs are in `program_turns`, and questions asked by programs in `program_questions`;
-both wait in a `request_queue`.
+that programs start are in `program_turns`, and questions that programs ask are in
+`program_questions`; both wait in a `request_queue`.
 """

@@ -38,7 +38,7 @@ class Acknowledging:
     def suits(self, outcomes: Sequence[ToolOutcome]) -> bool:
         """Return True if a tone is enough to report these outcomes.
 
-        `outcomes` must contain every call of the turn, and all calls must have finished.
+        `outcomes` must contain all calls of the turn, and all of them must have finished.
         """
         if self.habit == "words" or not outcomes or not all(map(is_seen, outcomes)):
             return False
@@ -111,7 +111,7 @@ class _Stage(Enum):
 
 
 class Toning:
-    """Choose between a tone and a spoken reply as a turn's calls and text arrive."""
+    """Chooses between a tone and a spoken reply while a turn's calls and text arrive."""
 
     def __init__(self, rule: Acknowledging, turn: "Turn") -> None:
         self._rule = rule
@@ -121,7 +121,7 @@ class Toning:
         self._due: asyncio.TimerHandle | None = None
 
     def call_begins(self) -> None:
-        """Hold back the text that follows, because a tool call has begun.
+        """Hold back the text from now on, because a tool call has started.
 
         If part of the answer has already been sent to the loudspeaker, the whole reply is spoken.
         """
@@ -138,7 +138,8 @@ class Toning:
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
         """Choose between a tone and a spoken reply after a call has returned.
 
-        `outcomes` holds every finished call of the turn; `under_way` is the number still running.
+        `outcomes` contains every finished call of the turn, and `under_way` is the number of calls
+        that are still running.
         """
         if self._stage not in (_Stage.HOLDING, _Stage.TOLD):
             return

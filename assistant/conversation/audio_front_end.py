@@ -1,10 +1,10 @@
-"""Audio front end: turn each frame into events for the turn machine, on one worker thread.
+"""The audio front end: turn each frame into events for the turn machine, on one worker thread.
 
 The wake-word engine hears every frame that is not silent (see `GatedWake`). Voice activity is
 detected only while someone is expected to speak, which saves power on an idle device. The event
-loop's thread can switch detection on or off at any time. The worker applies the change with its
-next frame, so only one thread ever touches the ring buffer and the detector. While the worker is
-idle, any thread can call `pass_by`.
+loop's thread can switch this detection on or off at any time. The worker applies the change with
+its next frame, so that only one thread ever uses the ring buffer and the detector. While the worker
+is idle, any thread can call `pass_by`.
 """
 
 import math
@@ -55,7 +55,7 @@ _SAME_ROOM = 60 * SAMPLE_RATE
 
 
 class AudioFrontEnd:
-    """Combine the ring buffer, wake engine, voice detector and endpointer of one audio source."""
+    """Combines the ring buffer, wake engine, voice detector and endpointer of one audio source."""
 
     def __init__(
         self,
@@ -64,8 +64,8 @@ class AudioFrontEnd:
         endpointer: Endpointer,
         endings: Endings | None = None,
     ) -> None:
-        """`endings` decides how long each pause may last. If None, every pause has the endpointer's
-        fixed hang-over."""
+        """`endings` decides how long each pause can be. If it is None, the limit is the
+        endpointer's fixed hang-over."""
         self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
@@ -91,8 +91,8 @@ class AudioFrontEnd:
     def pass_by(self, frame: Frame) -> bool:
         """Store the next frame without processing it, if possible.
 
-        Takes microseconds. Returns False, without storing the frame, if it has to go through
-        `hear`: someone is expected to speak, a change is pending or the wake engine needs the frame
+        This takes microseconds. Returns False without storing the frame if `hear` must process it,
+        because someone is expected to speak, a change is pending or the wake engine needs the frame
         (see `GatedWake.pass_by`).
         """
         busy = self._watching or self._wish or self._forgetting or self._successor
@@ -117,8 +117,8 @@ class AudioFrontEnd:
     def watch(self, from_ms: float, after_ms: float) -> None:
         """Detect speech, starting with the audio in the ring buffer since `from_ms`.
 
-        Only speech after `after_ms` counts; the detector uses earlier audio to adapt. If `from_ms`
-        is the start of a wake word, speech before it is attributed to other people.
+        Only speech after `after_ms` counts; the detector uses the audio before it to adapt. If
+        `from_ms` is the start of a wake word, speech before it is attributed to other people.
         """
         self._wish.append((from_ms, after_ms))
 
@@ -144,25 +144,27 @@ class AudioFrontEnd:
     def distract(self, by: Distraction, on: bool) -> None:
         """Start or end a distraction.
 
-        A wake word needs a higher score while the assistant speaks or media plays, but not while a
-        timer rings. Speech heard while the assistant plays audio is not attributed to other people.
+        A wake word needs a higher score while the assistant is speaking or media is playing, but
+        not while a timer is ringing. Speech that is heard while the assistant plays audio is not
+        attributed to other people.
         """
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the previous call. Call it only while the worker is idle."""
+        """Return the near misses since the previous call. The worker must be idle."""
         return self._wake.near_misses()
 
     @property
     def last_voiced_ms(self) -> float | None:
-        """Time of the last voiced sample of the current speech; None if nobody is speaking."""
+        """The time of the last voiced sample of the current speech, or None if nobody
+        is speaking."""
         if self._wish and self._wish[0] is not None:
             return None  # the endpointer still reports the previous speech
         last = self._endpointer.last_voiced
         return None if last is None else last / SAMPLES_PER_MS
 
     def restart(self) -> None:
-        """Start over with a new audio source whose clock begins at 0."""
+        """Start over with a new audio source whose clock starts at 0."""
         self._wish.clear()
         self._begin_anew()
 
@@ -188,8 +190,8 @@ class AudioFrontEnd:
     def _exchange(self, wake: WakeEngine) -> list[EarEvent]:
         """Replace the wake engine and replay recent audio to the new engine.
 
-        The new engine can therefore detect a wake word that was half spoken before this frame, or a
-        complete wake word that the old engine was about to detect.
+        The new engine can therefore detect a wake word that was only partly spoken before this
+        frame, or a complete wake word that the old engine was about to detect.
         """
         ring = self.ring
         start = max(ring.start, ring.end - REFRACTORY)
@@ -253,9 +255,9 @@ class AudioFrontEnd:
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Let the endpointer measure how loud other people are before the wake word.
+        """Let the endpointer measure how loud other people were before the wake word.
 
-        Audio up to the last moment at which Hearth itself was audible is left out.
+        Audio up to the last moment when Hearth itself was audible is left out.
         """
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
@@ -304,11 +306,11 @@ GAP_MS = 200.0
 
 
 class SpeechDuration:
-    """Measure speech until it is long enough to interrupt Hearth or has stopped."""
+    """Measures speech until it is long enough to interrupt Hearth or has stopped."""
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
         """`chunk_samples` is the detector's chunk size. `bar_ms` is how long speech must be voiced
-        to interrupt Hearth, accurate to half a chunk."""
+        before it interrupts Hearth, accurate to half a chunk."""
         self._chunk = chunk_samples
         self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
         self._gap = GAP_MS * SAMPLES_PER_MS
@@ -321,14 +323,16 @@ class SpeechDuration:
         self._last = 0  # end of the last voiced chunk, in samples
 
     def begin(self, at: int, end: int) -> None:
-        """Track speech that began at sample `at`, as reported by the endpointer at sample `end`."""
+        """Measure speech that started at sample `at`, as the endpointer reported at
+        sample `end`."""
         self._following = True
         self._began, self._voiced, self._last = at, end - at, end
 
     def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
-        """Process the next chunk. Returns SpeechHeld or SpeechPassed once decided, otherwise None.
+        """Process the next chunk. Returns SpeechHeld or SpeechPassed once the result is clear,
+        otherwise None.
 
-        Speech that continues after SpeechPassed is measured from zero again.
+        If the speech continues after SpeechPassed, it is measured from zero again.
         """
         if not self._following:
             return None

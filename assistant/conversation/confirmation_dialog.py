@@ -24,7 +24,7 @@ _NOBODY = Settlement("silence")
 
 @dataclass(frozen=True, slots=True)
 class AskingServices:
-    """Services needed to ask a person for confirmation."""
+    """The services that are needed to ask a person for confirmation."""
 
     witness: Witness
     prompter: Prompter | None = None
@@ -33,13 +33,13 @@ class AskingServices:
 
 
 class ConfirmationDialog:
-    """A confirmation question about one call. `settlement` resolves when it is answered or
-    abandoned."""
+    """A confirmation question about one call. `settlement` resolves when the question is answered
+    or abandoned."""
 
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
     ) -> None:
-        """`typed` is True if the turn was typed; the answer is then typed too."""
+        """`typed` is True if the turn was typed. The answer is then typed too."""
         self.question = question
         self.call = call
         self.heard: str | None = None
@@ -52,7 +52,7 @@ class ConfirmationDialog:
 
     @property
     def by(self) -> AnswersBy:
-        """Channel of the answer: "ear" (spoken), "keys" (typed) or "phone"."""
+        """The channel of the answer: "ear" (spoken), "keys" (typed) or "phone"."""
         if self.question.how == "phone":
             return "phone"
         if self._typed or (self.question.how == "pin" and not self._hears_digits):
@@ -61,7 +61,7 @@ class ConfirmationDialog:
 
     @property
     def line(self) -> str:
-        """Catalogue key of the spoken or printed question. Its fields are `question` and
+        """The catalogue key of the spoken or printed question. Its fields are `question` and
         `phone`."""
         match self.question.how:
             case "pin" if self._typed:
@@ -75,12 +75,12 @@ class ConfirmationDialog:
 
     @property
     def phone_name(self) -> str:
-        """Name of the phone that receives the question; "" if there is none."""
+        """The name of the phone that receives the question, or "" if there is none."""
         return self._means.phone.name if self._means.phone is not None else ""
 
     @property
     def private(self) -> bool:
-        """True if the answer is a PIN, which is recognised on this device only and never stored."""
+        """True if the answer is a PIN, which is recognised only on this device and never stored."""
         return self.question.how == "pin"
 
     @property
@@ -94,8 +94,8 @@ class ConfirmationDialog:
         return await witness.enter(witness.typed_digits(typed), by)
 
     def record(self) -> ConfirmationRecord:
-        """Return the journal record of the question and its result. A PIN is replaced with
-        asterisks."""
+        """Return the journal record of the question and its result. A PIN is replaced
+        by asterisks."""
         done = self.settlement.done() and not self.settlement.cancelled()
         verdict = self.settlement.result().verdict if done else "silence"
         heard = STARS if self.private and self.heard is not None else self.heard
@@ -107,7 +107,7 @@ class ConfirmationDialog:
             self.settlement.set_result(settlement)
 
     def no_answer(self, *, waited: bool) -> None:
-        """Settle the question as unanswered. `waited` is False if nobody could have answered it."""
+        """Settle the question as unanswered. `waited` is False if nobody was able to answer it."""
         self.nobody = not waited
         self.settle(_NOBODY)
 
@@ -169,8 +169,8 @@ class ConfirmationDialog:
     async def _words(self, pcm: bytes) -> tuple[str | None, str | None]:
         """Return a service's transcript and the text that this device recognised.
 
-        A secure call needs both. Otherwise the device's recogniser runs only if there is no
-        transcript.
+        A security-sensitive call needs both. For all other calls, the device's recogniser runs only
+        if there is no transcript.
         """
         own = partial(self._means.witness.recognise, pcm, self.question.language)
         if self.question.tier is Tier.SECURE:

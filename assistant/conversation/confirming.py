@@ -56,21 +56,23 @@ _SWITCHES = (HOME_ASSISTANT, HEARTH)
 
 
 def gives_data(outcome: ToolOutcome) -> bool:
-    """Return True if the call was made to get data: a reading or another server's answer."""
+    """Return True if the purpose of the call was to get data: a reading or another
+    server's answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Context of a question that follows another question in the same turn."""
+    """The context of a question that follows another question in the same turn."""
 
     told: str  # the result of the previous call, spoken before this question
     ids: frozenset[str]  # ids of the calls reported so far
 
 
 class Confirming:
-    """One question in a turn. The turn owns it; its tasks run in the turn's task group."""
+    """One question in a turn. The turn owns the question, and the question's tasks run in the
+    turn's task group."""
 
     def __init__(
         self,
@@ -84,8 +86,8 @@ class Confirming:
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
         before: Before | None = None,
     ) -> None:
-        """`spawn` starts tasks that outlive the turn. `before` is None for the turn's first
-        question."""
+        """`spawn` starts tasks that outlive the turn. `before` is None for the first question in
+        the turn."""
         self.exchange = exchange
         self._before = before
         self.promoted: FollowOnTurn | None = None  # set if the answer may be a new command
@@ -148,8 +150,8 @@ class Confirming:
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
         """Start listening to a spoken answer.
 
-        `turn_id` is for the new turn if the answer turns out to be a new command. A PIN is never
-        passed to a brain.
+        `turn_id` is the id of the new turn if the answer turns out to be a new command. A PIN is
+        never passed to a brain.
         """
         if self.exchange.private:
             self._turn.hear_answer(audio)
@@ -209,9 +211,9 @@ class Confirming:
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
 
     async def _following(self, settlement: Settlement | None) -> Question | None:
-        """Return the next question to ask in this turn; None if there is none.
+        """Return the next question to ask in this turn, or None if there is none.
 
-        Calls that turn out to need no confirmation are recorded.
+        Calls that are settled without a question are recorded.
         """
         while True:
             following = await self._tools.next_question(self._turn.turn_id, settlement)
@@ -236,8 +238,10 @@ class Confirming:
         return True
 
     async def _let_answer(self, settlement: Settlement) -> bool:
-        """Let the model answer with the data that a confirmed call returned. Returns False if there
-        is no data."""
+        """Let the model answer with the data that a confirmed call returned.
+
+        Returns False if there is no data or the model can't speak any more in this turn.
+        """
         outcome = self._outcome
         if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
             return False
@@ -249,7 +253,7 @@ class Confirming:
         return True
 
     async def _drop_held(self) -> None:
-        """Close the speculative turn, because a brain holds only one conversation at a time."""
+        """Close the speculative turn, because a brain has only one conversation at a time."""
         if self._held is not None:
             await self._held.close()
             self.promoted = None
@@ -264,7 +268,7 @@ class Confirming:
         )
 
     async def _tell(self, settlement: Settlement) -> None:
-        """Speak the result. Meanwhile, discard the brain's own response to the answer."""
+        """Speak the result. In the meantime, discard the brain's own response to the answer."""
         self._tell_brain(settlement)
         held = self._held
         draining = self._group.create_task(self._drain(held)) if held is not None else None
@@ -275,7 +279,8 @@ class Confirming:
             draining.cancel()
 
     async def _settle(self, settlement: Settlement | None) -> bool:
-        """Settle the call and record its outcome. Never raises: the person hears about failures."""
+        """Settle the call and record its outcome. Never raises, because failures are reported to
+        the person."""
         if self._settled:
             return True
         self._settled = True
@@ -299,8 +304,8 @@ class Confirming:
         outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
 
     def _broke(self, settlement: Settlement | None) -> ToolOutcome:
-        """Return the outcome of a call that failed inside Hearth. If the person did not agree, the
-        call was never started."""
+        """Return the outcome of a call that failed inside Hearth. If the person did not agree to
+        the call, it was never started."""
         confirmed = settlement is not None and settlement.verdict == "yes"
         return replace(
             lost(self.exchange.call),
@@ -311,8 +316,8 @@ class Confirming:
         )
 
     def _told(self, settlement: Settlement) -> str:
-        """Return the final sentence, preceded by results in this turn that have not been reported
-        yet."""
+        """Return the final sentence, preceded by any results in this turn that have not been
+        reported yet."""
         if self.exchange.nobody:
             return ""
         language, sentences = self._turn.language, self._others()
@@ -342,8 +347,8 @@ class Confirming:
         return frozenset(done)
 
     def _tell_brain(self, settlement: Settlement) -> None:
-        """Queue a note about the result for the model's next turn, because its own statement about
-        the call may be wrong."""
+        """Queue a note about the result for the model's next turn, because the model may have said
+        something wrong about the call."""
         if self.exchange.nobody:
             return
         sentence = self._outcome.sentence if self._outcome is not None else ""
@@ -355,7 +360,7 @@ class Confirming:
         )
 
     async def _drain(self, held: SpeculativeTurn) -> None:
-        """Discard the brain's response to a yes or no, and answer its tool calls."""
+        """Discard the brain's response to a yes or no, but answer its tool calls."""
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
                 if isinstance(event, Spent):
@@ -375,8 +380,8 @@ class Confirming:
     async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
         """Return the outcome of a call that the brain made in response to the answer.
 
-        If it repeats the confirmed call, that call's outcome is returned. Any other call goes
-        through the policy.
+        If the call repeats the confirmed call, the outcome of that call is returned. Any other call
+        is judged by the policy.
         """
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):

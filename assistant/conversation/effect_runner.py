@@ -1,4 +1,4 @@
-"""Effect runner: carry out the turn machine's effects, one turn at a time."""
+"""The effect runner: carry out the turn machine's effects, one turn at a time."""
 
 import asyncio
 import logging
@@ -67,7 +67,7 @@ OnTurn = Callable[[Turn, CloseTurn], Coroutine[Any, Any, None]]
 
 
 class TurnMaker:
-    """Create the turns of one conversation."""
+    """Creates the turns of one conversation."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class TurnMaker:
     ) -> Turn:
         """Create a turn.
 
-        `before` is the previous turn; `spawn` starts tasks that outlive the new turn.
+        `before` is the previous turn, and `spawn` starts tasks that outlive the new turn.
         """
         asked = before.open_question if opening.held and before is not None else None
         held = asked.promoted if asked is not None else None
@@ -156,7 +156,7 @@ def _said(turn: Turn | None) -> Sequence[str]:
 
 
 class EffectRunner:
-    """Carry out effects and own the current turn. The caller enters and leaves `group`."""
+    """Carries out effects and owns the current turn. The caller must enter and exit `group`."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class EffectRunner:
         hears_stop: HearsStop | None,
         clock: Clock,
     ) -> None:
-        """`on_turn` is as in ConversationLoop. `dispatch` sends an event to the turn machine.
+        """See `ConversationLoop` for `on_turn`. `dispatch` sends an event to the turn machine.
         `written` is called after a finished turn has been stored."""
         self.turn: Turn | None = None  # the newest turn, open or just closed
         self.task: asyncio.Task[None] | None = None  # task of the newest turn

@@ -1,7 +1,8 @@
-"""Endpointing: decide how long a pause may last before the turn is over.
+"""Endpointing: decide how long a pause can be before the turn is over.
 
-The rules are pure; times are passed in. A complete command needs only a short pause; after "and" or
-"the", the person is about to continue. In all other cases the default applies.
+The rules are pure: all times are passed to them. After a complete command, a short pause is enough.
+After "and" or "the", the person is about to continue, so the limit is longer. In all other cases,
+the default limit applies.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PauseVerdict(Enum):
-    """Verdict on the text before a pause."""
+    """The verdict on the text before a pause."""
 
     COMPLETE = "complete"  # the text is a command of this house
     UNFINISHED = "unfinished"  # the text needs a continuation
@@ -54,7 +55,7 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """Return how long a pause may last before the sentence counts as over, in ms.
+    """Return how long a pause can be before the sentence counts as over, in ms.
 
     `said_ms` is the time from the first word to the last.
     """
@@ -64,17 +65,17 @@ def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
 
 
 class Endings:
-    """Decide how long the current pause may last. In this base class, every pause has the same
-    limit.
+    """Decides how long the current pause can be. In this base class, the limit is the same for
+    every pause.
 
-    A single worker thread calls it; the methods do not block.
+    All methods are called on a single worker thread and must not block.
     """
 
     def __init__(self, hang_over_ms: int = PAUSE_MS[PauseVerdict.UNKNOWN]) -> None:
         self._hang_over_ms = hang_over_ms
 
     def begin(self, after: int) -> None:
-        """Begin a sentence. Speech before sample `after` is ignored."""
+        """Start a sentence. Speech before sample `after` is ignored."""
 
     def hear(self, pcm: bytes, end: int) -> None:
         """Process the turn's next frame, which ends at sample `end`."""
@@ -91,7 +92,7 @@ class Endings:
 
 
 class PlainEndings(Endings):
-    """Decide by the length of the speech alone, for languages without a local recogniser."""
+    """Decides only by the length of the speech, for languages without a local recogniser."""
 
     _speech_at: int | None = None  # end of the first chunk reported as speech
 
@@ -128,15 +129,15 @@ _Missed = Callable[[Endings], object]
 
 
 class LateEndings(Endings):
-    """Use PlainEndings until better endings have been loaded.
+    """Uses PlainEndings until better endings have been loaded.
 
     Endings that judge the text need a recogniser and the sentence templates of a language, which
-    take a third of the memory that an idle process is allowed. They are loaded when the first wake
-    word is heard. The part of the sentence that they missed is then replayed to them.
+    use a third of the memory that an idle process is allowed. They are therefore loaded when the
+    first wake word is heard. The part of the sentence that they missed is then replayed to them.
     """
 
     def __init__(self, make: Callable[[], None]) -> None:
-        """`make` starts loading the other endings. It is called once, on the audio front end's
+        """`make` starts loading the better endings. It is called once, on the audio front end's
         thread, and must not block."""
         self._make: Callable[[], None] | None = make
         self._now: Endings = PlainEndings()
@@ -178,8 +179,8 @@ class LateEndings(Endings):
             self._missed.append(missed)
 
     def _take_over(self) -> None:
-        """Switch to the new endings, and replay the current sentence if its audio was kept in
-        full."""
+        """Switch to the new endings, and replay the current sentence to them if all of its audio
+        was stored."""
         coming, self._next = self._next, None
         if coming is None:
             return
@@ -200,16 +201,17 @@ _log = logging.getLogger(__name__)
 async def open_endings(
     languages: Sequence[str], house: Callable[[], "House"], area: str = ""
 ) -> AsyncIterator[Endings]:
-    """Open the endings for an audio front end. Close the front end before leaving this context.
+    """Open the endings for an audio front end. Close the front end before exiting this context
+    manager.
 
     `languages` lists the spoken languages, the usual one first. If that is English, the limit for a
-    pause depends on whether the text before it is a complete command or the beginning of one. The
-    local recogniser knows only English, and a cloud transcript arrives too late; for other
-    languages, the limit depends only on how long the person has spoken. Without languages, it is
-    constant.
+    pause depends on whether the text before it is a complete command or the start of one. For other
+    languages, the limit depends only on how long the person has spoken, because the local
+    recogniser knows only English and a cloud transcript arrives too late. If `languages` is empty,
+    the limit is constant.
 
     `house` returns the newest snapshot, and `area` is this device's area. Renamed entities are
-    picked up within seconds.
+    recognised within seconds.
     """
     if not languages:
         yield Endings(HANG_OVER_MS)
@@ -233,7 +235,7 @@ async def open_endings(
 
 
 async def keep_names(use: Callable[["House"], None], house: Callable[[], "House"]) -> None:
-    """Call `use` with each new snapshot of the house; never returns."""
+    """Call `use` with each new snapshot of the house. Never returns."""
     told: House | None = None
     while True:
         newest = house()
@@ -254,7 +256,7 @@ async def _know_words(
     make: Callable[[], "GrammarEndpointer"],
     house: Callable[[], "House"],
 ) -> None:
-    """Load the grammar endpointer once someone begins to speak, then keep its names up to date.
+    """Load the grammar endpointer when someone starts to speak, and then keep its names up to date.
 
     Returns only if the recogniser cannot be opened.
     """
@@ -272,7 +274,7 @@ async def _know_words(
 def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
     """Import the recogniser and load its model.
 
-    This takes about 0.1 s and 5 MB, and the same again for its grammar.
+    This takes about 0.1 s and 5 MB. The grammar takes the same again.
     """
     from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from audio.recognize.sphinx import SphinxLive

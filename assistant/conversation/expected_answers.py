@@ -1,4 +1,4 @@
-"""Match a person's reply against the answers that a program expects, given as hassil templates.
+"""Match a person's reply against the answers that a program expects, which are hassil templates.
 
 No model is involved: the whole sentence must be one of the answers.
 """
@@ -45,7 +45,7 @@ class Fit:
 class BadTemplate(Exception):
     """A template is invalid or too complex to match.
 
-    The message is one sentence that does not repeat the template.
+    The message is one sentence that does not quote the template.
     """
 
 
@@ -67,8 +67,8 @@ class Templates:
         question: str,
         names: Sequence[str] = (),
     ) -> None:
-        """`question` is the question as asked. `names` are the assistant's names, which may precede
-        an answer. Raises BadTemplate."""
+        """`question` is the question as it was asked. `names` are the assistant's names, which can
+        precede an answer. Raises BadTemplate."""
         self._language = language.partition("-")[0]
         self._forms = Forms((language,), names)
         self._yes: frozenset[Words] = frozenset()
@@ -84,11 +84,11 @@ class Templates:
         self._intents = {choice.id: self._intents_of(choice) for choice in _joined(choices)}
 
     def find(self, text: str) -> Fit | None:
-        """Return the only answer that matches; None if no answer or more than one matches.
+        """Return the only answer that matches, or None if no answer or several answers match.
 
         Case, punctuation, accents and a "please" or "uh" around the answer are ignored. Matches
-        without slots take precedence. A plain yes or no in this language, such as "yes, do that",
-        matches the same answer as a bare yes or no.
+        without slots take precedence. A longer yes or no, such as "yes, do that", matches the same
+        answer as a bare yes or no in this language.
         """
         matches = self._matches(text) or self._plainly(text)
         if len({match.id for match in matches}) != 1:
@@ -131,10 +131,10 @@ class Templates:
         return _Match(name, slots, result.text_chunks_matched, is_open)
 
     def _plainly(self, text: str) -> list[_Match]:
-        """Match the text against the forms of yes and no used for confirmations.
+        """Match the text against the forms of yes and no that are used for confirmations.
 
         Additional words are allowed only if they repeat the end of the question, so "yes, open it"
-        does not confirm closing.
+        is not a yes to a question about closing.
         """
         words = words_of(text, self._marks_tell) or ()
         for forms in (self._yes, self._no):
@@ -148,7 +148,7 @@ class Templates:
         return []
 
     def _without_asides(self, text: str) -> Iterator[str]:
-        """Yield the text itself, then the text without polite words and fillers at either end."""
+        """Yield the text, and then the text without polite words and fillers at either end."""
         words = _bare(text).split()
         yield " ".join(words)
         while words and (count := self._leading(words)):
@@ -159,9 +159,9 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """Return how many words the polite phrase, name or filler at the start of `words` has.
+        """Return the number of words in the polite phrase, name or filler at the start of `words`.
 
-        If `at_end`, look at the end of `words`. Returns 0 if there is no such phrase.
+        If `at_end`, the end of `words` is checked instead. Returns 0 if there is no such phrase.
         """
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
@@ -274,7 +274,7 @@ def _as_said(value: Any, text: str, plain: str) -> Any:
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Return True if a slot is empty, or begins or ends within a word."""
+    """Return True if a slot is empty, or if it starts or ends within a word."""
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
         not text or not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
@@ -297,10 +297,10 @@ class BadSchema(Exception):
 
 
 class SchemaMapper:
-    """Map an answer to a JSON Schema with one request to the larger model, without tools."""
+    """Maps an answer to a JSON Schema with one request to the larger model, without tools."""
 
     def __init__(self, thinker: Thinker, spend: Spend, new_id: Callable[[], str]) -> None:
-        """`spend` receives the costs under an id created by `new_id`."""
+        """`spend` receives the costs under an id that `new_id` creates."""
         self._thinker = thinker
         self._spend = spend
         self._new_id = new_id
@@ -308,9 +308,9 @@ class SchemaMapper:
     async def map(
         self, question: str, sentence: str, schema: Mapping[str, Any], language: str
     ) -> dict[str, Any] | None:
-        """Return an object that fits the schema, with the values that the sentence gives.
+        """Return an object that matches the schema, with the values from the sentence.
 
-        Returns None if the model fails or its reply doesn't fit the schema.
+        Returns None if the model fails or its reply doesn't match the schema.
         """
         asked = {"question": question, "answer": sentence, "language": language, "schema": schema}
         spend: Callable[[Spent], Awaitable[None]] = partial(self._spend, self._new_id())
@@ -338,7 +338,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the values if they fit the schema, otherwise None."""
+    """Return the values if they match the schema, otherwise None."""
     if not isinstance(values, dict):
         return None
     try:

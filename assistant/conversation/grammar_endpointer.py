@@ -40,7 +40,7 @@ _BEHIND_MS = 2000  # backlog at which the decoder is too slow to be used for thi
 
 @dataclass(slots=True)
 class _Sentence:
-    """One turn's sentence, shared by the audio thread and the decoder's thread.
+    """The sentence of one turn, shared by the audio thread and the decoder's thread.
 
     Each field is written by only one of the threads.
     """
@@ -56,8 +56,8 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record that a pause was examined for the `due`-th time. Returns False if it already had
-        been."""
+        """Record that a pause was examined for the `due`-th time. Returns False if that was already
+        recorded."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
@@ -71,14 +71,16 @@ class _Sentence:
     def send(self, samples: int) -> bool:
         """Count another block of samples.
 
-        Returns False if the decoder is too far behind, in which case it is no longer used.
+        Returns False if the decoder has fallen too far behind. It is then no longer used for this
+        turn.
         """
         self.sent += samples
         self.lost = self.sent - self.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS
         return not self.lost
 
     def open(self, first: int, samples: int) -> None:
-        """Record the first sample of the decoder's audio and how many samples have been decoded."""
+        """Record the first sample of the decoder's audio and the number of samples that have been
+        decoded."""
         self.first, self.decoded = first, samples
 
     def decode(self, samples: int) -> None:
@@ -87,8 +89,8 @@ class _Sentence:
     def judge(self, pause: int, verdict: PauseVerdict) -> None:
         """Store the verdict on a pause.
 
-        Within one pause, an unfinished command cannot become complete: a word that seems to
-        complete it is noise.
+        Within one pause, an unfinished command cannot become complete, because any word that seems
+        to complete it is noise.
         """
         at, earlier = self.judged
         unfinished = at == pause and earlier is PauseVerdict.UNFINISHED
@@ -97,15 +99,15 @@ class _Sentence:
 
 
 class GrammarEndpointer(Endings):
-    """Detect the end of a turn with the house's grammar.
+    """Detects the end of a turn with the house's grammar.
 
-    A cloud transcript arrives about 0.3 s too late for this.
+    A cloud transcript would arrive about 0.3 s too late for this.
     """
 
     def __init__(
         self, recognizer: SphinxLive, worker: Executor, language: str, area: str = ""
     ) -> None:
-        """`worker` is the recogniser's single thread, `language` is the recogniser's language, and
+        """`worker` is the recogniser's only thread, `language` is the recogniser's language, and
         `area` is this device's area."""
         self._recognizer = recognizer
         self._worker = worker
@@ -123,7 +125,7 @@ class GrammarEndpointer(Endings):
     def use(self, house: House) -> None:
         """Prepare the grammar for this house's names in the background.
 
-        Call it on the event loop's thread. It is cheap if no name has changed.
+        Call this on the event loop's thread. It is cheap if no name has changed.
         """
         known = naming(house)
         if known != self._known:
@@ -131,7 +133,7 @@ class GrammarEndpointer(Endings):
             self._worker.submit(self._prepare, house)
 
     def begin(self, after: int) -> None:
-        """Begin a sentence. The audio that follows can start before sample `after`."""
+        """Start a sentence. The audio that follows can start before sample `after`."""
         self.end()
         self._sentence = _Sentence()
 
@@ -178,8 +180,8 @@ class GrammarEndpointer(Endings):
     # --- on the audio front end's thread ---
 
     def _follow(self, sentence: _Sentence, now: int, last_voiced: int, silence: int) -> None:
-        """Start the decoder once it has enough audio to know the speaker's level, and examine each
-        pause when it is due."""
+        """Start the decoder once there is enough audio to measure the speaker's level, and examine
+        each pause when it is due."""
         due = sum(silence >= look for look in _LOOK_MS)
         since = now - self._speech_at
         if not sentence.started and (due or since >= (_LEVEL_MS - _BEFORE_MS) * SAMPLES_PER_MS):
@@ -257,6 +259,6 @@ class GrammarEndpointer(Endings):
 
 
 def _with_more(grammar: str) -> str:
-    """Extend the grammar so that a word such as "and" may follow each sentence."""
+    """Extend the grammar so that a word such as "and" can follow each sentence."""
     more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
     return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

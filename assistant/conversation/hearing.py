@@ -1,5 +1,5 @@
-"""The loop's audio input, on a separate thread so that the loop never waits for wake-word or speech
-detection."""
+"""The loop's audio input, on a separate thread so that wake-word and speech detection never hold up
+the loop."""
 
 import asyncio
 import ctypes
@@ -41,13 +41,13 @@ _SET_NAME = 15  # PR_SET_NAME of prctl(2)
 
 
 def name_thread(name: str) -> None:
-    """Name the calling thread for tools such as `top -H`. Names are cut to 15 bytes."""
+    """Name the calling thread for tools such as `top -H`. The name is cut to 15 bytes."""
     ctypes.CDLL(None).prctl(_SET_NAME, name.encode()[:15], 0, 0, 0)
 
 
 class Hearing:
-    """Access to the audio front end from the loop's thread. Without a front end, nothing is
-    heard."""
+    """Gives the loop's thread access to the audio front end. Without a front end,
+    nothing is heard."""
 
     def __init__(self, ear: AudioFrontEnd | None) -> None:
         self._ear = ear
@@ -81,14 +81,14 @@ class Hearing:
         return events
 
     def follow_near_misses(self, tell: Callable[[NearMiss], None]) -> Callable[[], None]:
-        """Register a callback for near misses, called on the loop's thread. Returns a function that
-        unregisters it."""
+        """Register a callback for near misses, which is called on the loop's thread. Returns a
+        function that unregisters it."""
         return self._missed.add(tell)
 
     def ping(self, pong: Callable[[], None]) -> None:
-        """Have the audio front end's thread call `pong` when it is free.
+        """Have the audio front end's thread call `pong` as soon as it is free.
 
-        In a silent room the thread has no work, so this is the only sign that it is alive.
+        In a silent room the thread has no work, so this is the only sign that it is still running.
         """
         with suppress(RuntimeError):  # the thread has been shut down
             self._worker.submit(pong)
@@ -124,8 +124,8 @@ class Hearing:
         return None if self._ear is None else self._ear.last_voiced_ms
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
-        """Return a spoken turn's audio, beginning with the ring buffer's contents since the turn's
-        mark.
+        """Return a spoken turn's audio, which starts with the contents of the ring buffer since the
+        turn's mark.
 
         Returns None for turns that are not spoken.
         """
@@ -143,7 +143,7 @@ class Hearing:
         return audio
 
     def answer(self, mark_ms: float) -> TurnAudio:
-        """Return the audio of an answer to Hearth's question, beginning at `mark_ms`.
+        """Return the audio of an answer to Hearth's question, starting at `mark_ms`.
 
         Raises RuntimeError if there is no audio front end.
         """
@@ -153,7 +153,7 @@ class Hearing:
         return audio
 
     def recent(self) -> bytes:
-        """Return the ring buffer's contents, 16 kHz mono int16.
+        """Return the contents of the ring buffer as 16 kHz mono int16.
 
         Raises RuntimeError if there is no audio front end.
         """
@@ -189,7 +189,7 @@ _FRESH_S = 1.0  # levels of older frames are not reported
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Audio levels of the last second; all None while the microphone delivers no audio."""
+    """The audio levels of the last second. All are None while the microphone delivers no audio."""
 
     rms_db: float | None = None  # dBFS
     peak_db: float | None = None  # dBFS, of the loudest sample
@@ -199,7 +199,8 @@ class Reading:
 
 
 class Level:
-    """Measure audio levels in a few microseconds per frame. Use it on a single thread."""
+    """Measures audio levels in a few microseconds per frame. Use each instance on a
+    single thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """`now` returns the time of a monotonic clock, in seconds."""
@@ -256,8 +257,8 @@ def _db(amplitude: float) -> float:
 
 
 class Listening:
-    """Feed audio sources to the turn machine, one after another. Each source's clock starts at
-    0."""
+    """Feeds audio sources to the turn machine, one after another. The clock of each source starts
+    at 0."""
 
     def __init__(
         self,
@@ -279,9 +280,9 @@ class Listening:
         """Listen to `source` until it ends, or until `turns` turns have closed and no question is
         open.
 
-        After `turns` turns, further wake words are ignored, so only answers to Hearth's questions
-        count. Raises the source's errors (see FrameSource), and RuntimeError if there is no audio
-        front end.
+        After `turns` turns, further wake words are ignored, so that only answers to Hearth's
+        questions count. Raises the source's errors (see FrameSource), and RuntimeError if there is
+        no audio front end.
         """
         conversation, effects = self._conversation, self._effects
         await self._hearing.restart(in_a_room=not source.pulled)
@@ -327,8 +328,8 @@ class Listening:
         return await self._hearing.hear(frame)
 
     async def _keep_pace(self) -> None:
-        """Pause a source that can wait, such as a file, until its audio is processed and more is
-        wanted."""
+        """Pause a source that can wait, such as a file, until its audio has been processed and more
+        is needed."""
         if self._effects.turn is not None and self._effects.turn.audio is not None:
             await self._effects.turn.audio.taken()
         await self._conversation.until(lambda: self._conversation.machine.wants_sound)

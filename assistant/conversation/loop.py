@@ -63,10 +63,11 @@ _STATUS = {
 
 
 class ConversationLoop:
-    """Dispatch events to the rules and perform the resulting effects, one turn at a time.
+    """Dispatches events to the rules and performs the resulting effects, one turn at a time.
 
-    The loop owns the turn machine and the current turn. Leaving its async context ends every task.
-    `on_turn` is called with each finished turn and the reason why it closed; it must not block.
+    The loop owns the turn machine and the current turn. Exiting its async context ends every task.
+    `on_turn` is called with each finished turn and the reason why the turn closed; it must not
+    block.
     """
 
     def __init__(
@@ -133,11 +134,11 @@ class ConversationLoop:
 
     @property
     def at_ms(self) -> float:
-        """Time of the audio source, in ms since its first sample."""
+        """The time of the audio source, in ms since its first sample."""
         return self._listening.heard_ms
 
     async def judging(self) -> None:
-        """Wait until audio reaches the front end, or until there is known to be no microphone."""
+        """Wait until audio reaches the front end or it is clear that there is no microphone."""
         await self.until(lambda: self._listening.judged or self._status in _NONE)
 
     @property
@@ -155,18 +156,21 @@ class ConversationLoop:
 
     @property
     def exchange(self) -> ConfirmationDialog | None:
-        """Confirmation question about a call in the newest turn; None if there is none."""
+        """The confirmation question about a call in the newest turn, or None if there is none."""
         confirming = self._effects.turn.confirming if self._effects.turn is not None else None
         return confirming.exchange if confirming is not None else None
 
     @property
     def rings(self) -> bool:
-        """True while a timer or alarm rings between turns. Checked with each frame."""
+        """True while a timer or alarm rings between turns. This is checked with each frame."""
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
-        """Register a bell that can ring between turns, such as a timer's. `rings` returns True
-        while it rings; `silence` is called when a person speaks to Hearth or asks for silence."""
+        """Register a bell that can ring between turns, such as a timer's.
+
+        `rings` returns True while the bell is ringing. `silence` is called when a person speaks to
+        Hearth or asks for silence.
+        """
         self._bells.append(rings)
         self._effects.heard.add(silence)
 
@@ -175,8 +179,10 @@ class ConversationLoop:
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        """Call `observer` on the event loop whenever `standing` changes; it must not block. Returns
-        a function that unregisters it; calling it twice is harmless."""
+        """Call `observer` on the event loop whenever `standing` changes. It must not block.
+
+        Returns a function that unregisters the observer and can safely be called twice.
+        """
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
@@ -187,11 +193,12 @@ class ConversationLoop:
         """Open the microphone and play the wake sound, as after a wake word.
 
         `word` is recorded in the journal and selects the profile. `caller` is the program that
-        opens the microphone, "" for a person. For a program, an opening tone that cannot be
-        silenced is played first; if the tone fails, the microphone stays closed.
+        opens the microphone, or "" for a person. If a program does so, an opening tone that cannot
+        be silenced is played first; if the tone fails, the microphone stays closed.
 
-        Returns False if Hearth can't listen: there is no microphone, it is muted, or a person is
-        already being listened to. A program also gets False while anything else is in progress.
+        Returns False if Hearth can't listen, because there is no microphone, the microphone is
+        muted, or Hearth is already listening to a person. A program also gets False while anything
+        else is in progress.
         """
         if caller:
             return self.programs.listen(word, caller)
@@ -208,7 +215,7 @@ class ConversationLoop:
     def full_duplex(self, on: bool) -> None:
         """Set whether speech can interrupt Hearth.
 
-        Turn this on only if Hearth's voice is removed from the microphone signal.
+        Turn this on only if Hearth's own voice is removed from the microphone signal.
         """
         self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
@@ -217,16 +224,16 @@ class ConversationLoop:
         self._use(replace(self._rules, follow_up=when))
 
     def use_profile(self, name: str) -> None:
-        """Set the profile for turns whose wake word selects none; "" for no profile."""
+        """Set the profile for turns whose wake word doesn't select one. "" means no profile."""
         self._maker.use_profile(name)
 
     @property
     def next_profile(self) -> str:
-        """Profile of the next turn whose wake word selects none."""
+        """The profile of the next turn, unless its wake word selects one."""
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
-        """While `on`, require a higher wake-word score, because music is playing in the room."""
+        """Set whether wake words need a higher score because music is playing in the room."""
         self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
@@ -244,8 +251,11 @@ class ConversationLoop:
         self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Speak an announcement once the conversation is idle. It can be interrupted like an
-        answer. If more than ANNOUNCEMENTS_WAITING are queued, the oldest is dropped."""
+        """Speak an announcement once the conversation is idle.
+
+        It can be interrupted like an answer. If more than ANNOUNCEMENTS_WAITING are queued, the
+        oldest is dropped.
+        """
         if self.ending:
             _log.info("an announcement was dropped: Hearth is shutting down")
             return
@@ -256,8 +266,8 @@ class ConversationLoop:
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Register a callback for finished announcements.
 
-        It receives the text, and False if part of the audio could not be played. An announcement
-        that a person stopped counts as played.
+        The callback receives the text, and False if part of the audio could not be played. An
+        announcement that a person stopped counts as played.
         """
         self._effects.announced.add(ended)
 
@@ -266,8 +276,8 @@ class ConversationLoop:
     ) -> FinishedTurn:
         """Run a program's silent typed turn once the conversation is idle.
 
-        The turn is not spoken, asks nobody for confirmation, and is interrupted by a person's wake
-        word. `owner`: see `ProgramTurns.ask`. Raises Busy if the turn can't begin within half a
+        The turn is not spoken, asks nobody for confirmation and is interrupted by a person's wake
+        word. See `ProgramTurns.ask` for `owner`. Raises Busy if the turn can't start within half a
         minute.
         """
         return await self.programs.ask(text, rights, caller, owner)
@@ -277,8 +287,8 @@ class ConversationLoop:
         self.dispatch(TalkEnded(self.machine.turn))
 
     async def listen(self, source: FrameSource, turns: int | None = None) -> int:
-        """Listen to a source (see `Listening.listen`) and return how many turns closed, not
-        counting announcements."""
+        """Listen to a source (see `Listening.listen`) and return the number of turns that closed,
+        not counting announcements."""
         before = self._effects.closed
         await self._listening.listen(source, turns)
         await self.rest()  # the last turn closes shortly after its last audio
@@ -287,7 +297,7 @@ class ConversationLoop:
     async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
         """Listen to a microphone that recovers from failures, and follow its status.
 
-        Runs until cancelled: a missing or unplugged device is not an error.
+        Runs until cancelled, because a missing or unplugged device is not an error.
         """
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
@@ -303,7 +313,7 @@ class ConversationLoop:
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
         """Run a typed turn for a terminal next to the daemon once the conversation is idle.
 
-        The turn is not spoken. Returns the turn and any follow-on turns; the list is empty if the
+        The turn is not spoken. Returns the turn and any follow-on turns, or an empty list if the
         text only stopped an answer or a ringing timer. Raises Busy.
         """
         if await self._stopped_by(text):
@@ -322,7 +332,7 @@ class ConversationLoop:
         self.ending = True
 
     async def end(self) -> None:
-        """Interrupt the current turn and accept no new ones. Calling it again has no effect."""
+        """Interrupt the current turn and accept no new turns. Calling this again has no effect."""
         self.retire()
         if self._ended:
             return
@@ -341,8 +351,10 @@ class ConversationLoop:
         await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
-        """Pass an event to the turn machine and carry out its effects, on the event loop. Events
-        caused by an effect are handled after all effects of the current event."""
+        """Pass an event to the turn machine and carry out its effects, on the event loop.
+
+        Events that an effect causes are handled after all effects of the current event.
+        """
         if isinstance(event, StopAsked):
             self._effects.heard.tell()
         self._pending.append(event)
@@ -360,12 +372,12 @@ class ConversationLoop:
             self._time.listen()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until the condition holds. It is checked after every event."""
+        """Wait until the condition is true. It is checked after every event."""
         while not condition():
             await self._changed.wait()
 
     def wake_waiters(self) -> None:
-        """Make `until` check its conditions again after a change that came without an event."""
+        """Make `until` check its conditions again after a change that didn't cause an event."""
         self._changed.set()
         self._changed = asyncio.Event()
 

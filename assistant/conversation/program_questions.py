@@ -1,4 +1,5 @@
-"""Questions that programs ask people in the room, one at a time. People's own commands go first."""
+"""Questions that programs ask people in the room, one at a time. People's own commands take
+precedence."""
 
 import asyncio
 import logging
@@ -54,7 +55,7 @@ _DEAF = (MicrophoneStatus.MISSING, MicrophoneStatus.ELSEWHERE, MicrophoneStatus.
 
 @dataclass(frozen=True, slots=True)
 class QuestionHouse:
-    """Settings shared by all questions."""
+    """The settings that all questions share."""
 
     catalogue: Catalogue
     language_of: Callable[[str], str]  # detects a text's language
@@ -76,7 +77,8 @@ _NOTE = (
 class Inquiry:
     """A program's question. A new instance is created for each turn that asks it.
 
-    Expected answers are tried first, then the schema; without either, any reply is an answer.
+    The reply is compared with the expected answers first, and then with the schema. If there are
+    neither, any reply counts as an answer.
     """
 
     def __init__(
@@ -89,8 +91,8 @@ class Inquiry:
         map_answer: MapAnswer | None,
         is_stop: Callable[[str], bool],
     ) -> None:
-        """`again` is the wording used to repeat the question. `is_stop` recognises requests for
-        silence, which are not answers unless they are expected."""
+        """`again` is the wording for repeating the question. `is_stop` recognises requests for
+        silence, which don't count as answers unless they are expected."""
         self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self.fit: Fit | None = None  # the expected answer that matched
         self.values: dict[str, Any] = {}  # from the slots or the schema
@@ -105,7 +107,7 @@ class Inquiry:
 
     @property
     def note(self) -> str:
-        """Note for a model that has also heard the answer."""
+        """A note for a model that has also heard the answer."""
         return _NOTE  # without the program's text, because the next turn is the person's own
 
     async def weigh(self, heard: Sequence[str]) -> Weighed:
@@ -142,7 +144,7 @@ class Inquiry:
 
 
 class ProgramQuestions:
-    """Ask questions for programs. Keep its context open while the process runs."""
+    """Asks questions for programs. Keep its context open while the process is running."""
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class ProgramQuestions:
         map_answer: MapAnswer | None = None,
     ) -> None:
         """`queue` is shared with all other requests from programs. `map_answer` is None if no model
-        can turn free-form answers into values."""
+        is available to turn free-form answers into values."""
         self._speaker = speaker
         self._queue = queue
         self._house = house
@@ -175,27 +177,27 @@ class ProgramQuestions:
         self._queue.close()
 
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask the question and return its result. Cancel the call to withdraw the question.
+        """Ask the question and return its result. To withdraw the question, cancel this coroutine.
 
         "answered": `id` is the id of the expected answer. If no answers are expected, it is "yes"
-        or "no" for a plain yes or no, otherwise None. `slots` come from the template or the schema,
+        or "no" for a plain yes or no, otherwise None. `slots` are from the template or the schema,
         and `sentence` is the person's reply. For guests, `sentence` and `slots` are left out
         because they quote the guest.
 
         "no_answer": nobody spoke, somebody stopped the question or interrupted it twice with a
         command of their own, or the microphone was muted after the question was asked.
 
-        "unclear": the reply did not answer the question, which is repeated once if that can help,
-        or it was a command, which is then carried out. `sentence` is the reply, if there was one. A
-        question answered with a command is not repeated, because the person heard it and chose to
-        say something else.
+        "unclear": the reply did not answer the question, or it was a command. If it did not answer
+        the question, the question is repeated once if that can help. If it was a command, the
+        command is carried out and the question is not repeated, because the person heard it and
+        chose to say something else. `sentence` is the reply, if there was one.
 
-        "busy": too many requests are waiting, or the question expired before it could be asked;
-        nothing was spoken.
+        "busy": too many requests are waiting, or the question expired before it could be asked.
+        Nothing was spoken.
 
         Raises NotPossible without asking while the microphone is muted or missing, so that the
-        program can tell this from a person who doesn't answer. Also raises NotPossible if nobody
-        can have heard the question, and for an invalid template or schema.
+        program can distinguish this from a person who doesn't answer. Also raises NotPossible if
+        nobody can have heard the question, and for an invalid template or schema.
         """
         question_id = new_id(self._clock.now())
         language = wanted.language or self._house.language_of(wanted.question)
@@ -227,9 +229,9 @@ class ProgramQuestions:
         language: str,
         make: Callable[[], Inquiry],
     ) -> tuple[Ended, Inquiry]:
-        """Ask the question and return how it ended, with its inquiry.
+        """Ask the question, and return its inquiry and how it ended.
 
-        A question that is cut off by a person's own command is asked once more. Raises Busy.
+        A question that is interrupted by a person's own command is asked once more. Raises Busy.
         """
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds
@@ -311,7 +313,7 @@ class ProgramQuestions:
 
 
 def why_deaf(standing: Standing) -> str | None:
-    """Return the reason why Hearth cannot hear anybody; None if it can."""
+    """Return the reason why Hearth cannot hear anybody, or None if it can."""
     if standing.muted:
         return "The microphone is muted: unmute it first."
     if standing.microphone in _DEAF:
@@ -327,10 +329,10 @@ def manner_of(wanted: SpokenRequest) -> Manner:
 
 
 class Talks:
-    """Start conversations for programs with an opening line.
+    """Starts conversations for programs with an opening line.
 
-    Keep its context open while the process runs. Leaving it drops conversations that have not
-    begun.
+    Keep its context open while the process is running. Exiting the context drops conversations that
+    have not started.
     """
 
     def __init__(
@@ -341,7 +343,7 @@ class Talks:
         clock: Clock,
     ) -> None:
         """`queue` is shared with all other requests from programs. `language_of` determines the
-        language of a text if the request names none."""
+        language of a text if the request doesn't name one."""
         self._speaker = speaker
         self._queue = queue
         self._language_of = language_of
@@ -365,8 +367,8 @@ class Talks:
         questions.
 
         The person's reply starts an ordinary turn, whose model knows the opening line and the
-        instruction. Returns the talk's id immediately. Raises NotPossible while the microphone is
-        muted or missing, and NotAnnounced if too many requests are waiting.
+        instruction. Returns the id of the conversation immediately. Raises NotPossible while the
+        microphone is muted or missing, and NotAnnounced if too many requests are waiting.
         """
         if (why := why_deaf(self._speaker.standing)) is not None:
             raise NotPossible(why)

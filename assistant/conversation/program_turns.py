@@ -1,4 +1,4 @@
-"""Turns started by programs: an opened microphone, an announced question or a typed sentence.
+"""Turns that programs start: an opened microphone, an announced question or a typed sentence.
 
 People take precedence: a program's turn waits until the conversation is idle and interrupts nobody.
 """
@@ -56,7 +56,7 @@ PATIENCE_S = 30.0  # seconds that a program's sentence waits for an idle convers
 
 
 class ProgramTurns:
-    """Run turns for programs on the loop's thread."""
+    """Runs turns for programs on the loop's thread."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ class ProgramTurns:
     def listen(self, word: str, caller: str) -> bool:
         """Play the opening tone and, if it was audible, listen as after the wake word.
 
-        Returns False if Hearth can't listen: there is no microphone, it is muted, or another turn
-        is in progress.
+        Returns False if Hearth can't listen, because there is no microphone, the microphone is
+        muted, or another turn is in progress.
         """
         if not self._may_listen or self._opening:
             return False
@@ -88,9 +88,9 @@ class ProgramTurns:
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
         """Announce the text once the conversation is idle. Returns True when the announcement
-        begins.
+        starts.
 
-        Returns False, without speaking, if the process is ending.
+        Returns False without speaking if the process is ending.
         """
         await self._conversation.until(self._may_begin)
         if self._conversation.ending:
@@ -103,9 +103,9 @@ class ProgramTurns:
     ) -> FinishedTurn:
         """Run a program's typed turn with the program's rights, without speaking. Raises Busy.
 
-        `owner` is the owner of the conversation that the turn belongs to; None stands for the
-        caller. Once begun, the turn continues even if the caller stops waiting, so that its calls
-        are not left half done. It keeps the rights until its last call has returned.
+        `owner` is the owner of the conversation that the turn belongs to; None means the caller.
+        Once the turn has started, it continues even if the caller stops waiting, so that its calls
+        are not left half done. The rights apply until the turn's last call has returned.
         """
         limits = (await self._services.wait()).limits
         if limits is None:
@@ -128,9 +128,9 @@ class ProgramTurns:
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
         """Run a person's typed turn once the conversation is idle, for a terminal that prints it.
 
-        Returns the turn and any follow-on turns, which arise when a question is answered with
-        another command. Raises Busy if the turn can't begin in time. Cancel the call to interrupt
-        the turn.
+        Returns the turn and any follow-on turns, which start when a question is answered with
+        another command. Raises Busy if the turn can't start in time. To interrupt the turn, cancel
+        this coroutine.
         """
         async with self._queue.place(PATIENCE_S):
             rests = self._conversation.until(self._may_begin)
@@ -146,7 +146,7 @@ class ProgramTurns:
             return finished
 
     async def _finished(self, turn: "Turn") -> FinishedTurn:
-        """Wait until a turn is over and stored. Cancel the call to interrupt the turn."""
+        """Wait until a turn is over and stored. To interrupt the turn, cancel this coroutine."""
         try:
             await turn.written.wait()
         except asyncio.CancelledError:
@@ -163,7 +163,7 @@ class ProgramTurns:
     ) -> FinishedTurn | Busy:
         """Wait in the queue and run the turn.
 
-        This is a task of the loop's group, so it must not raise.
+        This is a task in the loop's task group, so it must not raise.
         """
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
@@ -207,7 +207,7 @@ class ProgramTurns:
             )
 
     def _may_begin(self) -> bool:
-        """Return True if a turn may begin, or if the process is ending."""
+        """Return True if a turn can start, or if the process is ending."""
         return self._conversation.ending or (self._conversation.resting and not self._opening)
 
     @property
@@ -224,8 +224,8 @@ TRIES = 2  # ask once more, then give up
 class AskedQuestion:
     """A program's question, owned by its turn.
 
-    The brain's response to the answer is not spoken and its calls are not run, unless the answer is
-    a command. A command becomes an ordinary turn, and its calls go through the policy.
+    Unless the answer is a command, the brain's response to it is not spoken and the brain's calls
+    are not run. A command becomes an ordinary turn, and its calls are judged by the policy.
     """
 
     def __init__(
@@ -250,7 +250,8 @@ class AskedQuestion:
         self._ended = False  # the program has been told
 
     def said(self, heard: bool) -> None:
-        """Continue after the question was spoken. `heard` is True if it was played to the end."""
+        """Continue after the question was spoken. `heard` is True if the question was played to the
+        end."""
         if not self._said.done():
             self._said.set_result(heard)
 
@@ -278,8 +279,8 @@ class AskedQuestion:
                 self._settle("silence" if waited else "unheard")
 
     async def run(self) -> None:
-        """Ask the question and handle the answer, as a task of the turn. Cancel it to abandon the
-        question."""
+        """Ask the question and handle the answer, as a task of the turn. To abandon the question,
+        cancel this coroutine."""
         how: How = "stopped"
         try:
             how = await self._ask()
@@ -324,7 +325,8 @@ class AskedQuestion:
         self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 
     async def _weigh(self) -> Weighed:
-        """Judge the answer by a service's transcript and, if that doesn't fit, by this device's."""
+        """Judge the answer by a service's transcript and, if that is not an answer, by this
+        device's transcript."""
         assert self._turn.audio is not None  # the answer is complete
         pcm = await self._turn.audio.complete()
         told = [words] if (words := await transcript_of(self._held, checked=False)) else []
@@ -351,7 +353,7 @@ class AskedQuestion:
         return None if self.promoted is None else self.promoted.turn
 
     def _note(self) -> None:
-        """Tell the model about the question, because it heard only the answer."""
+        """Add a note about the question for the model, because it heard only the answer."""
         if (services := self._services.value) is not None and services.asking is not None:
             services.asking.learn(self._inquiry.note)
 

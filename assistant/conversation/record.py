@@ -54,7 +54,8 @@ def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
 
 
 def wordless(record: TurnRecord) -> TurnRecord:
-    """Return the record without any transcript or answer text, as stored for guests."""
+    """Return the record without any transcript or answer text, which is the form stored
+    for guests."""
     error, asked = record.error, record.confirmation
     return replace(
         record,
@@ -164,8 +165,9 @@ class FinishedTurn:
 def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
     """Return the last turn, merged with the turns that led to it.
 
-    If a confirmation was answered with a new command, that command's turn is merged with the turn
-    that asked: it includes the earlier wake word, question, calls, text and costs.
+    If a confirmation was answered with a new command, the turn of that command is merged with the
+    turn that asked. The result includes the earlier turn's wake word, question, calls, text and
+    costs.
     """
     turns = list(given)
     whole = turns[-1]
@@ -199,7 +201,7 @@ async def _nothing(record: TurnRecord) -> None:
 
 
 class TurnLog:
-    """Store each finished turn and notify listeners."""
+    """Stores each finished turn and notifies listeners."""
 
     def __init__(
         self,
@@ -207,8 +209,8 @@ class TurnLog:
         keeps_words: Callable[[], bool] = lambda: True,
         after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing,
     ) -> None:
-        """`keeps_words` is called when a turn is stored and returns True if its text may be kept.
-        `after_writing` is awaited afterwards."""
+        """`keeps_words` is called when a turn is stored and returns True if the turn's text can be
+        stored too. `after_writing` is awaited afterwards."""
         self._store = store
         self._keeps_words = keeps_words
         self._after_writing = after_writing
@@ -222,16 +224,16 @@ class TurnLog:
         """Register a callback for every stored turn or job, and return a function that unregisters
         it.
 
-        Text that is not kept, or was deleted on request, is not passed on. The callback must not
+        The callback doesn't receive text that isn't stored or was deleted on request. It must not
         block.
         """
         return self._followers.add(follower)
 
     def on_turn(self, show: Callable[[FinishedTurn], None], *, from_start: bool = False) -> None:
-        """Call `show` with each turn as spoken, including text that is not stored.
+        """Call `show` with the full text of each turn, even if that text is not stored.
 
-        Use it to show turns to the person immediately; `show` must not block. With `from_start`, it
-        is also called for turns that are already over.
+        Use this to show turns to the person immediately. `show` must not block. With `from_start`,
+        it is also called for turns that are already over.
         """
         self._printers.append(show)
         if from_start:
@@ -253,7 +255,7 @@ class TurnLog:
         self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
-        """Store a record, without its text if text is not kept.
+        """Store a record, without its text if texts aren't stored.
 
         If the store fails, the error is only logged, because the person already has the answer.
         """
@@ -270,8 +272,8 @@ class TurnLog:
 
 
 class TurnListener:
-    """Callbacks for every turn, on the loop's thread. Overrides must not block; the defaults do
-    nothing."""
+    """Callbacks for every turn, called on the loop's thread. Overrides must not block; the defaults
+    do nothing."""
 
     def opened(self, turn: "Turn") -> None:
         """Handle the start of a turn."""
@@ -283,7 +285,7 @@ class TurnListener:
         """Handle the end of the brain's part, when the transcript is final."""
 
     def asked(self, turn: "Turn") -> None:
-        """Handle a call that waits for confirmation."""
+        """Handle a call that is waiting for confirmation."""
 
     def called(self, turn: "Turn", outcome: ToolOutcome) -> None:
         """Handle a finished call."""
@@ -320,16 +322,17 @@ class TurnListeners(TurnListener):
 
 
 class TurnTelling(TurnListener):
-    """Publish turns on the event bus.
+    """Publishes turns on the event bus.
 
-    Pass it to `ConversationLoop.follow`, and its `finished` to `TurnLog.follow`.
+    Pass the instance to `ConversationLoop.follow`, and its method `finished` to `TurnLog.follow`.
     """
 
     def __init__(self, bus: EventBus) -> None:
         self._tell = bus.publish
 
     def opened(self, turn: "Turn") -> None:
-        """Publish the wake word, or that the microphone was opened without one."""
+        """Publish the wake word or, if the microphone was opened without one, that it
+        was opened."""
         wake = turn.opening.wake
         if wake is None:
             return
@@ -339,7 +342,7 @@ class TurnTelling(TurnListener):
             self._tell("wake", turn.turn_id, word=wake.word, score=round(wake.score, 3))
 
     def understood(self, turn: "Turn") -> None:
-        """Publish the person's or program's request, even while the answer is being spoken."""
+        """Publish the request of the person or program, even while the answer is being spoken."""
         if turn.heard and turn.asking is None:
             self._tell(
                 "heard",
@@ -367,8 +370,7 @@ class TurnTelling(TurnListener):
         )
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Publish the answer and the verdict of a confirmation. Text that is not stored is left
-        out."""
+        """Publish the answer and the verdict of a confirmation, without text that is not stored."""
         record = turn.record
         if record.source in UNASKED:
             return

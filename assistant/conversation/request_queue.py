@@ -1,4 +1,5 @@
-"""A queue for programs that want to use the conversation, and a wait with a time limit."""
+"""A queue for programs that want to use the conversation, and a helper that waits with a time
+limit."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -14,9 +15,9 @@ _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
 class RequestQueue:
-    """Give programs exclusive use of the conversation, one at a time. Use it on the event loop.
+    """Gives programs exclusive use of the conversation, one at a time. Use it on the event loop.
 
-    Requests are served by priority, then in order of arrival.
+    Requests are served by priority, and in order of arrival if the priority is the same.
     """
 
     def __init__(self, clock: Clock, most: int = WAITING) -> None:
@@ -30,7 +31,8 @@ class RequestQueue:
     async def place(
         self, seconds: float, priority: Literal["low", "normal", "high"] = "normal"
     ) -> AsyncIterator[None]:
-        """Wait up to `seconds` for a turn in the queue, and hold it until the block is left.
+        """Wait up to `seconds` for a place at the front of the queue, and keep it until the block
+        ends.
 
         Raises Busy if too many requests are waiting, the time runs out or the queue is closed.
         """
@@ -55,7 +57,7 @@ class RequestQueue:
         return len(self._waiting) >= self._most
 
     def close(self) -> None:
-        """Close the queue and wake all waiting requests, which fail with Busy."""
+        """Close the queue and wake all waiting requests, which then raise Busy."""
         self._closed = True
         for _, called in self._waiting:
             called.set()
@@ -69,9 +71,9 @@ class RequestQueue:
 
 
 async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
-    """Return True if the work finishes in time; otherwise cancel it and return False.
+    """Return True if the work finishes in time. Otherwise cancel the work and return False.
 
-    Errors raised by the work are passed on.
+    Errors that the work raises are passed on.
     """
     doing = asyncio.ensure_future(work)
     late = asyncio.ensure_future(clock.sleep(seconds))

@@ -40,7 +40,8 @@ Spawn = Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]]
 
 
 class SpeculativeTurn:
-    """Wrap a BrainTurn that is already running, so that a new command is answered without delay."""
+    """Wraps a BrainTurn that is already running, so that a new command is answered
+    without delay."""
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
         """`spawn` starts a task that outlives the turn that asks the question."""
@@ -60,10 +61,10 @@ class SpeculativeTurn:
         self._following = spawn(self._follow())
 
     async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
-        """Yield the events held back so far, then later events as they arrive.
+        """Yield the events that were held back so far, and then later events as they arrive.
 
-        If `further`, another attempt may follow a failed one, and its events are included. Closing
-        the generator ends the turn.
+        With `further`, the events of another attempt after a failed one are included. Closing the
+        generator ends the turn.
         """
         if further:
             self._wanted.set()
@@ -83,7 +84,7 @@ class SpeculativeTurn:
     async def close(self) -> None:
         """End the turn, and report its unhandled calls as not run.
 
-        A model that waits for a result would otherwise stay silent.
+        A model that is waiting for a result would stay silent otherwise.
         """
         self._following.cancel()
         await asyncio.wait([self._following])
@@ -93,21 +94,21 @@ class SpeculativeTurn:
                 await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
-        """Wait until a service has received all of the audio, or until none can receive it any
-        more."""
+        """Wait until a service has received all of the audio, or until no service can receive it
+        any more."""
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 
     async def words(self) -> None:
-        """Wait until there is a transcript, or until it is clear that there won't be one."""
+        """Wait until there is a transcript or it is clear that there won't be one."""
         while not (self._done or self.heard):
             await self._changed.wait()
 
     async def quiet(self, pause_s: float) -> None:
         """Wait until the transcript has not changed for `pause_s` seconds or is known to be final.
 
-        A call or speech from the model does not show that the transcript is complete: more of it
-        may still be on its way.
+        A call or speech from the model does not mean that the transcript is complete, because more
+        of it may still arrive.
         """
         while not self._done:
             piece = self._piece
@@ -128,8 +129,9 @@ class SpeculativeTurn:
     async def commanded(self) -> bool:
         """Wait for the brain's response, and return True if the reply is a command.
 
-        A brain shows this by calling a tool. If a brain on this device serves the turn, it is
-        enough that it understood the reply, because such brains know only commands and questions.
+        A brain shows that it is a command by calling a tool. If a brain on this device handles the
+        turn, it is enough that it understood the reply, because such brains know only commands and
+        questions.
         """
         while not (self._acted or self._done):
             await self._changed.wait()
@@ -189,7 +191,7 @@ class SpeculativeTurn:
 
 
 class SpeculativeBrain:
-    """A Brain whose first turn has already begun."""
+    """A Brain whose first turn has already started."""
 
     def __init__(self, turn: SpeculativeTurn, brain: Brain) -> None:
         """`brain` handles all later turns."""
@@ -222,10 +224,11 @@ SEND_S = 6.0  # seconds for a service to receive all of the audio
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
-    """Return a service's transcript of the answer; "" if it is unreliable.
+    """Return a service's transcript of the answer, or "" if the transcript is unreliable.
 
-    Returns None if no service hears the answer or its transcript came too late. With `checked`,
-    this device recognises the answer too and both must agree, so the wait is shorter.
+    Returns None if no service is transcribing the answer or the transcript arrived too late. With
+    `checked`, this device also transcribes the answer and the two transcripts must agree, so the
+    wait is shorter.
     """
     if held is None:
         return None

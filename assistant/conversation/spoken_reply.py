@@ -1,4 +1,4 @@
-"""A turn's spoken reply, from the brain's text to the speech output."""
+"""A turn's spoken reply, on its way from the brain's text to the speech output."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class _Clause:
 
 
 class SpokenReply:
-    """Cut the answer into clauses and pass them to the speech output in order.
+    """Cuts the answer into clauses and passes them to the speech output in order.
 
     Clauses wait here while the speech output finishes the previous answer. `add` and `add_sound`
     block while the speech output is far behind; the other methods never block.
@@ -65,8 +65,8 @@ class SpokenReply:
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
         """Add text from the brain.
 
-        `voiced` is True if the local voice speaks it, False if the brain supplies its own audio.
-        `language` is None if it has to be detected from the text.
+        `voiced` is True if the local voice speaks the text, and False if the brain supplies its own
+        audio. `language` is None if it must be detected from the text.
         """
         self.text += delta
         self._stay()
@@ -87,19 +87,20 @@ class SpokenReply:
             self.held_ms += len(piece.pcm) / 2 / piece.rate * 1000
 
     def hold(self) -> None:
-        """Hold back all text added after this call until `release`. Without a release it is never
-        spoken."""
+        """Hold back all text that is added after this call, until `release`. Without `release`, the
+        text is never spoken."""
         if self._held is None:
             self._held, self.held_ms = [], 0.0
 
     def release(self) -> None:
-        """Speak the text held back and everything that follows."""
+        """Speak the text that was held back and everything that follows."""
         held, self._held = self._held or [], None
         for line in held:
             self._queue(line)
 
     def settle(self) -> None:
-        """Speak a sentence that the clause cutter holds back, because no text follows for now."""
+        """Speak a sentence that the clause cutter is holding back, because no text
+        follows for now."""
         self._stay()
         for clause in self._cutter.settle():
             self._put(clause)
@@ -114,7 +115,8 @@ class SpokenReply:
         self._queue(_Clause(sentence, told, voiced=True))
 
     def tone(self, name: str) -> float:
-        """Play a tone from `audio.earcons` before the next clause. Returns its length in ms."""
+        """Play a tone from `audio.earcons` before the next clause. Returns the tone's
+        length in ms."""
         try:
             return self.play(*earcon(name))
         except AudioError as error:  # such as a tone name stored by an older version
@@ -122,8 +124,8 @@ class SpokenReply:
             return 0.0
 
     def play(self, pcm: bytes, rate: int) -> float:
-        """Play a clip, mono int16 at `rate` Hz, before the next clause. Returns its length in
-        ms."""
+        """Play a clip, mono int16 at `rate` Hz, before the next clause. Returns the clip's length
+        in ms."""
         self._flush()
         self._hand_on(ReplyAudio(pcm, rate))
         return len(pcm) / 2 / rate * 1000
@@ -134,7 +136,7 @@ class SpokenReply:
         self._finished.set()
 
     def withdraw(self) -> None:
-        """Discard the text so far and every clause whose playback has not begun."""
+        """Discard the text so far and every clause that has not started playing."""
         self._stay()
         self.text = ""
         self._cutter = ClauseCutter()
@@ -152,7 +154,7 @@ class SpokenReply:
     ) -> bool:
         """Speak the reply to its end. Returns False if it was stopped. Raises AudioError.
 
-        `announced` describes how to speak an announcement; it is None for an answer.
+        `announced` describes how to speak an announcement. It is None for an answer.
         """
         answer: Answer | None = None
         try:
@@ -233,7 +235,7 @@ class SpokenReply:
 
 
 class Sounded:
-    """Audible part of a turn's answer. It can grow while the turn is in progress."""
+    """The audible part of a turn's answer. It can grow while the turn is in progress."""
 
     def __init__(self, turn: "Turn") -> None:
         self._turn = turn
@@ -252,9 +254,9 @@ class Sounded:
         return turn.spoken.heard if has_words else None
 
     def take_cut(self) -> str | None:
-        """Return, once only, the audible part of the brain's cut-off answer.
+        """Return the audible part of the brain's cut-off answer. Only the first call returns it.
 
-        Returns None if it was not cut off, or if Hearth spoke its own sentences.
+        Returns None if the answer was not cut off, or if Hearth spoke its own sentences.
         """
         turn = self._turn
         ours = turn.voice_is_ours or turn.failed or self._only_a_tone
@@ -281,7 +283,7 @@ class Sounded:
 
 
 class Speech:
-    """A turn's speech, divided into stretches: a new one begins after each of Hearth's
+    """A turn's speech, divided into stretches. A new stretch starts after each of Hearth's
     questions."""
 
     def __init__(
@@ -293,7 +295,7 @@ class Speech:
         announced: Manner | None = None,
     ) -> None:
         """`on_first_audio` is called at the first sample of each stretch. `announced` describes how
-        to speak an announcement; it is None for an answer."""
+        to speak an announcement. It is None for an answer."""
         self.reply = SpokenReply(language)
         self.problem: str | None = None  # why some audio could not be played
         self.tone_ms = 0.0  # length of the tone before an announcement
@@ -307,7 +309,7 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """Text of all stretches so far."""
+        """The text of all stretches so far."""
         return f"{self._told} {self.reply.text}".strip()
 
     @property
@@ -327,7 +329,8 @@ class Speech:
         self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
-        """Start another stretch with one of Hearth's own sentences; "" starts it without one."""
+        """Start another stretch with one of Hearth's own sentences, or without any if `sentence` is
+        ""."""
         self._said, self._told = self.spoken, self.text
         self.reply = SpokenReply(self._language)
         if sentence:
@@ -355,8 +358,8 @@ class Speech:
     ) -> bool:
         """Speak only this sentence once `speaking`, the previous stretch, has ended.
 
-        Parts of the previous stretch that have not begun to play are discarded. Returns True if the
-        sentence was played to the end.
+        Parts of the previous stretch that have not started playing are discarded. Returns True if
+        the sentence was played to the end.
         """
         self.reply.withdraw()
         self.reply.finish()
@@ -367,8 +370,8 @@ class Speech:
         return await self.say()
 
     async def further(self, sentence: str, language: str) -> bool:
-        """Speak only this sentence after an ended stretch. Returns True if it was played to the
-        end."""
+        """Speak only this sentence after a stretch that has ended. Returns True if it was played to
+        the end."""
         self.begin(sentence, language)
         self.reply.finish()
         return await self.say()

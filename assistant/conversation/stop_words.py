@@ -52,14 +52,14 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
 def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
     """Return True if the whole text asks for silence in one of these languages.
 
-    Polite words around the stop word are ignored, and so are words of `wake_word` (such as
+    Polite words around the stop word are ignored, and so are the words of `wake_word` (such as
     "okay_nabu") before it.
     """
     return any(_is_stop(text, code, wake_word) for code in _known(languages))
 
 
 def languages_with(languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the base codes ("en" for "en-GB") of the given languages that have stop words."""
+    """Return the base codes (such as "en" for "en-GB") of those languages that have stop words."""
     return tuple(dict.fromkeys(base for code in languages if (base := _base(code)) in _FORMS))
 
 
@@ -96,7 +96,7 @@ async def hears_stop(
 ) -> bool:
     """Return True if a short utterance is recognised as a stop word.
 
-    `languages` are those that `transcribe` recognises; pocketsphinx knows only English. If
+    `languages` are the languages that `transcribe` recognises; pocketsphinx knows only English. If
     `transcribe` raises AudioError, the error is logged and False is returned.
     """
     try:
@@ -123,8 +123,8 @@ LAST_WORDS = 50  # Hearth's latest words that are compared, about 20 s of speech
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
     """Return True if `heard` repeats what Hearth last said.
 
-    Very short text and text with a yes or no in one of `languages` never count as an echo. `ours`
-    holds the clauses that Hearth has played, in order.
+    Very short text never counts as an echo, and neither does text that contains a yes or no in one
+    of `languages`. `ours` contains the clauses that Hearth has played, in order.
     """
     words = words_of(heard)
     if words is None or len(words) < LEAST_WORDS:
@@ -149,12 +149,12 @@ def _answers(languages: tuple[str, ...]) -> frozenset[str]:
 
 
 class Judge:
-    """Decide whether a turn's transcript needs an answer, depending on how the turn began."""
+    """Decides whether a turn's transcript needs an answer, depending on how the turn started."""
 
     def __init__(
         self, opening: OpenTurn, languages: Sequence[str], ours: Callable[[], Sequence[str]]
     ) -> None:
-        """`languages` are the configured ones. `ours` returns the clauses that Hearth has just
+        """`languages` are the configured languages. `ours` returns the clauses that Hearth has just
         played."""
         self._languages = languages
         self._ours = ours
@@ -166,7 +166,7 @@ class Judge:
     def judge(self, heard: str | None) -> AsideFor | None:
         """Return the reason why this transcript needs no answer.
 
-        Returns None if it needs one or is empty.
+        Returns None if the transcript needs an answer or is empty.
         """
         if not heard:
             return None

@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 
 
 class Patience:
-    """Time limit for a silent brain. It starts again whenever the brain says something.
+    """The time limit for a silent brain. It restarts whenever the brain says something.
 
-    Only time spent waiting for the brain counts. The limit is paused while the person speaks, a
-    call runs or Hearth is busy speaking the brain's text.
+    Only time spent waiting for the brain counts. The limit is paused while the person is speaking,
+    a call is running or Hearth is still speaking the brain's text.
     """
 
     def __init__(self, seconds: float) -> None:
-        """`seconds` is how long the brain may stay silent, in real time."""
+        """`seconds` is how long the brain can stay silent, in real time."""
         self.seconds = seconds
         self._excuses: set[str] = set()
         self._timeout: asyncio.Timeout | None = None
 
     @asynccontextmanager
     async def bound(self) -> AsyncIterator[None]:
-        """Apply the time limit to a block. Raises TimeoutError when it is reached."""
+        """Apply the time limit to a block. Raises TimeoutError when the limit is reached."""
         async with asyncio.timeout(None) as self._timeout:
             self._reckon()
             try:
@@ -71,7 +71,7 @@ class Patience:
         self._reckon()
 
     def expect(self, reason: str) -> None:
-        """Remove a reason for pausing. The limit starts again once no reason is left."""
+        """Remove a reason for pausing. The limit restarts once there are no reasons left."""
         self._excuses.discard(reason)
         self._reckon()
 
@@ -88,7 +88,7 @@ _UNHEARD = "(Answer the request that you made this call for.)"
 
 
 class TurnThinking:
-    """Ask the brain and handle its events."""
+    """Asks the brain and handles its events."""
 
     def __init__(
         self,
@@ -109,11 +109,11 @@ class TurnThinking:
         self._goes_on = False  # a confirmation was given, and the brain may speak again
 
     async def run(self) -> None:
-        """Run the brain's part to its end. Cancel it to abandon the brain's answer."""
+        """Run the brain's part to its end. To abandon the brain's answer, cancel this coroutine."""
         await self._think(self._request())
 
     async def go_on(self, note: str) -> None:
-        """Ask the brain again after a confirmation; `note` gives it the call's result."""
+        """Ask the brain again after a confirmation. `note` contains the call's result."""
         self._goes_on = True
         asked = self._request()
         note = f"{asked.note}\n{note}".strip()
@@ -170,7 +170,7 @@ class TurnThinking:
     async def _follow(
         self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
     ) -> BrainFault | NotMeant | None:
-        """Handle the brain's events to the end. Returns None if the brain gave its answer."""
+        """Handle the brain's events to the end. Returns None if the brain answered."""
         ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
@@ -205,11 +205,12 @@ class TurnThinking:
 
     @property
     def _comes_early(self) -> bool:
-        """True while a model's call is running, when the model can't know the result yet."""
+        """True while a model's call is running and the model can't know the result yet."""
         return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
 
     async def _catch_up(self) -> None:
-        """Speak text that arrived too early, unless only Hearth's own sentences are spoken now."""
+        """Speak text that arrived too early, unless only Hearth's own sentences can be
+        spoken now."""
         early, self._early = self._early, []
         for event in early:
             await self._take(event)
@@ -259,7 +260,7 @@ class TurnThinking:
                 self._turn.note(event)
 
     def _expect_tone(self) -> None:
-        """Allow a tone after a call that has just begun, but not in the middle of the person's
+        """Allow a tone for a call that has just started, but not in the middle of the person's
         sentence."""
         if "end_of_turn" in self._turn.timeline.as_dict():
             self._toning.call_begins()
@@ -268,10 +269,11 @@ class TurnThinking:
 
 
 def note_of(line: "Announced | None") -> str:
-    """Return the note that lets a model understand a reply to an opening line; "" without one.
+    """Return a note that lets a model understand a reply to an opening line, or "" if there is no
+    such line.
 
-    The line comes from a program, which may have fewer rights than the person who answers, so it is
-    passed as data.
+    The line is from a program, which may have fewer rights than the person who answers, so it is
+    passed to the model as data.
     """
     if line is None or not isinstance(line.then, ForTalk):
         return ""
@@ -287,10 +289,10 @@ def note_of(line: "Announced | None") -> str:
 
 
 def note_of_result(outcome: ToolOutcome) -> str:
-    """Return the note that gives a model a confirmed call and its complete result.
+    """Return a note for a model about a confirmed call and its complete result.
 
-    It is sent in the user's role, so a server's text is quoted and can't pass for the person's
-    words.
+    The note is sent in the user's role, so a server's text is quoted and can't be mistaken for the
+    person's words.
     """
     name, data = (json.dumps(one, ensure_ascii=False) for one in (outcome.name, outcome.data))
     return (

@@ -1,4 +1,4 @@
-"""Run and answer a turn's tool calls, even if the turn is cut off."""
+"""Run a turn's tool calls and return their outcomes to the brain, even if the turn is cut off."""
 
 import asyncio
 import logging
@@ -34,11 +34,11 @@ ToolRun = Coroutine[Any, Any, bool]
 
 
 class _CallBroke(Exception):
-    """A tool call failed inside Hearth; the log has the details."""
+    """A tool call failed inside Hearth. The log has the details."""
 
 
 class ToolCalls:
-    """Start each call when it is requested. Calls can outlive their turn."""
+    """Starts each call when the brain requests it. Calls can outlive their turn."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ToolCalls:
         self._stopped = False
 
     def begin(self, brain_turn: BrainTurn, call: ToolCall, group: asyncio.TaskGroup) -> None:
-        """Start a call. `group` waits for it, and fails if the call fails inside Hearth."""
+        """Start a call. `group` waits for the call, and fails if the call fails inside Hearth."""
         self._timeline.mark("first_tool_call")
         self._patience.excuse(call_name(call.id))
         self._under_way += 1
@@ -83,15 +83,15 @@ class ToolCalls:
 
     @property
     def under_way(self) -> int:
-        """Number of calls that have not returned."""
+        """The number of calls that have not returned."""
         return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """Remember a confirmed call's outcome, which then answers any identical call."""
+        """Store a confirmed call's outcome, which is then returned for any identical call."""
         self._known.append((call, outcome))
 
     async def over(self) -> None:
-        """Wait until no call is running, because calls can outlive their turn."""
+        """Wait until no call is running. Calls can outlive their turn."""
         while self._running:
             await asyncio.wait(set(self._running))
 
@@ -111,8 +111,8 @@ class ToolCalls:
         self._patience.expect(call_name(call.id))
 
     async def _run(self, brain_turn: BrainTurn, call: ToolCall, warned: bool) -> bool:
-        """Run a call and send its outcome to the brain. Returns False if it failed inside Hearth,
-        which ends only this turn.
+        """Run a call and send its outcome to the brain. Returns False if the call failed inside
+        Hearth, which ends only this turn.
 
         `warned` is True if the brain already knew that a limit was reached when it made the call.
         """
@@ -168,7 +168,7 @@ class ToolCalls:
         return outcome
 
     async def _stop_brain(self) -> None:
-        """Stop listening to a brain that keeps calling tools after being told that a limit is
+        """Stop listening to a brain that keeps calling tools after it was notified that a limit is
         reached."""
         turn = self._turn
         if turn.failed:
@@ -223,9 +223,10 @@ _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 class OwnWords:
-    """Report calls in Hearth's own sentences when a model can't be trusted to do so.
+    """Reports calls in Hearth's own sentences when a model can't be trusted to do so.
 
-    After a refused secure call or an unverified change, the model's text is no longer spoken.
+    After a refused security-sensitive call or an unverified change, the model's text is no longer
+    spoken.
     """
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
@@ -251,21 +252,21 @@ class OwnWords:
             turn.say(line.text, line.language)
 
     def refuse(self, sentence: str) -> None:
-        """Say that a secure action was refused, regardless of the model's answer."""
+        """Say that a security-sensitive action was refused, whatever the model's answer is."""
         if self._is_new(sentence):
             self._withdraw_brain()
             self._say(sentence)
 
     def say_age(self, sentence: str) -> None:
-        """Say once how old the data is, because a model may leave that out."""
+        """Say once how old the data is, because a model may omit that."""
         if self._is_new(sentence):
             self._say(sentence)
 
     def distrust(self) -> None:
-        """Let Hearth report the results itself once the calls are over.
+        """Make Hearth report the results in its own sentences once the calls are over.
 
-        A call's result is unknown, and a model could claim success. Brains on this device use
-        Hearth's catalogue and are trusted.
+        This is used when a call's result is unknown, because a model could claim success. Brains on
+        this device use the sentences of Hearth's catalogue and are trusted.
         """
         if self._turn.confirming is None and self._turn.brain not in OWN_BRAINS:
             self._owed = True
@@ -287,7 +288,7 @@ class OwnWords:
     def fault_of_endless_calls(self, outcomes: Sequence[ToolOutcome]) -> BrainFault:
         """Return the fault of a brain that keeps calling tools.
 
-        Its spoken text first reports what was done, newest last.
+        The fault's spoken text first reports what was done, with the most recent call last.
         """
         done = (one for one in outcomes if one.status is not Status.NOT_RUN)
         deeds = _newest(one for one in done if one.tier is not Tier.READ)
@@ -309,9 +310,9 @@ class OwnWords:
 def is_in_doubt(outcome: ToolOutcome) -> bool:
     """Return True if a change could not be verified or failed in the house.
 
-    Failures of other servers' tools are left to the model, which alone can explain them from the
-    data. Hearth's own long-running work is announced when it ends. If one of Hearth's tools failed
-    to schedule or undo something, Hearth says so itself.
+    Failures of other servers' tools are left to the model, because only the model can explain them
+    from the data. Hearth's own long-running work is announced when it ends. If one of Hearth's
+    tools failed to schedule or undo something, Hearth reports that in its own sentence.
     """
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
@@ -340,7 +341,7 @@ def _is_left_by_us(outcome: ToolOutcome) -> bool:
 
 
 def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
-    """Return the calls that did not happen, except those that a later call made good."""
+    """Return the calls that did not happen, except those that a later call has put right."""
     return [
         one
         for place, one in enumerate(outcomes)
@@ -372,7 +373,7 @@ def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
 def _puts_right(later: ToolOutcome, failed: ToolOutcome) -> bool:
     """Return True if `later` is a successful repetition of the failed call.
 
-    A call to a nonexistent tool is made good by any later change.
+    For a failed call to a nonexistent tool, any later change counts as a repetition.
     """
     if later.status is not Status.DONE or later.tier is Tier.READ:
         return False
@@ -389,7 +390,7 @@ _BY_WORDS = frozenset({"offline", "home-assistant"})
 
 
 def led_by(line: "Announced | None", brain: str | None) -> str:
-    """Return the program whose opening line the serving brain was given; "" if there is none."""
+    """Return the program whose opening line was passed to the brain, or "" if there was none."""
     if line is None or not isinstance(line.then, ForTalk) or brain in _BY_WORDS:
         return ""
     return line.then.caller

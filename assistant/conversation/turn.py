@@ -47,7 +47,7 @@ BRAIN_SILENCE_S = 30.0
 
 
 class Turn:
-    """Run a turn and collect the data for its record."""
+    """Runs a turn and collects the data for its record."""
 
     def __init__(
         self,
@@ -124,13 +124,13 @@ class Turn:
 
     @property
     def error(self) -> tuple[str, str] | None:
-        """The turn's own error as (kind, message); None if there is none."""
+        """The turn's own error as (kind, message), or None if there is none."""
         problem = self.speech.problem
         return self.broke or (("no_sound", problem) if problem is not None else None)
 
     @property
     def outcomes(self) -> list[ToolOutcome]:
-        """Outcomes of the turn's finished calls, in the order in which they ended."""
+        """The outcomes of the turn's finished calls, in the order in which they ended."""
         return self.calls.outcomes
 
     @property
@@ -149,18 +149,19 @@ class Turn:
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """Question that can still be answered; None if there is none."""
+        """The question that can still be answered, or None if there is none."""
         return self.confirming or self.asking
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """Record of the confirmation that was asked for in this turn; None if there was none."""
+        """The record of the confirmation that Hearth asked for in this turn, or None if there was
+        none."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
     async def run(self) -> None:
-        """Run the whole turn, until its last sample has been played. Cancel it to interrupt the
-        turn."""
+        """Run the whole turn, until its last sample has been played. To interrupt the turn, cancel
+        this coroutine."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 self._speaking = self._group.create_task(self._speak())
@@ -190,18 +191,22 @@ class Turn:
         self._patience.expect("listening")
 
     def say(self, sentence: str, language: str | None = None) -> None:
-        """Add one of Hearth's own sentences. If `language` is None, it is detected."""
+        """Add one of Hearth's own sentences. If `language` is None, it is detected from the
+        sentence."""
         self._toning.give_way()
         self.speech.reply.say(sentence, language)
 
     async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
-        """Speak a question in place of the rest of the brain's answer. Returns True if it was
-        played to the end. `language` is None for one of Hearth's own sentences."""
+        """Speak a question in place of the rest of the brain's answer.
+
+        Returns True if the question was played to the end. `language` is None for one of Hearth's
+        own sentences.
+        """
         self._toning.give_way()
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
 
     def speak_again(self, sentence: str) -> Coroutine[Any, Any, None]:
-        """Begin another stretch of speech with `sentence`, and return a coroutine that plays it."""
+        """Start another stretch of speech with `sentence`, and return a coroutine that plays it."""
         self.speech.begin(sentence, self._own_language)
         return self._end_speech()
 
@@ -212,7 +217,7 @@ class Turn:
     def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
         """Let the model answer with a confirmed call's data, after the sentence `told`.
 
-        Returns False if the model may no longer speak in this turn.
+        Returns False if the model can't speak any more in this turn.
         """
         if self._own_words.mute_brain or self._group is None or self.failed:
             return False
@@ -251,7 +256,8 @@ class Turn:
         self._confirm(question, call)
 
     def ask_next(self, question: Question, before: Before) -> None:
-        """Ask the person to confirm the turn's next call. `before` describes the last question."""
+        """Ask the person to confirm the turn's next call. `before` describes the
+        previous question."""
         self._confirm(question, self.calls.gated[question.call_id], before)
 
     def _confirm(self, question: Question, call: ToolCall, before: Before | None = None) -> None:
@@ -285,7 +291,7 @@ class Turn:
         self._dispatch(BrainFailed(self.opening.turn, fault.kind, fault.message, fault.spoken))
 
     def end(self, ending: BrainFault | NotMeant | None) -> None:
-        """Report how the brain's part ended, unless already reported."""
+        """Report how the brain's part ended, unless that has already been reported."""
         self.tell_words()
         if self.confirming is not None or self.set_aside():
             return
@@ -301,7 +307,7 @@ class Turn:
 
     @property
     def voice_is_ours(self) -> bool:
-        """True once only Hearth's own sentences are spoken, not the brain's."""
+        """True once only Hearth's own sentences are spoken, and no longer the brain's."""
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:
@@ -317,7 +323,7 @@ class Turn:
     def went_offline(self) -> None:
         """Report that the cloud is unavailable and this device answers on its own.
 
-        The brain's next sentence tells the person.
+        The brain's next sentence informs the person.
         """
         self._dispatch(WentOffline(self.opening.turn))
 
@@ -328,19 +334,20 @@ class Turn:
         self._language.heard(text, language)
 
     def tell_words(self) -> None:
-        """Notify listeners, once only, that the transcript is final."""
+        """Notify listeners that the transcript is final. Only the first call has an effect."""
         if not self._words_known and not self.set_aside():
             self._words_known = True
             self.follower.understood(self)
 
     @property
     def may_be_echo(self) -> bool:
-        """True if the turn may be Hearth's own echo, so that its calls must wait for the
+        """True if the turn may be Hearth's own echo. Its calls must then wait for the
         transcript."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
-        """Abandon the turn if its transcript needs no answer. Returns True if it is abandoned.
+        """Abandon the turn if its transcript needs no answer. Returns True if the turn is
+        abandoned.
 
         A turn is never abandoned once it has produced text, a call's outcome or a question.
         """
@@ -357,9 +364,9 @@ class Turn:
         return True
 
     def cut_short(self, reason: CancelReason) -> None:
-        """Record why the turn is interrupted, and abandon its audio.
+        """Record why the turn was interrupted, and abandon its audio.
 
-        The audio is not ended normally, because brains would take that for the end of the sentence.
+        The audio is not ended normally, because brains would think that the sentence has ended.
         """
         self.cut = reason
         if self.audio is not None:
@@ -376,7 +383,7 @@ class Turn:
             self.asking.give_up(self.cut)
 
     async def _speak(self) -> None:
-        """Speak the current stretch. Reports PlaybackEnded unless a question follows."""
+        """Speak the current stretch. Dispatches PlaybackEnded unless a question follows."""
         if self.opening.silent:
             await self.speech.pass_over()
         else:

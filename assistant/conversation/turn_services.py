@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TurnVoice:
-    """Speech output for turns, available as soon as the process starts."""
+    """The speech output for turns, which is available as soon as the process starts."""
 
     mouth: SpeechOutput
     catalogue: Catalogue
@@ -27,7 +27,7 @@ class TurnVoice:
     unheard: SpeechOutput | None = None  # for turns that a terminal prints; None uses `mouth`
 
     def of_turn(self, *, printed: bool) -> "TurnVoice":
-        """Return the voice for a turn; it is silent for turns that a terminal prints."""
+        """Return the voice for a turn, which is silent if the turn is printed in a terminal."""
         return replace(self, mouth=self.unheard) if printed and self.unheard else self
 
 
@@ -35,7 +35,7 @@ class TurnVoice:
 class TurnServices:
     """The services that a turn uses.
 
-    They take seconds to open, so turns can wait for them (`Deferred`).
+    They take seconds to open, so a turn may have to wait for them (`Deferred`).
     """
 
     brain: Brain
@@ -53,7 +53,7 @@ class TurnServices:
 
 @dataclass(slots=True)
 class TurnCost:
-    """Costs of all brains used in a turn, including failed ones."""
+    """The costs of all brains used in a turn, including brains that failed."""
 
     usage: Usage | None = None  # None if no brain reported any
     cost_usd: float = 0.0
@@ -92,8 +92,8 @@ MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class ConversationClock:
-    """Clock that counts milliseconds since the source's first sample or, without audio, since it
-    was created."""
+    """A clock that counts milliseconds since the source's first sample or, without audio, since the
+    clock was created."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -103,7 +103,7 @@ class ConversationClock:
         self._stood: tuple[float, float] | None = (clock.monotonic(), 0.0)
 
     def begin(self) -> None:
-        """Start a new audio source, whose first sample is at 0 on its own clock."""
+        """Start a new audio source. Its first sample is at 0."""
         self._sound_ms = self._offset_ms = 0.0
         self._stood = None
 
@@ -135,7 +135,7 @@ class ConversationClock:
 
 
 class Timeline:
-    """Timestamps of a turn's milestones, in milliseconds."""
+    """The timestamps of a turn's milestones, in milliseconds."""
 
     def __init__(self, clock: ConversationClock) -> None:
         self._clock = clock
@@ -144,7 +144,8 @@ class Timeline:
     def mark(self, moment: Moment, at_ms: float | None = None) -> None:
         """Record a milestone, now or at `at_ms`.
 
-        The first time is kept, except for `last_tool_result`, which keeps the last.
+        If a milestone is recorded several times, the first time counts, except for
+        `last_tool_result`, where the last time counts.
         """
         at = self._clock.now_ms if at_ms is None else at_ms
         if moment == "last_tool_result":

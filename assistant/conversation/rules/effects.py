@@ -1,6 +1,6 @@
 """Effects: the actions that the turn machine requests. Events are in `events`.
 
-Times are in milliseconds of audio since the source's first sample, unless noted.
+Times are in milliseconds of audio since the source's first sample, unless stated otherwise.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from assistant.speech.sink import Manner
 class OpenTurn:
     """Start a new turn and its brain. A spoken turn includes all audio since `mark_ms`.
 
-    Announcements need no brain: their text is spoken unchanged.
+    Announcements don't need a brain, because their text is spoken unchanged.
     """
 
     turn: int
@@ -44,14 +44,14 @@ class OpenTurn:
 
     @property
     def silent(self) -> bool:
-        """True for a sentence typed by a program: Hearth answers it without speaking and never asks
-        for confirmation."""
+        """True for a sentence that a program typed. Hearth answers it without speaking and never
+        asks for confirmation."""
         return self.source == "text" and self.caller != ""
 
 
 @dataclass(frozen=True, slots=True)
 class Anticipate:
-    """Let brains connect early, because a turn is probably about to begin."""
+    """Let brains connect early, because a turn is probably about to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class WatchSpeech:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSound:
-    """Allow the turn's audio to leave the device, because the person has begun to speak."""
+    """Allow the turn's audio to leave the device, because the person has started to speak."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class StopWatching:
-    """Stop detecting speech; listen only for the wake word."""
+    """Stop detecting speech and listen only for the wake word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ class ForgetSound:
 
 @dataclass(frozen=True, slots=True)
 class ListenForStop:
-    """Check a short utterance, heard while Hearth spoke or a timer rang, for a stop word."""
+    """Check whether a short utterance, heard while Hearth was speaking or a timer was ringing, is a
+    stop word."""
 
     from_ms: float  # first voiced sample
     after: int  # number of the newest turn
@@ -118,7 +119,7 @@ class AwaitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HearAnswer:
-    """Start capturing the answer to Hearth's question, beginning at `mark_ms`."""
+    """Start capturing the answer to Hearth's question, starting at `mark_ms`."""
 
     turn: int
     mark_ms: float
@@ -189,7 +190,8 @@ class AnnounceLine:
 
 @dataclass(frozen=True, slots=True)
 class FinishSpeech:
-    """Mark the turn's speech as complete. PlaybackEnded is dispatched once it has been played."""
+    """Mark the turn's speech as complete. PlaybackEnded is dispatched once the speech has been
+    played."""
 
     turn: int
 

@@ -1,6 +1,6 @@
 """Events of the turn machine. Effects are in `effects`.
 
-Times are in milliseconds of audio since the source's first sample, unless noted.
+Times are in milliseconds of audio since the source's first sample, unless stated otherwise.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ How = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Result of a program's question."""
+    """The result of a program's question."""
 
     how: How
     turn_id: str
@@ -36,7 +36,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Verdict on whether a reply answers a program's question."""
+    """The verdict on whether a reply answers a program's question."""
 
     fits: bool  # the reply is an answer
     again: bool = True  # if it isn't: asking again may help
@@ -45,7 +45,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForAnswer:
-    """Reason for opening the microphone after an announcement: a program asked a question."""
+    """The reason for opening the microphone after an announcement: a program asked a question."""
 
     caller: str  # the program's name in the journal
     wait_ms: float  # time for the answer to begin
@@ -54,7 +54,8 @@ class ForAnswer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForTalk:
-    """Reason for opening the microphone after an announcement: a program started a conversation."""
+    """The reason for opening the microphone after an announcement: a program started a
+    conversation."""
 
     caller: str
     instruction: str = ""  # for the model, in the next turn only
@@ -75,7 +76,8 @@ STOP_WORD = "stop"  # wake word that asks for silence instead of opening a turn
 
 @dataclass(frozen=True, slots=True)
 class WakeHeard:
-    """A wake-word engine has fired, or the microphone was opened without a wake word."""
+    """A wake-word engine has detected its word, or the microphone was opened without a
+    wake word."""
 
     word: str
     score: float  # 0 to 1
@@ -87,7 +89,7 @@ class WakeHeard:
 
 @dataclass(frozen=True, slots=True)
 class WakeRising:
-    """The wake-word score is rising: somebody is probably saying the wake word."""
+    """The wake-word score is rising, so somebody is probably saying the wake word."""
 
     at_ms: float
 
@@ -109,7 +111,8 @@ class SpeechEnded:
 
 @dataclass(frozen=True, slots=True)
 class SpeechHeld:
-    """The speech has been voiced for `Rules.barge_in_ms`, long enough to interrupt Hearth."""
+    """The speech has been voiced for `Rules.barge_in_ms`, which is long enough to
+    interrupt Hearth."""
 
     at_ms: float  # time of the decision
     began_ms: float  # first voiced sample
@@ -149,19 +152,19 @@ class SourceBack:
 
 
 class Prompter(Protocol):
-    """Prompt a person at a keyboard."""
+    """Prompts a person at a keyboard."""
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
         """Return the line that the person typed, or None if they typed nothing in time.
 
-        If `hidden`, the input is not echoed.
+        With `hidden`, the input is not shown.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AtTerminal:
-    """A person at a terminal. Their turn is printed there and not spoken."""
+    """A person at a terminal. Their turn is printed in the terminal and not spoken."""
 
     prompter: Prompter | None = None  # None if nobody can type an answer
 
@@ -252,7 +255,7 @@ AsideFor = Literal["echo", "stop_word"]
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """The turn needs no answer: the speech was Hearth's own echo or a stop word."""
+    """The turn needs no answer, because the speech was Hearth's own echo or a stop word."""
 
     turn: int
     why: AsideFor
@@ -300,7 +303,7 @@ class StopHeard:
 
 @dataclass(frozen=True, slots=True)
 class TalkEnded:
-    """The person ended the conversation: the microphone stays closed after this answer."""
+    """The person ended the conversation, so the microphone stays closed after this answer."""
 
     turn: int
 
@@ -310,7 +313,7 @@ AnswersBy = Literal["ear", "keys", "phone"]
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationAsked:
-    """A call needs confirmation; the question is about to be spoken."""
+    """A call needs confirmation, and the question is about to be spoken."""
 
     turn: int
     by: AnswersBy  # channel of the answer
@@ -318,7 +321,7 @@ class ConfirmationAsked:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationSettled:
-    """A confirmation or a program's question is settled; any result is about to be spoken."""
+    """A confirmation or a program's question is settled, and any result is about to be spoken."""
 
     turn: int
     new_command: bool = False  # the reply was a command and becomes a turn of its own

@@ -1,7 +1,7 @@
-"""Turn machine: the conversation's rules as one pure function.
+"""The turn machine: the conversation's rules as one pure function.
 
 `reduce(machine, event)` returns the next machine and the effects to carry out. This module uses no
-event loop, clock or audio: events carry their own times, and the effect runner carries out the
+event loop, clock or audio: events contain their own times, and the effect runner carries out the
 effects.
 """
 
@@ -293,7 +293,7 @@ def _at_least_thinking(machine: Machine) -> State:
 
 
 def _stop_listening(machine: Machine) -> list[Effect]:
-    """Return the effects that stop listening; [] if the person has already finished speaking."""
+    """Return the effects that stop listening, or [] if the person has already finished speaking."""
     if machine.state in _BUSY:
         return []
     return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]

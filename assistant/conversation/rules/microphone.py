@@ -31,7 +31,7 @@ Step = tuple[Machine, list[Effect]]
 def lost(machine: Machine, event: SourceLost) -> Step:
     """Handle the loss of the microphone. An answer in progress continues.
 
-    A person who was speaking to Hearth is told about it.
+    If a person was speaking to Hearth, Hearth tells them about it.
     """
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
@@ -98,8 +98,8 @@ def said(machine: Machine) -> Step:
 def sounded(machine: Machine, event: OpeningSounded) -> Step:
     """Open the microphone for a program if the opening tone was audible.
 
-    Speech counts from this point on. No pause after the tone is needed, because detectors don't
-    mistake it for speech.
+    Speech counts immediately. No pause after the tone is needed, because detectors don't mistake
+    the tone for speech.
     """
     if machine.state is not State.SPEAKING or not wants_opening(machine):
         return machine, []
@@ -125,8 +125,8 @@ def withdrawn(machine: Machine, event: Withdrawn) -> Step:
 def begun_at(machine: Machine, speech_ms: float) -> float:
     """Return the time from which `Rules.longest_ms` is measured, in ms.
 
-    This is the start of the speech. If a program opened the microphone, it is the opening time, so
-    that the limit covers the whole time that the microphone is open.
+    This is normally the start of the speech. If a program opened the microphone, it is the time of
+    the opening, so that the limit covers the whole time that the microphone is open.
     """
     return speech_ms if machine.then is None else machine.since_ms
 

@@ -1,4 +1,4 @@
-"""The conversation's state: everything the turn machine remembers between events."""
+"""The conversation's state: everything that the turn machine remembers between events."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -24,7 +24,7 @@ class State(Enum):
 
 
 class MicrophoneState(Enum):
-    """State of the audio source."""
+    """The state of the audio source."""
 
     OPEN = auto()
     ENDED = auto()  # the file has ended, or the process has only typed turns
@@ -33,7 +33,7 @@ class MicrophoneState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Time limits and preferences. Times are milliseconds of audio unless noted."""
+    """Time limits and preferences. Times are in milliseconds of audio, unless stated otherwise."""
 
     settle_ms: float = 200  # sooner after detection, speech may be part of the wake word
     wake_sound_ms: float = 400  # the wake sound is played only after this much silence
@@ -61,7 +61,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The conversation's complete state."""
+    """The complete state of the conversation."""
 
     rules: Rules = field(default_factory=Rules)
     state: State = State.IDLE
@@ -90,7 +90,7 @@ class Machine:
 
     @property
     def then(self) -> Then | None:
-        """Reason for opening the microphone after the current announcement; None if it stays
+        """The reason for opening the microphone after the current announcement, or None if it stays
         closed."""
         return None if self.announcing is None else self.announcing.then
 
@@ -98,7 +98,7 @@ class Machine:
         """Return a copy of the state that is reset for a new turn.
 
         If the current announcement was cut off before its first sample, it is queued again. A
-        program's question is not: the program decides whether to repeat it.
+        program's question is not queued again, because the program decides whether to repeat it.
         """
         waiting = self.announcements
         unheard = self.state is State.THINKING and not isinstance(self.then, ForAnswer)
@@ -121,7 +121,7 @@ class Machine:
 
     @property
     def wants_sound(self) -> bool:
-        """True if a source that can wait, such as a file, may deliver more audio."""
+        """True if a source that can wait, such as a file, should deliver more audio."""
         return self.state in _OPEN_EARS
 
     @property
@@ -137,7 +137,7 @@ class Machine:
 
     @property
     def ducks(self) -> bool:
-        """True while Hearth speaks more quietly because somebody is talking over it."""
+        """True while Hearth is speaking more quietly because somebody is talking over it."""
         return self.state is State.SPEAKING and self.over_ms is not None
 
     @property
@@ -147,7 +147,7 @@ class Machine:
 
     @property
     def stops_by_text(self) -> bool:
-        """True if there is something that a typed stop word would stop."""
+        """True if a typed stop word would stop something."""
         return self.stops_by_ear or self.state is State.THINKING
 
     @property
@@ -167,7 +167,7 @@ _TIMED = frozenset({State.WAKING, State.LISTENING, State.CONFIRMING, State.FOLLO
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A conversation's state as shown to people and programs."""
+    """A conversation's state, as people and programs see it."""
 
     state: State
     muted: bool

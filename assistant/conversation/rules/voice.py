@@ -51,7 +51,8 @@ _UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room expects a 
 
 
 def sentence_over(machine: Machine) -> list[Effect]:
-    """Return the effects that follow the person's sentence: the end tone and the thinking timer."""
+    """Return the effects that follow the end of the person's sentence: the end tone and the
+    thinking timer."""
     return [PlaySound("end"), wait(machine)]
 
 
@@ -119,16 +120,16 @@ def voice_begins(machine: Machine) -> Step:
 def begun(machine: Machine, event: SpeechStarted) -> Step:
     """Record that somebody is talking over Hearth or a ringing timer.
 
-    Hearth speaks more quietly until it is clear whether they want to interrupt.
+    Hearth speaks more quietly until it is clear whether the person wants to interrupt.
     """
     over = machine.ringing if machine.rests else machine.hears_over
     return (replace(machine, over_ms=event.at_ms) if over else machine), []
 
 
 def held(machine: Machine, event: SpeechHeld) -> Step:
-    """Let somebody who has spoken long enough interrupt Hearth.
+    """Let somebody who has spoken for long enough interrupt Hearth.
 
-    The new turn's audio includes the beginning of their sentence.
+    The audio of the new turn includes the beginning of their sentence.
     """
     speaking = machine.state is State.SPEAKING
     ended_meanwhile = machine.state is State.FOLLOW_UP and machine.over_ms is not None
@@ -152,9 +153,9 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
 
 
 def begins_with(machine: Machine, event: WakeHeard) -> bool:
-    """Return True if the speech that interrupted Hearth began with this wake word.
+    """Return True if the speech that interrupted Hearth started with this wake word.
 
-    If so, it becomes an ordinary turn with that wake word's profile.
+    In that case, the speech becomes an ordinary turn with that wake word's profile.
     """
     barged = machine.state is State.LISTENING and machine.source == "barge_in"
     return barged and event.mark_ms - machine.since_ms <= machine.rules.wake_first_ms
@@ -174,7 +175,7 @@ def passed(machine: Machine, event: SpeechPassed) -> Step:
 
 
 def ended(machine: Machine, event: SpeechEnded) -> Step:
-    """Handle the end of speech while a timer rings or Hearth is speaking."""
+    """Handle the end of speech while a timer is ringing or Hearth is speaking."""
     if machine.over_ms is None:
         return machine, []
     if machine.state is State.FOLLOW_UP:
@@ -183,13 +184,13 @@ def ended(machine: Machine, event: SpeechEnded) -> Step:
 
 
 def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effect]:
-    """Return the effect that checks speech for a stop word; [] if the speech was too long."""
+    """Return the effect that checks speech for a stop word, or [] if the speech was too long."""
     short = ended_ms - began_ms <= machine.rules.stop_word_ms
     return [ListenForStop(began_ms, machine.turn)] if short else []
 
 
 def ended_over(machine: Machine) -> Step:
-    """Continue as if nobody had talked over the end of Hearth's answer."""
+    """Handle the end of speech over the end of Hearth's answer, as if nobody had spoken."""
     quiet = replace(machine, over_ms=None)
     if follows_up(quiet):
         return quiet, []  # the microphone is already open
@@ -233,8 +234,8 @@ def rest(machine: Machine) -> State:
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
-    """Record whether a timer is ringing, because a short word between turns may be meant to stop
-    it."""
+    """Record whether a timer is ringing, because a short word between turns may then be meant to
+    stop it."""
     return replace(machine, ringing=event.on), []
 
 
@@ -254,7 +255,7 @@ def settle(before: Machine, after: Machine, effects: list[Effect]) -> Step:
 
 
 def stop_heard(machine: Machine, event: StopHeard) -> Step:
-    """Stop, unless the turn at which the stop word was aimed is already over."""
+    """Stop, unless the turn that the stop word was meant for is already over."""
     same = machine.turn == event.after and machine.stops_by_text
     return stopped(machine) if same else (machine, [])
 
@@ -281,7 +282,7 @@ _IN_TURN = frozenset(
 
 
 def waits(machine: Machine, event: Announced) -> Step:
-    """Queue an announcement. If the queue is full, drop the oldest."""
+    """Queue an announcement. If the queue is full, the oldest announcement is dropped."""
     waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
     return replace(machine, announcements=waiting), []
 
@@ -317,9 +318,9 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Wait for an answer now that Hearth's question has been played.
+    """Wait for an answer, because Hearth's question has been played.
 
-    If the answer must be spoken and there is no open microphone, the question ends unanswered.
+    If the answer must be spoken and no microphone is open, the question ends unanswered.
     """
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
@@ -342,7 +343,7 @@ def unanswered(machine: Machine, *, waited: bool) -> Step:
 
 
 def near_own_speech(machine: Machine, at_ms: float) -> bool:
-    """Return True if speech that began at `at_ms` may be Hearth's own voice or its echo."""
+    """Return True if speech that started at `at_ms` may be Hearth's own voice or its echo."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
 
@@ -350,7 +351,7 @@ def near_own_speech(machine: Machine, at_ms: float) -> bool:
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
     """Return True if the time for a spoken answer is over.
 
-    Keyboards and phones have time limits of their own.
+    Keyboards and phones have their own time limits.
     """
     silent = machine.confirming == "ear" and not machine.answering
     asked = machine.then  # a program sets its own time limit
