@@ -57,8 +57,8 @@ def _ends() -> Mapping[str, float]:
             both.append((ours.delay_ms(sound, heard), plain.delay_ms(sound, heard)))
         cut += sum(ms < 0 for ms, _ in both)
         ratio = median(ms for ms, _ in both) / median(ms for _, ms in both)
-        ratios[f"last word to the end of a {kind}"] = ratio
-    return {**ratios, f"cut off of {2 * EACH}, and one": 1.0 + cut}
+        ratios[f"from the last word to the end of a {kind}"] = ratio
+    return {**ratios, f"cut-offs of {2 * EACH} sentences, plus one": 1.0 + cut}
 
 
 def _wake_words() -> Mapping[str, float]:
@@ -71,11 +71,11 @@ def _wake_words() -> Mapping[str, float]:
         at = next((one.at for one in found), _NEVER)
         ratios.append((at - SAMPLE_RATE - first) / (last - first))
     engine.close()
-    return {"first sound of the wake word to its detection": median(ratios)}
+    return {"from the start of the wake word to its detection": median(ratios)}
 
 
 def _interruptions() -> Mapping[str, float]:
     """Return the times from the first loud sound over an answer until the answer is cut off."""
     taken = [heard(from_first_loud(say(COMMAND, voice)))[1] for voice in _VOICES]
     cut = median(_NEVER if ms is None else ms for ms in taken)
-    return {"talk over an answer to its end": cut / TALK_MS}
+    return {"from an interruption to the end of the answer": cut / TALK_MS}

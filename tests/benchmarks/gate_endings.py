@@ -43,8 +43,8 @@ async def endings(folder: Path) -> AsyncIterator[Round]:
         recognizer.prepare(grammar)
 
     yield in_turns(
-        Pair("four seconds followed to the end of a command", followed, transforms),
-        Pair("names of a house learned", learned, transforms),
+        Pair("following a command for four seconds", followed, transforms),
+        Pair("learning a house's names", learned, transforms),
     )
 
 

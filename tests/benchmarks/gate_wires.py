@@ -80,7 +80,7 @@ async def uploads(folder: Path) -> AsyncIterator[Round]:
                     await socket.send(_message(activityEnd={}))
                     await _until_complete(socket)
 
-            yield in_turns(Pair("75 s of sound to the service", live.say, plain))
+            yield in_turns(Pair("sending 75 s of audio to the service", live.say, plain))
 
 
 @asynccontextmanager
@@ -116,7 +116,7 @@ async def typed_turns(folder: Path) -> AsyncIterator[Round]:
                 return {
                     **cpu,
                     "typed turn: to its first text": quickest(ours.text, TURNS) / plain_s,
-                    "typed turn: text to sound": quickest(ours.sound, TURNS) / plain_s,
+                    "typed turn: text to audio": quickest(ours.sound, TURNS) / plain_s,
                 }
 
             yield one
@@ -155,7 +155,7 @@ async def announcements(folder: Path) -> AsyncIterator[Round]:
             async def one() -> Mapping[str, float]:
                 both = [(await ours(), plain()) for _ in range(ANNOUNCEMENTS)]
                 taken, voices = (quickest(each, TURNS) for each in zip(*both, strict=True))
-                return {"announcement to its first sample": taken / voices}
+                return {"from an announcement to its first sample": taken / voices}
 
             yield one
 

@@ -81,8 +81,8 @@ async def tools(folder: Path) -> AsyncIterator[Round]:
         build_menu(listed, spec)
 
     yield in_turns(
-        Pair("1,000 tools to declarations", converted, as_json),
-        Pair("1,000 tools to a menu", menu, as_json),
+        Pair("declaring 1,000 tools", converted, as_json),
+        Pair("listing 1,000 tools for a model", menu, as_json),
     )
 
 
@@ -94,10 +94,10 @@ async def ear(folder: Path) -> AsyncIterator[Round]:
     listener = new_ear()
     try:
         yield in_turns(
-            Pair("two quiet minutes at the ear", lambda: hear(listener, quiet), transforms),
-            Pair("20 loud seconds at the ear", lambda: hear(listener, loud), transforms),
+            Pair("audio front end: two quiet minutes", lambda: hear(listener, quiet), transforms),
+            Pair("audio front end: 20 loud seconds", lambda: hear(listener, loud), transforms),
             Pair(
-                "three loud seconds while a sentence is awaited",
+                "audio front end: three loud seconds before a sentence",
                 lambda: hear(listener, spoken, awaited=True),
                 transforms,
             ),
@@ -167,7 +167,10 @@ async def speech(folder: Path) -> AsyncIterator[Round]:
         for text, language in lines * 4:
             speakable(text, language)
 
-    yield in_turns(Pair("clauses of answers", cut, plain), Pair("words for ears", spoken, plain))
+    yield in_turns(
+        Pair("splitting answers into clauses", cut, plain),
+        Pair("converting text for speech", spoken, plain),
+    )
 
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
@@ -266,7 +269,7 @@ async def journal(folder: Path) -> AsyncIterator[Round]:
             await store.record_turn(record)
 
     async with store:
-        yield in_turns(Pair("200 turns into the journal", turns, rows))
+        yield in_turns(Pair("writing 200 turns to the journal", turns, rows))
     plain.close()
 
 
@@ -294,9 +297,9 @@ async def starts(folder: Path) -> AsyncIterator[Round]:
     memory."""
     codes = {
         "numpy": "import numpy\n",
-        "what listening needs": _LISTENING,
-        "everything": _ALL,
-        "a first turn": _TURN,
+        "for listening": _LISTENING,
+        "for everything": _ALL,
+        "including a first turn": _TURN,
     }
     for code in codes.values():
         await _process(code, folder)  # compiles
@@ -310,7 +313,7 @@ async def starts(folder: Path) -> AsyncIterator[Round]:
         for part, what in enumerate(("CPU", "memory")):
             least = {name: min(run[part] for ran, run in runs if ran == name) for name in codes}
             for name in (listening, everything, turn):
-                ratios[f"start: {what} of {name}"] = least[name] / least[plain]
+                ratios[f"start: {what} {name}"] = least[name] / least[plain]
         return ratios
 
     yield one

@@ -87,7 +87,7 @@ def test_a_slowed_function_shuts_the_gate(
     monkeypatch.setattr(gate_works, "speakable", slowed)
     assert gate.judged(file) == 1
     failed = [line for line in capsys.readouterr().out.splitlines() if "more than" in line]
-    assert [line.strip().partition(":")[0] for line in failed] == ["words for ears"]
+    assert [line.strip().partition(":")[0] for line in failed] == ["converting text for speech"]
 
 
 def test_without_anything_kept_it_says_so(
@@ -214,7 +214,7 @@ def test_how_far_the_ratios_lie_apart_is_written_into_the_page(
     gate_page.write(quiet, busy, page)
     written = page.read_text()
     assert "| wave | 1 (-10%, +20%) | 2 (+0%, +0%) |" in written
-    assert "3 on a quiet machine" in written
+    assert "medians of 3 measurements" in written
     assert "old" not in written
     assert written.endswith(f"{gate_page.END}\n\nMore.\n")
     gate_page.write(quiet, busy, page)
@@ -279,9 +279,9 @@ async def test_turns_that_end_later_or_too_early_are_seen(
     monkeypatch.setattr(gate_delays, "adaptive", lambda slower: other)
     async with gate_delays.delays(tmp_path) as one:
         found = await one()
-    ends = [ratio for name, ratio in found.items() if name.startswith("last word")]
+    ends = [ratio for name, ratio in found.items() if name.startswith("from the last word")]
     assert [ratio > 1 + gate.MORE for ratio in ends] == [late, late]
-    assert (found["cut off of 12, and one"] > 1 + gate.MORE) is cut
+    assert (found["cut-offs of 12 sentences, plus one"] > 1 + gate.MORE) is cut
 
 
 async def test_a_wake_word_that_is_not_heard_is_seen(
@@ -291,5 +291,5 @@ async def test_a_wake_word_that_is_not_heard_is_seen(
     monkeypatch.setattr(gate_delays, "EACH", 1)
     async with gate_delays.delays(tmp_path) as one:
         found = await one()
-    [said] = gate.judge(found, {**found, "first sound of the wake word to its detection": 1.0})
-    assert said.startswith("first sound of the wake word to its detection: inf")
+    [said] = gate.judge(found, {**found, "from the start of the wake word to its detection": 1.0})
+    assert said.startswith("from the start of the wake word to its detection: inf")
