@@ -1,4 +1,4 @@
-"""The queue of waiting announcements: their priority, order and limits. Pure."""
+"""The queue of waiting announcements: their priority, order and limits. The queue does no I/O."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -61,9 +61,10 @@ def mouthpieces(
 ) -> list[Mouthpiece]:
     """Return where messages can be spoken in these areas. None means the whole house.
 
-    In each room, its satellites are used. If it has none and the house has a text-to-speech voice,
-    one of its media players is used. Satellites in `left_out` and those of `own_device` are
-    ignored. Satellites without an area are included only if `areas` is None.
+    In each room, the room's satellites are used. If a room has none and the house has a
+    text-to-speech voice, one of the room's media players is used. Satellites in `left_out` and
+    those of `own_device` are ignored. Satellites without an area are included only if `areas` is
+    None.
     """
     speakers = [
         one

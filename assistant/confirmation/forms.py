@@ -1,4 +1,5 @@
-"""Recognise yes, no and similar answers to Hearth's questions. Pure, and without a model."""
+"""Recognise yes, no and similar answers to Hearth's questions. All functions are pure and use no
+model."""
 
 import re
 import tomllib
@@ -30,10 +31,10 @@ _SPACES = frozenset(" \t\r\n\u00a0\u202f")
 def words_of(text: str, marks_tell: bool = False) -> Words | None:
     """Split a text into lower-case words without punctuation.
 
-    Accents are removed too, unless `marks_tell` is True, because they distinguish words in some
-    languages. Returns None if the text contains something that no speech recogniser writes, such as
-    invisible characters, symbols or control characters. Letters of other scripts are kept, so a
-    word that contains them matches no form.
+    Accents are removed too. Set `marks_tell` to keep them for a language in which accents
+    distinguish words. Returns None if the text contains something that no speech recogniser writes,
+    such as invisible characters, symbols or control characters. Letters of other scripts are kept,
+    so a word that contains them matches no form.
     """
     plain = unicodedata.normalize("NFC", text).casefold()
     plain = _APOSTROPHES.sub("", _ELIDED.sub(r"\1 ", plain))
@@ -77,8 +78,10 @@ class Wording:
 
 @cache
 def wording(language: str) -> Wording | None:
-    """Return a language's forms, or None if it has none. The language code must have no region,
-    such as "en"."""
+    """Return a language's forms, or None if it has none.
+
+    `language` is a code without a region, such as "en".
+    """
     path = FOLDER / f"{language}.toml"
     if language not in languages():
         return None
@@ -337,7 +340,7 @@ def is_command_like(text: str) -> bool:
 
 
 def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
-    """Yield the end of each of the phrases that starts at word `at`."""
+    """Yield the end of each phrase in `phrases` that starts at word `at`."""
     longest = max(map(len, phrases), default=0)
     for end in range(at + 1, min(len(words), at + longest) + 1):
         if words[at:end] in phrases:

@@ -1,4 +1,5 @@
-"""Judge a person's answer to a confirmation question, by voice, keyboard, PIN or phone.
+"""Judge a person's answer to a confirmation question: a spoken or typed answer, a PIN, or a tap on
+a phone.
 
 This module also pauses media players during the question.
 """
@@ -41,10 +42,10 @@ def weigh(
 
     `transcript` is a service's transcript or the typed text. `recognised` is the result of this
     device's recogniser without a grammar. Each is None if its source does not exist or was too
-    slow. Neither can contain a model's words. See `Forms.read` for `things` and `asked`.
+    slow. Neither may contain a model's words. See `Forms.read` for `things` and `asked`.
 
     If `secure`, every available source must contain a yes. Otherwise the transcript decides, unless
-    it is empty. A no from either source is a no. If both texts are empty, the verdict is "unclear";
+    it is empty. A no from either source is a no. If nothing was heard, the verdict is "unclear";
     the caller must detect silence.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
@@ -245,7 +246,7 @@ class Hush:
         return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
-        """Resume the players that Hearth paused, unless they are no longer paused. Never raises.
+        """Resume the players that Hearth paused and that are still paused. Never raises.
 
         Calling this again has no effect.
         """

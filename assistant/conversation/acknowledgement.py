@@ -167,7 +167,8 @@ class Toning:
         self._stage = _Stage.OVER  # the text held back is never spoken
 
     def give_way(self) -> None:
-        """Choose the spoken reply: speak the text held back so far and everything that follows."""
+        """Choose the spoken reply: speak the text that was held back and everything
+        that follows."""
         self._stay()
         if self._holds:
             self._reply.release()

@@ -151,7 +151,7 @@ class AudioFrontEnd:
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the previous call. The worker must be idle."""
+        """Return the wake word's near misses since the previous call. The worker must be idle."""
         return self._wake.near_misses()
 
     @property

@@ -55,7 +55,7 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """Return how long a pause can be before the sentence counts as over, in ms.
+    """Return how long a pause can be, in ms, before the sentence counts as over.
 
     `said_ms` is the time from the first word to the last.
     """
@@ -274,7 +274,7 @@ async def _know_words(
 def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
     """Import the recogniser and load its model.
 
-    This takes about 0.1 s and 5 MB. The grammar takes the same again.
+    This takes about 0.1 s and 5 MB. Its grammar takes the same amount again.
     """
     from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from audio.recognize.sphinx import SphinxLive

@@ -84,7 +84,7 @@ class Templates:
         self._intents = {choice.id: self._intents_of(choice) for choice in _joined(choices)}
 
     def find(self, text: str) -> Fit | None:
-        """Return the only answer that matches, or None if no answer or several answers match.
+        """Return the only answer that matches, or None if no answer or more than one matches.
 
         Case, punctuation, accents and a "please" or "uh" around the answer are ignored. Matches
         without slots take precedence. A longer yes or no, such as "yes, do that", matches the same

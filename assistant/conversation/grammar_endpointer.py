@@ -56,8 +56,11 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record that a pause was examined for the `due`-th time. Returns False if that was already
-        recorded."""
+        """Record that a pause is being examined. Returns False if this examination was already
+        recorded.
+
+        A pause is examined several times as it grows longer, and `due` counts the examinations.
+        """
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 

@@ -162,7 +162,7 @@ class ConversationLoop:
 
     @property
     def rings(self) -> bool:
-        """True while a timer or alarm rings between turns. This is checked with each frame."""
+        """True while a timer or alarm is ringing between turns. This is checked with each frame."""
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
@@ -193,8 +193,9 @@ class ConversationLoop:
         """Open the microphone and play the wake sound, as after a wake word.
 
         `word` is recorded in the journal and selects the profile. `caller` is the program that
-        opens the microphone, or "" for a person. If a program does so, an opening tone that cannot
-        be silenced is played first; if the tone fails, the microphone stays closed.
+        opens the microphone, or "" for a person. Before the microphone opens for a program, an
+        opening tone that cannot be silenced is played. If the tone fails, the microphone stays
+        closed.
 
         Returns False if Hearth can't listen, because there is no microphone, the microphone is
         muted, or Hearth is already listening to a person. A program also gets False while anything

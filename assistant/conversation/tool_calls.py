@@ -241,7 +241,7 @@ class OwnWords:
         self.mute_brain = True
 
     def say_moment(self) -> None:
-        """Ask for patience if a call takes long and nothing has been spoken yet."""
+        """Ask for patience if a call takes a long time and nothing has been spoken yet."""
         turn = self._turn
         alone = turn.under_way and turn.confirming is None and not turn.failed
         if not alone or turn.opening.source == "text":

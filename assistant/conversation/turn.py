@@ -311,7 +311,8 @@ class Turn:
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:
-        """Store a brain's report about itself: its name, its costs or whether it understood."""
+        """Store what a brain reports about its part: its name, its costs, or whether it understood
+        the request."""
         match event:
             case Serving(brain):
                 self.brain = brain

@@ -119,7 +119,7 @@ class AwaitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HearAnswer:
-    """Start capturing the answer to Hearth's question, starting at `mark_ms`."""
+    """Start capturing the answer to Hearth's question. Its audio starts at `mark_ms`."""
 
     turn: int
     mark_ms: float

@@ -31,7 +31,7 @@ Step = tuple[Machine, list[Effect]]
 def lost(machine: Machine, event: SourceLost) -> Step:
     """Handle the loss of the microphone. An answer in progress continues.
 
-    If a person was speaking to Hearth, Hearth tells them about it.
+    If a person was speaking to Hearth, Hearth announces the loss to them.
     """
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:

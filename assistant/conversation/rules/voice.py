@@ -190,7 +190,10 @@ def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effe
 
 
 def ended_over(machine: Machine) -> Step:
-    """Handle the end of speech over the end of Hearth's answer, as if nobody had spoken."""
+    """Handle the end of speech that overlapped with the end of Hearth's answer.
+
+    The conversation continues as if nobody had spoken.
+    """
     quiet = replace(machine, over_ms=None)
     if follows_up(quiet):
         return quiet, []  # the microphone is already open
@@ -318,7 +321,7 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Wait for an answer, because Hearth's question has been played.
+    """Wait for an answer after Hearth's question has been played.
 
     If the answer must be spoken and no microphone is open, the question ends unanswered.
     """

@@ -134,7 +134,7 @@ class Weather:
 
 
 def weather_entities(house: House) -> list[Entity]:
-    """Return the exposed weather entities. Those with a forecast come first."""
+    """Return the exposed weather entities. Entities with a forecast are listed first."""
     found = [entity for entity in house.exposed() if entity.domain == "weather"]
     return sorted(found, key=lambda entity: not entity.attributes.get("supported_features"))
 
@@ -196,7 +196,7 @@ DATE_AND_TIME = "GetDateTime"  # the name of Home Assistant's own tool, which th
 def date_and_time(clock: Clock, catalogue: Catalogue) -> BuiltIn:
     """Return the tool `GetDateTime`.
 
-    Its data is `{date, weekday, time, time_zone, utc_offset}`, to the minute.
+    Its data is `{date, weekday, time, time_zone, utc_offset}`, accurate to the minute.
     """
 
     async def run(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:

@@ -294,8 +294,8 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
 def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
     """Return the exposed entities that match all arguments, in the house's order.
 
-    Three rules for names are tried in this order until one finds an entity: the whole name, a part
-    of the name, a similar name.
+    A name is looked up by three rules, in this order, until one of them finds an entity: the whole
+    name, a part of the name, a similar name.
     """
     found = house.exposed()
     for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
@@ -318,7 +318,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Return the entities with this name, as described in `find`."""
+    """Return the entities with this name, by the rules of `find`."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (

@@ -63,7 +63,7 @@ def failure(
 
 @dataclass(frozen=True, slots=True)
 class AskFirst:
-    """A question that the person must answer before a call runs, whatever the settings say."""
+    """A question that the person must answer before a call runs, regardless of the settings."""
 
     name: str  # key: the catalogue has `confirm.ask_NAME` and `confirm.left_NAME`
     text: str = ""  # the subject, as `{names}` in the question

@@ -168,7 +168,7 @@ def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
 
 
 def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
-    """Return the tools that have no pin or differ from it."""
+    """Return the tools that have no pin or differ from their pin."""
     offered: dict[tuple[str, str], set[str]] = {}
     for tool in tools:
         offered.setdefault((tool.server, tool.name), set()).add(fingerprint(tool))

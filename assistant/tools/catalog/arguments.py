@@ -198,7 +198,10 @@ def _options(given: str, choices: list[str]) -> tuple[str, ...]:
 
 
 def _numbers(text: str) -> Iterator[int | float]:
-    """Yield the number in a string such as "30", "21.5", "21,5", "30 %" or "21 °C"."""
+    """Yield the number in a string such as "30", "21.5", "21,5", "30 %" or "21 °C".
+
+    Yields nothing if the string is not a number.
+    """
     number = r"(-?\d{1,15}(?:\.\d{1,15}|,\d{1,2})?)"
     found = re.fullmatch(rf"\s*{number}\s*(?:%|°\s*[CF]?|K)?\s*", text, re.ASCII)
     if found:

@@ -55,7 +55,7 @@ def tokens(declaration: Declaration) -> int:
 
 
 def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]:
-    """Return the portion of its server's tools that each tool belongs to, counting from 0.
+    """Return the number of the portion that each tool belongs to, counting from 0 for each server.
 
     `servers` contains the server of each tool in `ranked`. A portion is about `PORTION` tokens. The
     menu takes one portion from each server in turn, so that no server can fill it alone.
@@ -129,7 +129,7 @@ class MenuEntry:
 
     @property
     def reads_only(self) -> bool:
-        """True if a trusted server says that the tool changes nothing."""
+        """True if the tool only reads data, according to its tier."""
         return self.tier is Tier.READ
 
 
@@ -370,7 +370,7 @@ def _is_believed_to_read(tool: McpTool, spec: ServerSpec) -> bool:
 def _is_as_of_home(name: str, spec: ServerSpec) -> bool:
     """Return True if another server's tool has the name of one of Home Assistant's tools.
 
-    For an untrusted server, a name that a model could confuse with such a name is enough.
+    If the server is untrusted, a name that a model could confuse with one of them is enough.
     """
     own = suffix(name).casefold()
     known = own in _HOME_NAMES or is_script(name)

@@ -264,10 +264,10 @@ class Confirmations:
         return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
 
     def _is_declined(self, frozen: Frozen) -> str:
-        """Return how an earlier question about the same entities was answered if that wasn't a yes,
-        or "".
+        """Return the verdict on an earlier question about the same entities if it wasn't a yes,
+        else "".
 
-        A request that was declined must not succeed in other words.
+        Someone who declined a request must not be asked about it again in other words.
         """
         touches = _touches(frozen)
         verdicts = (

@@ -172,7 +172,7 @@ class _Bucket:
 
 # Guards besides the policy: limits, undo, consents, quiet and the audit log.
 class Hushed(Protocol):
-    """Media players that were paused for a question."""
+    """The media players that were paused for a question."""
 
     @property
     def quiet(self) -> bool:

@@ -167,7 +167,7 @@ class MovementWatch:
     def _ended(self, entity_id: str, token: object) -> Entity | None:
         """Return the entity in its current state, or None if there is nothing to announce.
 
-        There is nothing to announce if another call has moved the entity since, or if its state is
+        Returns None if another call has moved the entity since, or if the entity's state is
         unknown.
         """
         if self._newest.get(entity_id) is not token:

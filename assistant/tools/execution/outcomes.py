@@ -140,7 +140,8 @@ class Sentences:
         return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
-        """Return the sentence for `key`, followed by `options`, the most similar valid names."""
+        """Return the sentence for `key`, followed by `options`, which are the most similar valid
+        names."""
         return self.followed_by(self.say(key, **values), options)
 
     def home_error(self, text: str, code: str = "") -> str:
@@ -148,7 +149,7 @@ class Sentences:
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return a sentence, followed by `options`, the most similar valid names."""
+        """Return a sentence, followed by `options`, which are the most similar valid names."""
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))

@@ -162,7 +162,7 @@ def unsent(request: Request, ms: float) -> ToolOutcome:
 
 
 def asked(request: Request, way: Way, verdict: PolicyDecision, ms: float) -> ToolOutcome:
-    """Return the outcome that the model gets for a call that needs confirmation."""
+    """Return the outcome that the model receives for a call that needs confirmation."""
     sentence = request.sentences.say("tools.needs_confirmation")
     outcome = not_run(request, Refusal(way, dict(verdict.arguments), sentence, verdict), ms)
     return replace(outcome, decision=Decision.NEEDS_CONFIRMATION)

@@ -32,7 +32,7 @@ _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_sta
 
 
 class HouseAnswers:
-    """Words answers to questions about the house."""
+    """Puts answers to questions about the house into words."""
 
     def __init__(self, say: Catalogue) -> None:
         self._say = say
@@ -47,8 +47,9 @@ class HouseAnswers:
     ) -> str:
         """Answer a question about the states of entities.
 
-        `age_s` is the age of the states in seconds: 0.0 if they are live, None if there are none.
-        `what` is what the person called the entity, if the question is about a single one.
+        `age_s` is the age of the states in seconds. It is 0.0 if the states are live, and None if
+        there are no states. `what` is the name that the person used, if the question is about a
+        single entity.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -277,7 +278,8 @@ class _Telling:
     def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
         """Return the word for a state, or a sensor's reading with its unit.
 
-        Without a `noun`, the word is feminine, like the words for door, window and lamp.
+        If there is no `noun`, the word is feminine, because the words for door, window and lamp are
+        feminine in Spanish and similar languages.
         """
         if entity is not None:
             state = plain_state(entity, state)
@@ -354,9 +356,9 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
     """Return the sensors for a room's temperature or humidity, the best one first.
 
-    The sensor that is assigned to the area in Home Assistant is first, then the area's thermostats,
-    then its other sensors of the class. Sensors in a freezer, a chip or water are left out, because
-    they don't measure the air in the room. Unreachable sensors stay in the list.
+    The sensor that is assigned to the area in Home Assistant is first, followed by the area's
+    thermostats and its other sensors of the class. Sensors in freezers, chips or water are left
+    out, because they don't measure the air in the room. Unreachable sensors stay in the list.
     """
     area = house.areas.get(area_id)
     if area is None:

@@ -34,7 +34,7 @@ def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str]
     """Return the names of entities or rooms as a spoken list, with their articles.
 
     A sequence contains all names of one entity, and each language uses its own name. `untitled`
-    contains main names that take no article, such as a scene's.
+    contains main names that take no article, such as the name of a scene.
     """
     aliases: dict[str, tuple[str, ...]] = {}
     for one in names:
@@ -114,7 +114,7 @@ def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> st
     """Return an entity's name with its article, for use in a sentence: "the front door".
 
     If the entity has several names, the name in this language is used. A German name is in the
-    nominative; as a `Names`, it contains the other cases too.
+    nominative, and is returned as a `Names` that also contains the other cases.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
@@ -152,7 +152,8 @@ def _with_article(name: str) -> str:
 
 
 def has_no_article(entity_id: str, name: str) -> bool:
-    """Return True if a name takes no article, such as a scene's or a robot's first name."""
+    """Return True if a name takes no article, such as the name of a scene or a robot's
+    first name."""
     domain = domain_of(entity_id)
     if domain in _TITLED or "." not in entity_id:
         return True

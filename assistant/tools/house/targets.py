@@ -167,7 +167,7 @@ def has_features(entity: Entity, bits: int) -> bool:
 
 
 def is_wildcard(name: str) -> bool:
-    """Return True for the wildcard "all", even if an entity has that name."""
+    """Return True for the wildcard "all". It is a wildcard even if an entity has that name."""
     return name.strip() == WILDCARD
 
 

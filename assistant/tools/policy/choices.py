@@ -97,7 +97,7 @@ class ModeKeeper:
         """Return True if this change of mode would allow more than the current mode does, now or
         later.
 
-        A change to a stricter mode does so too if that mode ends sooner than the current mode.
+        A stricter mode allows more later if it ends sooner than the current mode.
         """
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
@@ -332,7 +332,7 @@ Openings = Mapping[str, frozenset[str]]  # switch id -> ids of the entities that
 
 
 class SeenOpening:
-    """Stores which entities were seen to open doors or gates. Runs as a context manager."""
+    """Stores which entities were seen to open doors or gates. Use it as a context manager."""
 
     def __init__(self, home: HomeAssistant, store: Store, ratings: Ratings, clock: Clock) -> None:
         self._home = home

@@ -61,10 +61,10 @@ class _Reading:
 def mend(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Mended:
-    """Correct domain, floor, area and name, in this order. Pure; the house must be up to date.
+    """Correct domain, floor, area and name, in this order.
 
-    `device_area` is the id of this device's area, which decides between entities with the same
-    name.
+    This function is pure, and the house must be up to date. `device_area` is the id of this
+    device's area, which decides between entities with the same name.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -324,7 +324,10 @@ def arguments_for(
     house: House,
     schema: Mapping[str, Any],
 ) -> Choice | None:
-    """Return arguments that reach every entity in `wanted` and none in `unwanted`, or None."""
+    """Return arguments that reach every entity in `wanted` and none in `unwanted`.
+
+    Returns None if no arguments can do that.
+    """
     ids = {one.entity_id for one in wanted}
     chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None
     if chosen is not None:

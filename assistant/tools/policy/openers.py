@@ -5,9 +5,10 @@ Home Assistant rarely knows what an entity opens: a gate is a cover without a de
 relay is an ordinary switch, and a helper may control that switch. A cover therefore counts as an
 opener unless it is known not to be one.
 
-A relay counts as an opener if its name, alias, label, device or room suggests so in any supported
-language (`vocabulary`); if it belongs to the device of a lock or door; if it was seen to open
-something (`House.seen_opening`); or if it runs arbitrary actions, as a template does.
+A relay counts as an opener in four cases: its name, alias, label, device or room suggests that it
+opens something, in any supported language (`vocabulary`); it belongs to the device of a lock or
+door; it was seen to open something (`House.seen_opening`); or it runs arbitrary actions, as a
+template does.
 
 Freezers, servers, medical devices and heating during frost have no device class either and are
 recognised by name. All functions are pure.
@@ -106,7 +107,7 @@ def was_seen_to_open(entity_id: str, house: House) -> bool:
 
 
 def is_called_to_open(entity: Entity) -> bool:
-    """Return True if the entity has a name that says that it opens or unlocks a door ("Abrir
+    """Return True if one of the entity's names says that it opens or unlocks a door ("Abrir
     portón")."""
     runs = entity.domain in _RUNS
     acts = runs or entity.platform in _RUNS_ANYTHING
@@ -235,7 +236,7 @@ def _is_only_garage(text: str) -> bool:
 def _has_door(text: str) -> bool:
     """Return True if the text mentions a door, gate, lock or garage.
 
-    Use this only for names that also contain a verb of opening.
+    Use this only for names that also contain a verb that means "open".
     """
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
@@ -301,7 +302,7 @@ def keeps_running(
 
 
 def must_run(entity: Entity, house: House) -> bool:
-    """Return True if switching this entity off does harm whatever the weather is."""
+    """Return True if switching this entity off causes harm in any weather."""
     if entity.domain == "camera":
         return True
     if entity.domain not in _NAMED:

@@ -205,7 +205,7 @@ def is_harmless(domain: str) -> bool:
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the action would open something further.
+    """Return True if the action would open something, or open it further.
 
     Stopping never counts as opening, because it can prevent an injury.
     """
@@ -274,10 +274,10 @@ def weigh(
 
     `follows` is True if the entity is a consequence of something else, such as a group or scene.
 
-    For unclear entities (see `is_settled`), the owner's rating replaces the risk. It also does so
-    for entities that must keep running, if only their name says so. For all others, a rating can
-    only raise the risk. A rating can't lower the risk either until Home Assistant has reported the
-    entity's effects, because they may include an opener.
+    The owner's rating replaces the risk of unclear entities (see `is_settled`), and of entities
+    that must keep running if only their names indicate that. For all other entities, a rating can
+    only raise the risk. Until Home Assistant has reported an entity's effects, which may include an
+    opener, a rating can't lower the risk.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)

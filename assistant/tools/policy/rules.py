@@ -1,4 +1,5 @@
-"""Rulings on an entity or a call, based on the owner's first matching rule or on the risk. Pure."""
+"""Rulings on an entity or a call, based on the owner's first matching rule or on the risk. All
+functions are pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

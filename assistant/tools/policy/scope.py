@@ -194,7 +194,7 @@ def _kept(seen: Reach, names: Sequence[str]) -> Reach:
 
 
 def _when(entity: Entity) -> datetime:
-    """Return the time of the last state change, or 1970 if it is unknown."""
+    """Return the time of the last state change, or a time in 1970 if it is unknown."""
     try:
         return datetime.fromisoformat(entity.last_changed)
     except ValueError:
@@ -231,7 +231,7 @@ class Cut:
 def meant(
     case: Case, arguments: Mapping[str, Any], judged: Sequence[str], heard: HeardWords
 ) -> Meant:
-    """Return those of a call's targets that the person meant."""
+    """Return the targets of a call that the person actually meant."""
     things = [entity_or_guess(name, case.house) for name in judged]
     text = heard.wanted.text
     kinds = kinds_in(text)

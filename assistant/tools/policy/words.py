@@ -1,4 +1,5 @@
-"""Interpretation of what the person said: kinds of entities, rooms, "all" and exceptions. Pure."""
+"""Interpretation of what the person said: kinds of entities, rooms, "all" and exceptions. All
+functions are pure."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
-"""Backup copies for undo, of files that a file server is about to replace or move."""
+"""Backup copies of files that a file server is about to replace or move, so that undo can restore
+them."""
 
 import asyncio
 import hashlib
@@ -115,8 +116,10 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete copies that are at least `age_s` old, and the oldest others until
-        `keep` are left."""
+        """Delete copies that are at least `age_s` old.
+
+        If more than `keep` copies are left, the oldest are deleted too.
+        """
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s
@@ -387,7 +390,7 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileUndo:
-    """Makes the file changes of calls undoable."""
+    """Makes it possible to undo the changes that calls make to files."""
 
     backups: Backups
     steps: "UndoStack"
