@@ -213,6 +213,10 @@ def _box(
         whole = await asyncio.to_thread(import_module, "assistant.doctor.whole")
         return [asdict(finding) for finding in await whole.examine_all(settings)]
 
+    async def test_gemini() -> Mapping[str, Any]:
+        cloud = await asyncio.to_thread(import_module, "assistant.doctor.cloud")
+        return asdict(await cloud.probe_cloud(settings, home, clock))
+
     async def tools() -> Mapping[str, Any]:
         menu = await home.tools.menu()
         return menu_json(home.hub.states(), menu.entries, rulings_of(settings.policy).rules)
@@ -237,6 +241,7 @@ def _box(
         History(home.store, sounds, guests, cap_usd, clock),
         tools,
         doctor,
+        test_gemini,
         lambda: troubles.now,
         sound,
         stuck,

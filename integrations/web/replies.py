@@ -338,3 +338,27 @@ class CheckReply(HttpReply):
     status: Literal["ok", "warn", "fail"]
     detail: str
     mend: str
+
+
+class TimedCheckReply(CheckReply):
+    """The result of one step of `hearth doctor --cloud`."""
+
+    ms: float | None
+
+
+class CloudReply(HttpReply):
+    """The report of `hearth doctor --cloud`."""
+
+    version: str
+    day: str
+    machine: str
+    model: str
+    once_model: str
+    api_version: str
+    google: bool
+    live: bool
+    seconds: float
+    cost_usd: float
+    cost_estimated: bool
+    figures: dict[str, float]
+    checks: list[TimedCheckReply]

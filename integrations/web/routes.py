@@ -13,6 +13,7 @@ from integrations.web.paths import GONE, STORE, Call, Path
 from integrations.web.problems import Name, Number, Refused, read_name, read_number
 from integrations.web.replies import (
     CheckReply,
+    CloudReply,
     ConfirmationReply,
     CostsReply,
     FaultReply,
@@ -299,6 +300,11 @@ def _number_paths(box: Box) -> Sequence[Path]:
         Path(
             *("GET", "/v1/doctor", "read", "Run all checks; takes some seconds."),
             *(lambda _: box.doctor(), 200, list[CheckReply]),
+        ),
+        Path(
+            *("POST", "/v1/doctor/cloud", "admin", "Test Gemini; costs up to 0.05 USD."),
+            *(lambda _: box.test_gemini(), 200, CloudReply),
+            problems=STORE,
         ),
     )
 

@@ -238,6 +238,19 @@ def test_health_shows_level_faults_and_what_the_doctor_finds(console: Console) -
     expect(page.locator(".checks li", has_text="journal").first).to_be_visible()
 
 
+def test_gemini_is_tested_only_after_a_yes(console: Console) -> None:
+    console.show("health")
+    page, checks = console.page, console.page.locator(".checks li")
+    page.get_by_role("button", name="Test Gemini").click()
+    expect(page.get_by_role("dialog")).to_contain_text("0.05 USD")
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(checks).to_have_count(0)
+    page.get_by_role("button", name="Test Gemini").click()
+    page.get_by_role("dialog").get_by_role("button", name="Test Gemini").click()
+    expect(checks.first).to_contain_text("Gemini is not used")
+    expect(page.get_by_text("Gemini Live did not answer.")).to_be_visible()
+
+
 def test_settings_are_changed_at_once_and_elsewhere_too(console: Console) -> None:
     console.show("settings")
     page = console.page

@@ -43,10 +43,13 @@ async def test_what_one_process_says_of_itself(tmp_path: Path) -> None:
         state = (await client.get("/v1/state")).json()
         found = (await client.get("/v1/doctor")).json()
         paths = (await client.get("/v1/openapi.json")).json()["paths"]
+        cloud = (await client.post("/v1/doctor/cloud")).json()
     assert state["health"] == health == "ok"
     assert state["settings"]["volume"] == {"value": 1.0}
     assert {"journal", "home assistant"} <= {finding["check"] for finding in found}
     assert "/v1/question" in paths
+    assert not cloud["live"]
+    assert [one["detail"] for one in cloud["checks"]] == ["Gemini is not used"]
 
 
 async def test_a_typed_turn_is_done_and_told_and_not_spoken(tmp_path: Path) -> None:

@@ -150,6 +150,11 @@ class Box:
         async with self._examining:
             return await self._parts.doctor()
 
+    async def test_gemini(self) -> Mapping[str, Any]:
+        async with self._examining:
+            with _told("The test of Gemini failed"):
+                return await self._parts.test_gemini()
+
     # --- buttons
 
     async def mute(self, on: bool, caller: Caller) -> None:

@@ -292,6 +292,7 @@ class Parts:
     history: History
     tools: Callable[[], Awaitable[Mapping[str, Any]]]
     doctor: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]]
+    test_gemini: Callable[[], Awaitable[Mapping[str, Any]]]  # costs money
     troubles: Callable[[], Mapping[str, str]]  # sentences on current problems, by part
     sound: "SoundState | None" = None  # None to leave sound devices out of the state
     stuck: Callable[[], str] = str  # reason to restart Hearth, or ""

@@ -1,13 +1,13 @@
 // Whether all of it works: problems, the microphone, the doctor, and what has broken.
 
-import { get } from "../api.js";
+import { get, may, post } from "../api.js";
 import { on } from "../bus.js";
 import { el, show } from "../dom.js";
-import { lasting, moment } from "../formats.js";
+import { lasting, moment, money, span } from "../formats.js";
 import { icon } from "../icons.js";
 import { meter, watchLevel } from "../level.js";
 import { stands } from "../live.js";
-import { badge, button, card, empty, page } from "../parts.js";
+import { ask, badge, button, card, empty, page } from "../parts.js";
 import { words } from "../words.js";
 
 const DAYS = 30;
@@ -49,22 +49,35 @@ function verdict(state) {
 function doctor(signal) {
   const result = el("div", { role: "status", class: "hint" });
   const list = el("ul", { class: "checks" });
-  async function examine() {
+  async function run(text, work) {
     show(list);
-    show(result, el("span", { class: "dots", "aria-hidden": "true" }), " ", words.health.examining);
+    show(result, el("span", { class: "dots", "aria-hidden": "true" }), " ", text);
     try {
-      const checks = await get("v1/doctor", { signal, patience: PATIENCE_MS });
-      const of = (status) => checks.filter((one) => one.status === status).length;
-      show(result, words.health.examined(of("fail"), of("warn")));
-      show(list, [...checks].sort((one, other) => weight(one) - weight(other)).map(check));
+      const [told, checks] = await work();
+      show(result, told);
+      show(list, checks.map(check));
     } catch (error) {
       show(result);
       throw error;
     }
   }
+  const examine = () => run(words.health.examining, async () => {
+    const checks = await get("v1/doctor", { signal, patience: PATIENCE_MS });
+    const of = (status) => checks.filter((one) => one.status === status).length;
+    return [words.health.examined(of("fail"), of("warn")), checks.sort((one, other) => weight(one) - weight(other))];
+  });
+  const testGemini = async () => {
+    if (!await ask({ title: words.health.cloudSure, text: words.health.cloudText, yes: words.health.cloud })) return;
+    await run(words.health.cloudRuns, async () => {
+      const report = await post("v1/doctor/cloud", {}, { signal, patience: PATIENCE_MS });
+      return [words.health.cloudDone(report.live, money(report.cost_usd)), report.checks];
+    });
+  };
   return card(words.health.doctor,
     el("p", { class: "hint" }, words.health.doctorLead),
-    button(words.health.examine, examine, { kind: "primary", sign: "health" }), result, list);
+    el("div", { class: "row" },
+      button(words.health.examine, examine, { kind: "primary", sign: "health" }),
+      may("admin") && button(words.health.cloud, testGemini)), result, list);
 }
 
 function weight({ status }) {
@@ -75,7 +88,7 @@ function check(one) {
   return el("li", { "data-status": one.status },
     badge(words.health.status[one.status] ?? one.status, TONES[one.status]),
     el("span", { class: "what" },
-      el("span", { class: "heard" }, one.check),
+      el("span", { class: "heard" }, one.check, one.ms != null && ` · ${span(one.ms)}`),
       el("span", {}, one.detail),
       one.mend && el("span", { class: "mend" }, one.mend)));
 }

@@ -244,6 +244,14 @@ class FakeBox:
         self._note()
         return [{"check": "disk", "status": "ok", "detail": "", "mend": ""}]
 
+    async def test_gemini(self) -> Mapping[str, Any]:
+        self._note("test_gemini")
+        names = ("version", "day", "machine", "model", "once_model", "api_version")
+        flags = dict.fromkeys(("google", "live", "cost_estimated"), True)
+        numbers = {"seconds": 20.0, "cost_usd": 0.03, "figures": {"setup_ms": 800}}
+        check = {"check": "key", "status": "ok", "detail": "", "mend": "", "ms": None}
+        return {**dict.fromkeys(names, ""), **flags, **numbers, "checks": [check]}
+
     async def tools(self) -> Mapping[str, Any]:
         self._note()
         return {"servers": [{"name": "home_assistant", "ok": True, "reason": None}], "tools": []}

@@ -69,6 +69,7 @@ def test_scopes_are_those_of_the_contract() -> None:
         ),
         "GET openers": "read",
         "POST openers/{id}": "admin",
+        "POST doctor/cloud": "admin",
         **dict.fromkeys(("POST announce", "POST question", "POST converse"), "speak"),
         **dict.fromkeys(("POST listen", "POST stop", "POST mute"), "speak"),
         **dict.fromkeys(("POST timers", "DELETE timers/{id}"), "speak"),

@@ -260,6 +260,7 @@ def parts(mute: Mutes = nobody_mutes, **changes: Any) -> Parts:
         "history": FakeHistory(),
         "tools": offered,
         "doctor": examined,
+        "test_gemini": offered,
         "troubles": dict,
     }
     return Parts(**{**made, **changes})

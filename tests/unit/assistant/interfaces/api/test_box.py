@@ -390,6 +390,7 @@ async def test_what_is_written_down_is_read() -> None:
     assert await box.turn("t7") == {"turn_id": "t7"}
     assert await box.forget(PROGRAM) == 3
     assert (await box.doctor())[0]["check"] == "clock"
+    assert await box.test_gemini() == {"servers": [], "tools": []}
     assert (box.confirmations(), await box.memories()) == ([], [])
 
 
