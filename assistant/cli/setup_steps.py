@@ -21,7 +21,7 @@ from assistant.interfaces.device.registration import address_of
 from assistant.journal.store import Store
 from assistant.models.shelf import ModelEntry, read_manifest
 from assistant.setup.answers import DEMO, Answers, Gone, Person, Unclear, read_numbers
-from assistant.setup.cloud import four_lines
+from assistant.setup.cloud import four_lines, tell_about_live
 from assistant.setup.document import draft
 from assistant.setup.services import SetupServices
 from assistant.setup.sound_check import Reading, bar, lacking
@@ -43,7 +43,15 @@ def setup_services(
     async def fetch(entries: Sequence[ModelEntry], folder: Path) -> None:
         await fetch_entries(entries, folder, {}, console)
 
-    return SetupServices(fetch, verify_tls=verify_tls, ca_file=ca_file)
+    return SetupServices(fetch, _try_live, verify_tls=verify_tls, ca_file=ca_file)
+
+
+async def _try_live(settings: Settings) -> Sequence[str]:
+    # Import this only if needed, because it loads everything that a turn needs.
+    from assistant.doctor.cloud import probe_setup
+
+    found = await probe_setup(settings, SystemClock())
+    return [f"{one.check}: {one.detail} → {one.mend}" for one in found if one.status != "ok"]
 
 
 async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
@@ -106,6 +114,7 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
     else:
         told = "[green]Google accepts the key[/] for {model}."
         console.tell(told, model=settings.gemini.model, fold=True)
+        await tell_about_live(TerminalPerson(console).tell, means, settings)
 
 
 _METER = 24  # width of the level meter in characters

@@ -1,5 +1,6 @@
 """Questions 6 and 7 of setup: consent to Gemini, with a summary of its terms, and the key."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
@@ -137,4 +138,16 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
         person.tell(f"Could not test the key: {error}", "yellow")
         return True
     person.tell(f"Google accepts the key for {settings.gemini.model}.", "green")
+    await tell_about_live(person.tell, means, settings)
     return True
+
+
+async def tell_about_live(
+    tell: Callable[[str, str], None], means: SetupServices, settings: Settings
+) -> None:
+    """Try Gemini Live, and print the result with `tell`, which takes a text and its style."""
+    problems = await means.try_live(settings)
+    for problem in problems:
+        tell(problem, "yellow")
+    if not problems:
+        tell("Gemini Live works. For a test with speech, run hearth doctor --cloud.", "green")

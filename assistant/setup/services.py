@@ -5,7 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
+from assistant.domain.records import StoreError
 from assistant.models.shelf import ModelEntry, State, read_manifest, shelve, wanted_names
 from assistant.setup import sound_check
 from assistant.setup.answers import DEMO
@@ -25,6 +27,8 @@ from integrations.home_assistant.rest import check, reach
 
 # Fetches models into a folder and shows its progress; raises IntegrationError.
 Fetch = Callable[[Sequence[ModelEntry], Path], Awaitable[None]]
+# Opens a session with Gemini Live. Returns a problem per line; raises ConfigError and StoreError.
+TryLive = Callable[[Settings], Awaitable[Sequence[str]]]
 _LACKS = (State.MISSING, State.PARTIAL, State.BROKEN)
 
 
@@ -39,8 +43,11 @@ class HouseFacts:
 class SetupServices:
     """The services that `hearth setup` uses; tests replace them."""
 
-    def __init__(self, fetch: Fetch, *, verify_tls: bool = True, ca_file: str = "") -> None:
+    def __init__(
+        self, fetch: Fetch, try_live: TryLive, *, verify_tls: bool = True, ca_file: str = ""
+    ) -> None:
         self._fetch = fetch
+        self._try_live = try_live
         self._verify_tls = verify_tls
         self._ca_file = ca_file
 
@@ -116,6 +123,16 @@ class SetupServices:
         key = gemini.api_key.get_secret_value()
         access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
         await try_key(access, gemini.model)
+
+    async def try_live(self, settings: Settings) -> Sequence[str]:
+        """Open a session with Gemini Live as a turn does, which costs nothing.
+
+        Returns a sentence about each problem.
+        """
+        try:
+            return await self._try_live(settings)
+        except (ConfigError, StoreError) as error:
+            return [f"Could not test Gemini Live: {error}"]
 
 
 def _lacking(settings: Settings) -> list[str]:

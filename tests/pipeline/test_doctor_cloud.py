@@ -1,5 +1,6 @@
 """Tests of `hearth doctor --cloud` with the simulated service, in the states of a first key."""
 
+import asyncio
 import json
 import re
 import socket
@@ -137,8 +138,6 @@ def test_all_well(run: Run, tmp_path: Path) -> None:
 
 
 def spent(folder: Path) -> float:
-    import asyncio
-
     async def read() -> float:
         clock = SystemClock()
         async with Store(folder / "data" / "hearth.db", clock) as store:
@@ -252,3 +251,28 @@ def test_without_usage_the_cost_is_estimated(run: Run, tmp_path: Path) -> None:
     assert (code, odd(checks)) == (0, ["usage"])
     assert report["cost_estimated"]
     assert spent(tmp_path) > 0.005
+
+
+def test_setup_opens_a_session_without_a_turn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = PARTS["custom vocabulary"]
+    service = GeminiSimulator(
+        key=KEY, opening=Opening(refuses=(path,), refusal=(1007, named(path)))
+    )
+    with in_thread(service):
+        file, key = tmp_path / "hearth.toml", tmp_path / "key"
+        key.write_text(KEY)
+        file.write_text(
+            f'[assistant]\ndata = "{tmp_path}/data"\n[home_assistant]\nurl = "demo"\n'
+            f'[gemini]\nbase_url = "{service.url}"\nca_file = "{service.ca_file}"\n'
+        )
+        words = ["setup", "--accept-cloud", "--gemini-key-file", str(key), "--non-interactive"]
+        assert main([*words, "--config", str(file)]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Google accepts the key" in told
+    assert "live session: opened with" in told
+    assert "without custom vocabulary, which the service refused: 1007" in told
+    assert KEY not in told
+    assert service.turns == []
+    assert not (tmp_path / "data").exists()

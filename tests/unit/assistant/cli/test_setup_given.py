@@ -1,10 +1,12 @@
 """Tests of `hearth setup` with flags alone: each changes its own setting and nothing else."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from assistant.cli import setup_steps
 from assistant.cli.main import main
 from assistant.config import load_settings
 from assistant.config.schema import Settings
@@ -29,6 +31,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def google(monkeypatch: pytest.MonkeyPatch) -> "Google":
     google = Google()
     monkeypatch.setattr(services, "try_key", google.try_key)
+    monkeypatch.setattr(setup_steps, "_try_live", google.try_live)
     return google
 
 
@@ -43,6 +46,9 @@ class Google:
         self.asked.append(access.api_key)
         if self.error is not None:
             raise self.error
+
+    async def try_live(self, settings: Settings) -> Sequence[str]:
+        return ["live session: refused"]
 
 
 @pytest.fixture
@@ -150,6 +156,16 @@ async def test_a_key_that_will_not_do_writes_nothing(
     assert told in shown
     assert text_of(config) == before
     assert names_in(tmp_path) == ["hearth.toml", "key"]
+
+
+async def test_a_problem_of_live_is_told_and_the_key_is_kept(
+    config: Path, tmp_path: Path, google: Google, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = tmp_path / "key"
+    key.write_text(KEY)
+    assert await setup(config, "--accept-cloud", "--gemini-key-file", key) == 0
+    assert "live session: refused" in capsys.readouterr().err
+    assert loaded(config).gemini.api_key.get_secret_value() == KEY
 
 
 async def test_a_key_that_could_not_be_tried_is_kept(

@@ -72,6 +72,7 @@ class Remembering(SetupServices):
     silent: AudioError | None = None  # of every microphone
     house: Callable[[str, str], IntegrationError | None] = lambda url, token: None
     google: Callable[[str], IntegrationError | None] = lambda key: None
+    live: Sequence[str] = ()  # problems of Gemini Live
     away: Collection[str] = ()  # addresses at which nothing answers
     reached: list[str] = field(default_factory=list)
     visited: list[tuple[str, str]] = field(default_factory=list)
@@ -116,3 +117,6 @@ class Remembering(SetupServices):
         error = self.google(key)
         if error is not None:
             raise error
+
+    async def try_live(self, settings: Settings) -> Sequence[str]:
+        return self.live

@@ -319,6 +319,15 @@ async def test_a_refused_key_is_asked_again() -> None:
     assert answers == Answers(accept_cloud=True, gemini_key=KEY)
     assert means.keys == ["x" * 39, KEY]
     assert person.heard("This does not look like a Google key: those begin with AIza or AQ.")
+    assert person.heard("Gemini Live works.")
+
+
+async def test_a_problem_of_live_is_told_and_the_key_is_kept() -> None:
+    person = Scripted(*gemini((CLOUD, "yes"), (KEYS, KEY)))
+    answers, _ = await talk(person, Remembering(live=["live session: refused"]), LOCAL)
+    assert answers == Answers(accept_cloud=True, gemini_key=KEY)
+    assert person.heard("live session: refused")
+    assert not person.heard("Gemini Live works.")
 
 
 async def test_what_is_no_key_goes_nowhere() -> None:
