@@ -20,7 +20,18 @@ from tests.pipeline.test_gemini_setup_repair import PARTS, UNNAMED, named
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.models import MODELS
 from tests.simulators.records import HeardTurn
-from tests.simulators.script import Call, Done, Hear, OnceTurn, Opening, Say, Step, Tokens, Wait
+from tests.simulators.script import (
+    Call,
+    Done,
+    Hear,
+    OnceTurn,
+    Opening,
+    Say,
+    Step,
+    Tokens,
+    Used,
+    Wait,
+)
 from tests.simulators.threads import in_thread
 
 KEY = "AIza" + "k3y" * 11 + "xy"
@@ -251,6 +262,58 @@ def test_without_usage_the_cost_is_estimated(run: Run, tmp_path: Path) -> None:
     assert (code, odd(checks)) == (0, ["usage"])
     assert report["cost_estimated"]
     assert spent(tmp_path) > 0.005
+
+
+def test_the_time_is_limited_and_what_was_used_is_paid(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cloud, "LIMIT_S", 4.0)
+    silent = Model(first=(Say("It is"), Used(TURN), Wait(30.0), Done()))
+    code, report, checks = run(served(silent))
+    assert code == 1
+    assert "stopped after 4 s" in checks["time"]["detail"]
+    assert spent(tmp_path) == pytest.approx(report["cost_usd"], abs=1e-5) != 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "usd", "words"),
+    [
+        ("daily", 0.001, "limits.daily_cost_usd"),
+        ("test", 0.001, "expose fewer devices"),
+    ],
+)
+def test_nothing_is_sent_that_would_cost_too_much(
+    run: Run, monkeypatch: pytest.MonkeyPatch, limit: str, usd: float, words: str
+) -> None:
+    if limit == "test":
+        monkeypatch.setattr(cloud, "LIMIT_USD", usd)
+    else:
+        monkeypatch.setenv("HEARTH_LIMITS__DAILY_COST_USD", str(usd))
+    service = served()
+    code, _, checks = run(service)
+    assert (code, odd(checks)) == (1, ["cost"])
+    assert words in checks["cost"]["mend"]
+    assert service.connections == []
+
+
+def test_the_rest_is_left_out_to_stay_within_the_limit(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cloud, "LIMIT_USD", 0.006)
+    code, _, checks = run(served())
+    assert (code, odd(checks)) == (0, [])
+    assert "stay within the limit" in checks["cost"]["detail"]
+    assert "interruption" not in checks
+
+
+def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "hearth.toml"
+    words = ["doctor", "--cloud", "--config", str(file)]
+    file.write_text("")
+    assert main(words) == 2, "without consent"
+    file.write_text(f'[privacy]\naccept_cloud = true\n[gemini]\napi_key = "{KEY}"\n')
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    assert main(words) == 2, "nobody can agree"
 
 
 def test_setup_opens_a_session_without_a_turn(
