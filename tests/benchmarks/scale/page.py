@@ -16,7 +16,7 @@ _NOT_YET = "Not measured yet: `python -m tests.benchmarks.scale {name}`."
 _HOW = {
     "house": "Medians, with the 95th percentile in brackets.",
     "real": "Entities of the template integration, besides about a hundred of its own.",
-    "journal": "Medians, with the 95th percentile in brackets, of the store alone.",
+    "journal": "Medians for the store alone, with the 95th percentile in brackets.",
     "boxes": "Medians, with the 95th percentile in brackets. "
     "Boxes and Home Assistant share two cores.",
 }
