@@ -228,7 +228,8 @@ class Hush:
     ) -> None:
         """`paused` contains the entity ids of the players that Hearth paused.
 
-        `quiet` is True if all playback has stopped. The area is then watched until `resume`.
+        `quiet` is True if all playback has stopped. The area is then watched until `resume` is
+        called.
         """
         self._home = home
         self._services = services

@@ -1,4 +1,4 @@
-"""Acknowledge a completed command with a short tone when a spoken reply would add nothing."""
+"""Acknowledge a completed command with a short tone if a spoken reply would add nothing."""
 
 import asyncio
 import re

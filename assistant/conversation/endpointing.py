@@ -92,7 +92,7 @@ class Endings:
 
 
 class PlainEndings(Endings):
-    """Decides only by the length of the speech, for languages without a local recogniser."""
+    """Decides only by how long the person has spoken, for languages without a local recogniser."""
 
     _speech_at: int | None = None  # end of the first chunk reported as speech
 

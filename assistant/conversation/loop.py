@@ -179,7 +179,8 @@ class ConversationLoop:
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        """Call `observer` on the event loop whenever `standing` changes. It must not block.
+        """Call `observer` on the event loop whenever `standing` changes. The observer must not
+        block.
 
         Returns a function that unregisters the observer and can safely be called twice.
         """
@@ -329,7 +330,7 @@ class ConversationLoop:
         return True
 
     def retire(self) -> None:
-        """Accept no new turns. Work in progress continues until `end`."""
+        """Accept no new turns. Work in progress continues until `end` is called."""
         self.ending = True
 
     async def end(self) -> None:

@@ -255,7 +255,7 @@ class TurnLog:
         self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
-        """Store a record, without its text if texts aren't stored.
+        """Store a record. Its text is left out if `keeps_words` returns False.
 
         If the store fails, the error is only logged, because the person already has the answer.
         """
@@ -370,7 +370,8 @@ class TurnTelling(TurnListener):
         )
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Publish the answer and the verdict of a confirmation, without text that is not stored."""
+        """Publish the answer and the verdict of a confirmation. Text that is not stored is left
+        out."""
         record = turn.record
         if record.source in UNASKED:
             return

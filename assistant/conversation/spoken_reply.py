@@ -87,8 +87,10 @@ class SpokenReply:
             self.held_ms += len(piece.pcm) / 2 / piece.rate * 1000
 
     def hold(self) -> None:
-        """Hold back all text that is added after this call, until `release`. Without `release`, the
-        text is never spoken."""
+        """Hold back all text that is added from now on, until `release` is called.
+
+        If `release` is never called, the text is never spoken.
+        """
         if self._held is None:
             self._held, self.held_ms = [], 0.0
 

@@ -202,7 +202,7 @@ class ToolCalls:
 
 
 def call_name(call_id: str) -> str:
-    """Return the reason under which Patience is paused for a call."""
+    """Return the reason with which `Patience` is paused during a call."""
     return f"the call {call_id}"
 
 

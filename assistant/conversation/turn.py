@@ -307,7 +307,7 @@ class Turn:
 
     @property
     def voice_is_ours(self) -> bool:
-        """True once only Hearth's own sentences are spoken, and no longer the brain's."""
+        """True after the brain has been silenced, when only Hearth's own sentences are spoken."""
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:

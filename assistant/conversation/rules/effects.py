@@ -142,7 +142,7 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PlaySound:
-    """Play an earcon."""
+    """Play one of Hearth's tones."""
 
     name: str
 

@@ -103,7 +103,7 @@ class SpeechStarted:
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """The speaker has been silent for the whole hang-over."""
+    """The speaker has been silent for too long to be still in the middle of a sentence."""
 
     at_ms: float  # last voiced sample
     decided_ms: float

@@ -166,7 +166,8 @@ class Confirmations:
         again: Callable[[], PolicyDecision | None],
         execute: Execute,
     ) -> ToolOutcome:
-        """Freeze the call until `settle`, and return an outcome of NEEDS_CONFIRMATION or a refusal.
+        """Freeze the call until `settle` is called. Returns an outcome of NEEDS_CONFIRMATION or a
+        refusal.
 
         `again` repeats the policy's judgement just before the call runs, and `execute` runs the
         call.

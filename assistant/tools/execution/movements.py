@@ -63,7 +63,8 @@ class MovementWatch:
     """Follows movements until they end or the context manager exits."""
 
     def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
-        """`announce` receives a sentence and its language. It must not block."""
+        """`announce` receives a sentence and the sentence's language. The callback must
+        not block."""
         self._home = home
         self._catalogue = catalogue
         self._announce = announce
@@ -113,7 +114,7 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow a movement that was seen to start until it stops, and announce the result."""
+        """Follow a movement that was seen to start, and announce the result when it stops."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)

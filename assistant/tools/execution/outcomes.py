@@ -213,8 +213,10 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return a phrase such as "the front door is still unlocked". More than MAX_NAMED entities
-        are only counted."""
+        """Return a phrase such as "the front door is still unlocked".
+
+        If there are more than MAX_NAMED entities, the phrase gives only their number.
+        """
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(self._report(one, house) for one in late)
@@ -231,7 +233,7 @@ class Sentences:
         """Return the states as a phrase, such as "The kitchen light is on at 30 %; the lamp is
         off".
 
-        More than MAX_NAMED entities are only counted.
+        If there are more than MAX_NAMED entities, the phrase gives only their number.
         """
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))

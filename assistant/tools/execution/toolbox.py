@@ -116,8 +116,8 @@ class Toolbox:
     def when_tainted(self, tell: Callable[[], None]) -> None:
         """Set the callback for calls that are refused because the model has read external text.
 
-        The callback should make the model start a new context, so that the person's next request
-        can be confirmed. It must not block.
+        The callback must not block. It should make the model start a new context, so that the
+        person's next request can be confirmed.
         """
         self._on_tainted = tell
 

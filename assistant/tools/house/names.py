@@ -331,7 +331,7 @@ ON_AND_OFF = {
 def plain_state(entity: Entity, state: str | None = None) -> str:
     """Return a state as people would say it: "open" for a door contact that is "on".
 
-    Without `state`, the entity's current state is used.
+    If `state` is None, the entity's current state is used.
     """
     state = entity.state if state is None else state
     if entity.domain != "binary_sensor" or state not in ("on", "off"):

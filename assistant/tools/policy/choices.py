@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Switched:
-    """A mode that someone set in place of the configured mode, possibly until a certain time."""
+    """A mode that someone set in place of the configured mode. It can be limited to a
+    certain time."""
 
     mode: Mode
     until: datetime | None  # aware; None: until someone switches it again

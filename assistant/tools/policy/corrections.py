@@ -237,7 +237,8 @@ def _as_place(
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
     """Return the only reading, or None if there are several.
 
-    If the readings are entities that share the name, returns the entity in this room.
+    If all readings are entities that share the name and exactly one of them is in this room,
+    returns that one.
     """
     if len(readings) == 1:
         return readings[0]

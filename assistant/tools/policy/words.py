@@ -315,7 +315,7 @@ def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The places that limit a call without a place."""
+    """The places that a call without a place is limited to."""
 
     places: tuple[NamedPlace, ...] = ()  # empty: everywhere
 
