@@ -161,8 +161,8 @@ class DeviceCapture:
     def _start(self, device: DeviceInfo) -> None:
         if self._channel is not None and self._channel > device.channels:
             raise InputUnusable(
-                f'The microphone "{device.name}" has {device.channels} channels: '
-                f"audio.channel is {self._channel}, set it to one of them."
+                f'The microphone "{device.name}" has {device.channels} channels, but audio.channel '
+                f"is {self._channel}: set it to one of them."
             )
         portaudio = load_portaudio()
         try:
@@ -238,7 +238,7 @@ class Microphone:
         without a block, the device is considered lost. `channel` is the channel to use, from 1, or
         None for the mean of all. Raises ValueError if `block_ms` is out of range."""
         if not 20 <= block_ms <= 80:
-            raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
+            raise ValueError(f"block_ms is {block_ms}, but must be 20 to 80")
         self._device = device
         self._block_ms = block_ms
         self._silent_s = silent_s
@@ -278,11 +278,11 @@ class Microphone:
                 block = await blocks.get()
         except TimeoutError as error:
             raise DeviceLost(
-                f'The microphone "{self._device}" has given no sound for {patience:g} s: '
-                "check its plug."
+                f'The microphone "{self._device}" has delivered no audio for {patience:g} s: check '
+                "its cable."
             ) from error
         if block is None:
-            raise DeviceLost(f'The microphone "{self._device}" has gone: plug it in again.')
+            raise DeviceLost(f'The microphone "{self._device}" has disappeared: plug it in again.')
         return block
 
 
@@ -313,7 +313,7 @@ class DeviceInput:
         for the mean of all. `patient` is as in DeviceCapture. Raises ValueError unless `block_ms`
         is 20 to 80."""
         if not 20 <= block_ms <= 80:
-            raise ValueError(f"block_ms is {block_ms}, must be 20 to 80")
+            raise ValueError(f"block_ms is {block_ms}, but must be 20 to 80")
         self.name = device
         self.queue_blocks = QUEUE_MS // block_ms
         self._channel = channel

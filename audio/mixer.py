@@ -65,7 +65,7 @@ class Track:
             return
         with self._lock:
             if self.waiting + len(sound) > CAPACITY:
-                raise OverflowError(f"a stream holds {CAPACITY} samples at most")
+                raise OverflowError(f"a stream holds at most {CAPACITY} samples")
             self._pieces.append(sound)
             self.waiting += len(sound)
             self.underruns += self._dry

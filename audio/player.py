@@ -238,8 +238,8 @@ class WavPlayer(NullPlayer):
 
     def _unusable(self, error: OSError) -> InputUnusable:
         return InputUnusable(
-            f"{self._path} cannot be written ({error.strerror}); "
-            "choose a folder that exists and is yours."
+            f"{self._path} cannot be written ({error.strerror}); choose a folder that exists and "
+            "that you own."
         )
 
 

@@ -68,11 +68,11 @@ def open_wav(path: Path) -> BinaryIO:
         ) from error
     except PermissionError as error:
         raise InputUnusable(
-            f"{path} may not be read by this user: change its permissions with `chmod a+r`."
+            f"{path} is not readable by this user: change its permissions with `chmod a+r`."
         ) from error
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputUnusable(f"{path} cannot be opened ({reason}): give another file.") from error
+        raise InputUnusable(f"{path} cannot be opened ({reason}): choose another file.") from error
 
 
 def read_header(file: BinaryIO, path: Path) -> WavHeader:
@@ -99,7 +99,7 @@ def read_header(file: BinaryIO, path: Path) -> WavHeader:
             form = file.read(min(size, 64))
             size -= len(form)
         file.seek(size + size % 2, 1)  # chunks begin at even bytes
-    raise _truncated(path, "it ends before its sound begins")
+    raise _truncated(path, "it ends before its audio begins")
 
 
 def _header(form: bytes, offset: int, size: int, length: int, path: Path) -> WavHeader:
@@ -110,25 +110,27 @@ def _header(form: bytes, offset: int, size: int, length: int, path: Path) -> Wav
         code = struct.unpack("<H", form[24:26])[0]
     if code not in _WIDTHS:
         raise InputUnusable(
-            f"{path} holds {_NAMES.get(code, f'format {code}')} sound, which is not read here: "
-            f"{_CONVERT}."
+            f"{path} contains {_NAMES.get(code, f'format {code}')} audio, which Hearth does not "
+            f"support: {_CONVERT}."
         )
     width = align // channels if channels else 0
     if channels not in _CHANNELS or rate not in _RATES or width * channels != align:
-        raise _truncated(path, f"{channels} channels at {rate} Hz cannot be right")
+        raise _truncated(path, f"{channels} channels at {rate} Hz are not plausible")
     if width not in _WIDTHS[code] or not 0 < bits <= width * 8:
-        raise InputUnusable(f"{path} has {bits}-bit samples, which are not read here: {_CONVERT}.")
+        raise InputUnusable(
+            f"{path} has {bits}-bit samples, which Hearth does not support: {_CONVERT}."
+        )
     there = length - offset
     if size == _UNKNOWN_LENGTH:
         size = there
     if size > there:
         raise InputUnusable(
-            f"{path} is cut short: its header promises {size} bytes of sound, {there} are there; "
-            "record or export it again."
+            f"{path} is incomplete: its header announces {size} bytes of audio, but it has "
+            f"{there}; record or export it again."
         )
     size -= size % align
     if size == 0:
-        raise InputUnusable(f"{path} holds no sound: record or export it again.")
+        raise InputUnusable(f"{path} contains no audio: record or export it again.")
     return WavHeader(channels, rate, width, code == _FLOAT, offset, size)
 
 
@@ -180,7 +182,7 @@ def write_wav(path: Path | str, pcm: bytes, rate: int) -> None:
             file.writeframes(pcm)
     except OSError as error:
         raise InputUnusable(
-            f"{path} cannot be written ({error.strerror}): give a file in a folder that can."
+            f"{path} cannot be written ({error.strerror}): choose a file in a writable folder."
         ) from error
 
 
@@ -201,7 +203,9 @@ def _blocks(path: Path) -> Iterator[bytes]:
             wanted = min(left, header.rate // _BLOCKS_PER_SECOND * header.frame_size)
             raw = file.read(wanted)
             if len(raw) < wanted:
-                raise InputUnusable(f"{path} was cut short while it was read: let it be finished.")
+                raise InputUnusable(
+                    f"{path} shrank while it was being read: wait until it is complete."
+                )
             left -= wanted
             yield resampler.push(_mono(raw, header))
         yield resampler.flush()
@@ -261,7 +265,7 @@ def decoded(data: bytes, name: str) -> Clip:
     """
     if not data.startswith(_HEADS) and not _is_mp3(data):
         raise InputUnusable(
-            f"{name} is no sound file that can be played here: give WAV, FLAC, OGG or MP3."
+            f"{name} is not a sound file that Hearth can play: use WAV, FLAC, OGG or MP3."
         )
     # Imported here because it loads a library that most processes never need.
     import soundfile
@@ -271,17 +275,17 @@ def decoded(data: bytes, name: str) -> Clip:
             rate, channels = int(file.samplerate), int(file.channels)
             if rate not in _CLIP_RATES or channels > MOST_CHANNELS:
                 raise InputUnusable(
-                    f"{name} has {channels} channels at {rate} Hz, which is not played here: "
+                    f"{name} has {channels} channels at {rate} Hz, which Hearth cannot play: "
                     "convert it to 44100 Hz stereo or mono."
                 )
             pcm = _read(file, rate, name)
     except soundfile.SoundFileError as error:
         raise InputUnusable(
-            f"{name} is damaged or of a kind that is not played here: export it again as WAV, "
-            "FLAC, OGG or MP3."
+            f"{name} is damaged or has an unsupported format: export it again as WAV, FLAC, OGG or "
+            "MP3."
         ) from error
     if not pcm:
-        raise InputUnusable(f"{name} holds no sound: record or export it again.")
+        raise InputUnusable(f"{name} contains no audio: record or export it again.")
     return Clip(name, level_whole(pcm, RATE), RATE)
 
 
@@ -292,7 +296,7 @@ def levelled(pcm: bytes, rate: int, name: str) -> Clip:
     LONGEST_S (120 s) or its rate isn't supported.
     """
     if rate not in _CLIP_RATES:
-        raise InputUnusable(f"{name} is at {rate} Hz, which is not played here.")
+        raise InputUnusable(f"{name} is at {rate} Hz, which Hearth cannot play.")
     if len(pcm) / 2 / rate > LONGEST_S:
         raise _too_long(name)
     return Clip(name, level_whole(resample(pcm, rate, RATE), RATE), RATE)
@@ -318,6 +322,6 @@ def _is_mp3(data: bytes) -> bool:
 
 def _too_long(name: str) -> InputUnusable:
     return InputUnusable(
-        f"{name} is longer than {LONGEST_S:g} s: what is announced is short; play it on a media "
+        f"{name} is longer than {LONGEST_S:g} s, the limit for announcements: play it on a media "
         "player instead."
     )

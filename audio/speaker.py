@@ -170,7 +170,7 @@ class Speaker:
                 if not until or playback.asked_at - opened_at > SILENT_S:
                     until = now + PATIENCE_S
                 elif now >= until:
-                    error = lost(self._device, "takes no sound")
+                    error = lost(self._device, "accepts no audio")
                     self.presence.missed(error, unusable=True)
                     raise error
                 patience = until - now
@@ -227,7 +227,7 @@ class Speaker:
             async with self._asking:  # a check can open the device and block another call
                 await self._calls.call(work, late)
         except CallStuck:
-            raise lost(self._device, "does not react") from None
+            raise lost(self._device, "does not respond") from None
         except AudioError:
             raise
         except Exception as error:  # after any error, search for the device again

@@ -178,7 +178,7 @@ class SteadyMicrophone:
         elif (block := opening.blocks.take()) is not None:
             return self._take(opening, block)
         elif opening.blocks.ended:
-            await self._lose(f"{self._it} has gone: plug it in again.")
+            await self._lose(f"{self._it} has disappeared: plug it in again.")
         elif (now := self._clock.monotonic()) >= opening.deadline:
             await self._stopped(opening)
         elif self.status is MicrophoneStatus.ELSEWHERE and now >= self._look_at:
@@ -241,8 +241,8 @@ class SteadyMicrophone:
         """Handle missing audio: the machine may be busy, the source suspended or the stream
         dead."""
         sentence = (
-            f"{self._it} has given no sound for {STOPPED_S:g} s: check its plug, and whether the "
-            "sound settings hold it back."
+            f"{self._it} has delivered no audio for {STOPPED_S:g} s: check its cable, and whether "
+            "the sound settings suspend it."
         )
         if opening.first_at is None:
             # A new stream would be just as silent, and this one resumes when the source does.
@@ -270,8 +270,8 @@ class SteadyMicrophone:
     async def _be_elsewhere(self, place: ServerDevice) -> None:
         self._become(
             MicrophoneStatus.ELSEWHERE,
-            f'The sound server has moved us from the microphone to "{place.name}", which is none: '
-            "plug the microphone in again, or set audio.input to another.",
+            f'The sound server has moved Hearth from the microphone to "{place.name}", which is '
+            "not a microphone: plug the microphone in again, or set audio.input to another one.",
         )
         there = await self._is_there()
         newly, self._there = there and not self._there, there
@@ -312,7 +312,7 @@ class SteadyMicrophone:
                 "the sound server, or Hearth."
             )
         except Exception as error:  # after any error, the search must continue
-            _log.debug("the microphone broke while it was opened", exc_info=True)
+            _log.debug("opening the microphone failed", exc_info=True)
             self._miss(f"{self._it} cannot be opened ({error}): plug it in again.")
         else:
             self._openings += 1
@@ -354,7 +354,7 @@ class SteadyMicrophone:
             except CallStuck:
                 _log.warning("%s cannot be closed: the sound system does not answer.", self._it)
             except Exception:  # after any error, the device is gone either way
-                _log.debug("the microphone broke while it was closed", exc_info=True)
+                _log.debug("closing the microphone failed", exc_info=True)
 
     async def _call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
@@ -395,7 +395,7 @@ class SteadyMicrophone:
 
     def _be_silent(self) -> None:
         if self.status is not MicrophoneStatus.SILENT:
-            sentence = f"{self._it} gives digital silence: unmute it, at the device itself."
+            sentence = f"{self._it} delivers only digital silence: unmute it on the device itself."
             say = self._silence.is_news(self._clock.monotonic())
             self._become(MicrophoneStatus.SILENT, sentence, say)
 

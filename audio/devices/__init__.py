@@ -71,7 +71,7 @@ def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
             f"There is no {people_say}: plug one in, or set audio.{kind} to a file or to null."
         )
     known = ", ".join(device.name for device in real)
-    trouble = "fits several devices" if found else "is not here"
+    trouble = "matches several devices" if found else "is not here"
     raise InputUnusable(
         f'The {people_say} "{name}" {trouble}: set audio.{kind} to "default" or one of {known}.'
     )

@@ -122,7 +122,7 @@ def refresh() -> bool:
             portaudio._initialize()
         except portaudio.PortAudioError as error:
             raise InputUnusable(
-                f"PortAudio does not start again ({error}): restart Hearth."
+                f"PortAudio could not be restarted ({error}): restart Hearth."
             ) from error
     return True
 

@@ -56,7 +56,7 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
     """
     if setting == "off":
         return _only_wake_word(
-            "Echo cancellation is off: while I speak, only the wake word counts."
+            "Echo cancellation is off: while I speak, only the wake word interrupts me."
         )
     if setting == "system":
         return _system(cancelled_source)
@@ -78,21 +78,22 @@ def choose_meanwhile(
     if plan.kind != "own":
         return plan
     return _only_wake_word(
-        "The echo of these devices is taken out from the next start on: until then, while I speak, "
-        "only the wake word counts.",
+        "The echo of these devices will be removed after the next start: until then, while I "
+        "speak, only the wake word interrupts me.",
     )
 
 
 def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
     if path == "deaf":
         return _only_wake_word(
-            "This microphone closes while the loudspeaker plays: I listen when I have finished.",
+            "This microphone is off while the loudspeaker plays: I listen when I have finished "
+            "speaking.",
         )
     if cancelled_source:
         return _system(True)
     if path == "cancels":
         return Plan(
-            "device", False, "This device removes its own echo: no second canceller is used."
+            "device", False, "This device removes its own echo, so Hearth's canceller is not used."
         )
     if path == "apart":
         return Plan(
@@ -100,14 +101,16 @@ def _auto(extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
         )
     if not extra:
         return _only_wake_word(
-            f"There is no echo cancellation: while I speak, only the wake word counts. `{EXTRA}`.",
+            "Echo cancellation is not installed: while I speak, only the wake word interrupts me. "
+            f"Run `{EXTRA}`.",
         )
     if path is None:
         return _only_wake_word(
-            "The echo of these devices has not been measured yet, so while I speak only the wake "
-            "word counts. It is measured in a quiet moment, or by `hearth devices --measure`.",
+            "The echo of these devices has not been measured yet, so while I speak, only the wake "
+            "word interrupts me. Hearth measures it when it is quiet; `hearth devices --measure` "
+            "measures it now.",
         )
-    return _own("An echo was measured: it is taken out.")
+    return _own("An echo was measured, and Hearth removes it.")
 
 
 def _only_wake_word(reason: str) -> Plan:
@@ -120,16 +123,16 @@ def _own(reason: str) -> Plan:
 
 def _system(cancelled_source: bool) -> Plan:
     if cancelled_source:
-        return Plan("system", False, "The sound server takes the echo out.")
+        return Plan("system", False, "The sound server removes the echo.")
     return _only_wake_word(
-        "The sound server does not take the echo of these devices out: load its echo-cancel module "
-        "and set audio.input and audio.output to what it makes, or set audio.echo_cancellation to "
-        '"auto".',
+        "The sound server does not remove the echo of these devices: load its echo-cancel module "
+        "and set audio.input and audio.output to the devices that the module creates, or set "
+        'audio.echo_cancellation to "auto".',
     )
 
 
 def _without_extra() -> Plan:
     return _only_wake_word(
-        f"Echo cancellation is on but not installed: `{EXTRA}`; until then only the wake word "
-        "counts while I speak.",
+        f"Echo cancellation is on but not installed: run `{EXTRA}`. Until then, while I speak, "
+        "only the wake word interrupts me.",
     )

@@ -117,14 +117,16 @@ class LivekitCleaner:
         """
         try:
             if len(pcm) != FRAME_BYTES:
-                raise ValueError(f"a frame of {len(pcm)} bytes, {FRAME_BYTES} are wanted")
+                raise ValueError(f"a frame of {len(pcm)} bytes instead of {FRAME_BYTES}")
             cleaned = pcm if self._echo is None else self._without_echo(self._echo, pcm)
             return cleaned if self._tidy is None else self._tidy.process(cleaned)
         except Exception as error:  # an uncleaned frame is better than none
             self._failed += 1
             if not self._complained:
                 self._complained = True
-                _log.warning("The microphone's sound cannot be cleaned (%s); as it is.", error)
+                _log.warning(
+                    "The microphone signal cannot be cleaned (%s), so it is used unchanged.", error
+                )
             return pcm
 
     def restart(self) -> None:
@@ -194,7 +196,7 @@ class _Module:
         except (ImportError, OSError) as error:
             raise InputUnusable(
                 "Echo cancellation, noise suppression and gain need an extra that is not "
-                "installed: `pip install hearth-voice[echo]`, or switch them off in [audio]."
+                "installed: run `pip install hearth-voice[echo]`, or turn them off in [audio]."
             ) from error
         self._make: Any = partial(AudioProcessingModule, **switches)
         self._frame: Any = AudioFrame

@@ -48,15 +48,14 @@ _UNHEARD = 0.0126  # share of the played level (-38 dB); no result if a louder e
 _DISTURBED = 2.5  # times the noise before; louder means that another sound interfered
 
 _GAVE_NOTHING = (
-    "The microphone gave digital silence while its echo was measured: unmute it, at the device."
+    "The microphone delivered only digital silence while the echo was measured: unmute it on the "
+    "device itself."
 )
 _FELL_SILENT = (
-    "The microphone fell silent while its echo was measured, and stayed so: unmute it, at the "
-    "device."
+    "The microphone went silent while the echo was measured: unmute it on the device itself."
 )
 _TOO_LOUD = (
-    "It was too loud in the room to measure the echo: run `hearth devices --measure` when it is "
-    "quiet."
+    "The room was too loud to measure the echo: run `hearth devices --measure` when it is quiet."
 )
 
 Floats = NDArray[np.float64]
@@ -171,7 +170,7 @@ async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
     finally:
         playing.cancel()
     if len(recorded) < wanted * 2:
-        raise DeviceLost("The microphone ended while the echo was measured: check its plug.")
+        raise DeviceLost("The microphone stopped while the echo was measured: check its cable.")
     return analyse(played, np.frombuffer(bytes(recorded), np.int16))
 
 
@@ -260,7 +259,7 @@ def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]
             sources, sinks = pulse.source_list(), pulse.sink_list()
     except NoServer as error:
         raise InputUnusable(
-            f"The sound server does not say what is plugged in: {error}."
+            f"The sound server does not report which devices are plugged in: {error}."
         ) from error
     return _port(microphone, sources), _port(loudspeaker, sinks)
 
@@ -293,11 +292,11 @@ class Pair:
     def obstacle(self) -> str:
         """A sentence that explains why the pair can't be measured now, or "" if it can."""
         if self.input.monitor:
-            return f"{self.input.name} is no microphone: it records what a loudspeaker plays."
+            return f"{self.input.name} is not a microphone: it records what a loudspeaker plays."
         for device in (self.input, self.output):
             if device.muted or device.volume == 0:
                 how = "muted" if device.muted else "at volume 0"
-                return f"{device.name} is {how} at the sound server: switch it on there."
+                return f"{device.name} is {how} in the sound server: turn it on there."
         return ""
 
     @property
@@ -343,7 +342,9 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
         await asyncio.wait({measuring}, timeout=LIMIT_S)
         if measuring.done() and not measuring.cancelled():
             return measuring.result()
-        late = f"The sound stuttered or stood still: no measurement of the echo in {LIMIT_S:g} s."
+        late = (
+            f"The sound stuttered or stopped, so the echo could not be measured in {LIMIT_S:g} s."
+        )
         raise DeviceLost(gone[0] if gone else late)
     finally:
         measuring.cancel()

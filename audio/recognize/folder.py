@@ -28,8 +28,8 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
     if is_sherpa_model(folder):
         return SherpaRecognizer(folder, heard)
     raise InputUnusable(
-        f"The folder {folder} holds neither a vosk nor a sherpa-onnx model; "
-        "name the folder in which the model's files lie."
+        f"The folder {folder} contains neither a vosk nor a sherpa-onnx model; give the folder "
+        "that contains the model's files."
     )
 
 
@@ -157,7 +157,7 @@ class SherpaRecognizer:
             return offline.from_sense_voice(model=model, **common)
         if model and "nemo" in folder.name:
             return offline.from_nemo_ctc(model=model, **common)
-        raise ValueError("its files are of no kind that Hearth knows")
+        raise ValueError("Hearth does not know its file types")
 
 
 def is_sherpa_model(folder: Path) -> bool:

@@ -201,7 +201,7 @@ class _Weaver:
         behind = self._states.fresh()
         arcs = self._item(tokens, first, last, behind)
         if any(not word for word, _ in arcs):
-            raise ValueError("what is repeated may be empty")
+            raise ValueError("a repeated part can be empty")
         self._states.tell(behind, {("", after): 0.5, ("", self._states.of(arcs)): 0.5})
         return arcs
 
@@ -223,7 +223,7 @@ def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
             raise ValueError(f"no rule begins at {jsgf[at : at + 40].strip()!r}")
         name, body = found[2], found[3]
         if "".join(_TOKEN.findall(body)) != "".join(body.split()):
-            raise ValueError(f"the rule {name} has a sign that is not known")
+            raise ValueError(f"the rule {name} contains an unknown character")
         rules[name] = _TOKEN.findall(body)
         public = name if found[1] else public
         at = found.end()
@@ -239,11 +239,11 @@ def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
     for at in range(start, end):
         depth -= tokens[at] in ")]"
         if depth < 0:
-            raise ValueError("a bracket is closed that was not opened")
+            raise ValueError("a closing bracket has no opening bracket")
         yield at, depth
         depth += tokens[at] in "(["
     if depth:
-        raise ValueError("a bracket is not closed")
+        raise ValueError("an opening bracket is not closed")
 
 
 def _opening(tokens: list[str], start: int, last: int) -> int:
@@ -256,4 +256,4 @@ def _opening(tokens: list[str], start: int, last: int) -> int:
             if tokens[at] in ("|", "+"):
                 break
             return at
-    raise ValueError("a bracket or a + stands where it cannot")
+    raise ValueError("a bracket or a + is in an invalid place")

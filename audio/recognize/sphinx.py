@@ -229,7 +229,7 @@ class SphinxRecognizer:
         try:
             for at in range(0, len(pcm), _PIECE_BYTES):
                 if self._now() >= self._late_at:
-                    raise TookTooLong("This machine needs too long to make out what was said.")
+                    raise TookTooLong("This machine is too slow to recognise the sentence.")
                 self._decoder.process_raw(pcm[at : at + _PIECE_BYTES], False, False)
         finally:
             self._decoder.end_utt()

@@ -30,7 +30,7 @@ class SteadyNoise:
         """
         samples = np.frombuffer(heard, "<i2").astype(np.float64)
         if len(samples) < LEAST_SAMPLES:
-            raise ValueError("too little sound to know the room's noise from")
+            raise ValueError("too little audio to estimate the room's noise")
         self._shape = np.sqrt(np.hanning(_WINDOW + 1)[:_WINDOW])
         powers = np.abs(self._spectra(samples)) ** 2
         self._noise = np.quantile(powers, _QUANTILE, axis=0) * _TO_MEAN + 1.0

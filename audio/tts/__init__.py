@@ -97,8 +97,8 @@ def make_voice(
         raise InputUnusable(f'voice.engine is {engine!r}; it can be "piper" or "espeak".')
     if model_path is None:
         raise InputUnusable(
-            f'There is no Piper voice for "{language}"; fetch one (hearth models list) '
-            'and name it in voice.models, or set voice.engine = "espeak".'
+            f'There is no Piper voice for "{language}"; download one (hearth models list) and name '
+            'it in voice.models, or set voice.engine = "espeak".'
         )
     from audio.tts.piper import PiperVoice
 

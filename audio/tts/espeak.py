@@ -44,7 +44,7 @@ def espeak_name(language: str) -> str:
         if name in _KNOWN or name in _NAMED.values():
             return name
     logger.warning(
-        "espeak-ng has no voice for the language %r; %s speaks instead.", language, DEFAULT_VOICE
+        "espeak-ng has no voice for the language %r; %s is used instead.", language, DEFAULT_VOICE
     )
     return DEFAULT_VOICE
 
@@ -99,7 +99,7 @@ class EspeakVoice:
                 self._start_ahead()
             self._check_end(process)
         except BrokenPipeError as error:
-            raise InputUnusable("espeak-ng ended before it had read the text.") from error
+            raise InputUnusable("espeak-ng ended before it had read the whole text.") from error
         finally:
             _end(process)
 
@@ -198,13 +198,13 @@ def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
     """
     ready, _, _ = select.select([pipe], [], [], PATIENCE_SECONDS)
     if not ready:
-        raise InputUnusable(f"espeak-ng gave no sound for {PATIENCE_SECONDS:.0f} s.")
+        raise InputUnusable(f"espeak-ng produced no audio for {PATIENCE_SECONDS:.0f} s.")
     return os.read(pipe.fileno(), size)
 
 
 def _check_header(header: bytes) -> None:
     if len(header) < HEADER_BYTES or header[:4] != b"RIFF" or header[36:40] != b"data":
-        raise InputUnusable("espeak-ng gave no sound; run `espeak-ng hello` to see why.")
+        raise InputUnusable("espeak-ng produced no audio; run `espeak-ng hello` to see why.")
     channels, rate = struct.unpack_from("<HI", header, 22)
     if (channels, rate) != (1, RATE):
-        raise InputUnusable(f"espeak-ng speaks at {rate} Hz where {RATE} Hz were expected.")
+        raise InputUnusable(f"espeak-ng speaks at {rate} Hz instead of {RATE} Hz.")

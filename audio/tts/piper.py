@@ -102,7 +102,7 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
     told = voice.name.partition(":")[2]
     if config.num_speakers <= 1:
         raise InputUnusable(
-            f"The voice {told} has one speaker only; take speaker out of voice.models."
+            f"The voice {told} has only one speaker; remove speaker from voice.models."
         )
     some = ", ".join(list(named)[:NAMES_TOLD])
     names = f" or a name such as {some}" if some else ""
@@ -148,7 +148,7 @@ def _session(path: Path, options: Any) -> Any:
     # Durations are optional, so an error here must not make the voice unusable. A broken file fails
     # again below.
     except Exception as error:
-        _log.info("%s does not tell where its words end: %s", path.name, type(error).__name__)
+        _log.info("%s does not report where its words end: %s", path.name, type(error).__name__)
         return load(str(path))
 
 
@@ -184,8 +184,8 @@ def _load(path: Path) -> Any:
     # base class.
     except Exception as error:
         raise InputUnusable(
-            f"{path} is not a Piper voice ({type(error).__name__}); "
-            "fetch it again (hearth models check tells which) or name another in voice.models."
+            f"{path} is not a Piper voice ({type(error).__name__}); download it again (hearth "
+            "models check names it), or name another one in voice.models."
         ) from error
     return piper.PiperVoice(config=config, session=session)
 

@@ -53,7 +53,9 @@ def make_voice_detector() -> VoiceDetector:
 
         return SileroDetector()
     except (ImportError, OSError, RuntimeError) as error:
-        _log.warning("Silero's voice detector cannot be used (%s); webrtcvad's is.", error)
+        _log.warning(
+            "Silero's voice detector cannot be used (%s), so webrtcvad is used instead.", error
+        )
         from audio.vad.webrtc import WebrtcDetector
 
         return WebrtcDetector()

@@ -232,8 +232,9 @@ def own_model(
     path = Path(word)
     if path.suffix != suffix and os.sep not in word:
         raise InputUnusable(
-            f'"{word}" in wake.words is not known here: use {", ".join((*built_in, *added))}, '
-            f"or the path of a {suffix} model{_where_to_put(folder)}."
+            f'"{word}" in wake.words is not an available wake word: use '
+            f"{', '.join((*built_in, *added))}, or the path of a {suffix} "
+            f"model{_where_to_put(folder)}."
         )
     if path.suffix != suffix:
         raise InputUnusable(f"{path} in wake.words must be a {suffix} file for this wake.engine.")
@@ -257,7 +258,9 @@ def check_model(path: Path, tflite: Any) -> None:
 
 def unusable(path: Path, reason: str) -> InputUnusable:
     """Return the error for a model file that exists but can't be used."""
-    return InputUnusable(f"{path}, a wake-word model, {reason}: fetch it again or use another.")
+    return InputUnusable(
+        f"The wake-word model {path} {reason}: download it again or use another one."
+    )
 
 
 def _where_to_put(folder: Path | None) -> str:
@@ -311,7 +314,7 @@ def _make(
         from audio.wake.open import OpenWake
 
         return OpenWake(words, sensitivity, sensitivities, folder)
-    raise InputUnusable(f'wake.engine "{engine}" is not known: use {" or ".join(ENGINES)}.')
+    raise InputUnusable(f'wake.engine = "{engine}" is not valid: use {" or ".join(ENGINES)}.')
 
 
 def built_in_words(engine: str) -> tuple[str, ...]:

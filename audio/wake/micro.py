@@ -164,10 +164,10 @@ def _load(word: str, folder: Path | None) -> MicroWakeWord:
     try:
         model = MicroWakeWord.from_config(manifest)
     except ValueError as error:  # tensors that are not 8 bit
-        raise unusable(manifest, "is no microWakeWord model") from error
+        raise unusable(manifest, "is not a microWakeWord model") from error
     sizes = [model.lib.TfLiteTensorByteSize(t) for t in (model.input_tensor, model.output_tensor)]
     if sizes != [model.stride * _MEL_BINS, 1]:
-        raise unusable(manifest, "is no microWakeWord model")
+        raise unusable(manifest, "is not a microWakeWord model")
     return model
 
 
@@ -182,8 +182,8 @@ def _check(manifest: Path) -> None:
         )
         tflite = manifest.parent / content["model"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unusable(manifest, "is no microWakeWord manifest") from error
+        raise unusable(manifest, "is not a microWakeWord manifest") from error
     if not complete:
-        raise unusable(manifest, "has a cutoff or a window that cannot be")
+        raise unusable(manifest, "has an invalid cutoff or window")
     library = MicroWakeWord.from_builtin(Model.OKAY_NABU).lib
     check_model(tflite, library)

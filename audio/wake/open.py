@@ -96,5 +96,5 @@ class OpenWake(ModelWake):
         size = model.lib.TfLiteTensorByteSize
         expects, gives = size(model.input_tensor), size(model.output_tensor)
         if expects != model.input_windows * _EMBEDDING_BYTES or gives != 4:
-            raise unusable(path, "is no openWakeWord model")
+            raise unusable(path, "is not an openWakeWord model")
         return model

@@ -64,7 +64,7 @@ def play(device: DeviceInfo) -> str:
                 callback=tone.give,
             )
             stream.start()
-        return "" if tone.taken.wait(_PATIENCE_S) else "it takes no sound"
+        return "" if tone.taken.wait(_PATIENCE_S) else "it accepts no audio"
     except portaudio.PortAudioError as error:
         return str(error.args[0] if error.args else error)
     finally:

@@ -34,8 +34,8 @@ def prompt(house: DemoHouse, place: CallerPlace) -> str:
     """Return the instructions for the model, with the names, domain and area of each exposed
     entity."""
     lines = [
-        "Ask for live context whenever the answer depends on the present state of the home;",
-        "whether a device exists can be told from the static context below.",
+        "Ask for live context whenever the answer depends on the home's current state;",
+        "the static context below shows which devices exist.",
         "",
         f"Static Context: {OVERVIEW}",
     ]

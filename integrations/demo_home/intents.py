@@ -361,7 +361,7 @@ def todo_tools(house: DemoHouse) -> list[Tool]:
     get_items = Tool(
         "todo__get_items",
         "Get to-do list items",
-        "Tells what is on a to-do list, by default what is still open.",
+        "Lists the items on a to-do list; by default, those not completed.",
         arguments.input_schema(properties, ("todo_list",)),
         READ_LIST,
         arguments.Fields(

@@ -161,7 +161,9 @@ class McpEndpoint:
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         return types.ListPromptsResult(
-            prompts=[types.Prompt(name=PROMPT, description="What a model must know of this home")]
+            prompts=[
+                types.Prompt(name=PROMPT, description="What a model must know about this home")
+            ]
         )
 
     async def _get_prompt(
@@ -171,7 +173,7 @@ class McpEndpoint:
             raise ValueError(f"Unknown prompt: {params.name}")
         content = types.TextContent(type="text", text=prompt(self._house, self._place(ctx)))
         return types.GetPromptResult(
-            description="What a model must know of this home",
+            description="What a model must know about this home",
             messages=[types.PromptMessage(role="assistant", content=content)],
         )
 
@@ -182,7 +184,7 @@ class McpEndpoint:
             uri=SNAPSHOT,
             name="assist_context_snapshot",
             title="Assist context snapshot",
-            description="The present states, as the live context tool tells them.",
+            description="The current states, as returned by the live context tool.",
             mime_type="text/plain",
         )
         return types.ListResourcesResult(resources=[resource])

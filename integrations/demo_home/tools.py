@@ -99,7 +99,7 @@ DEVICE_TOOLS = (
     Tool(
         "assist_satellite__HassBroadcast",
         "Broadcast message",
-        "Says a message on every voice satellite of the home",
+        "Says a message on every voice satellite in the home",
         arguments.input_schema({"message": TEXT}, ("message",)),
         ADD,
         arguments.Slots({"message": arguments.text}),
@@ -145,17 +145,17 @@ DEVICE_TOOLS = (
     Tool(
         "homeassistant__GetLiveContext",
         "Get live context",
-        "Tells the present state, value or mode of devices, sensors and areas. Use it for questions"
-        " about what is now, and before an action that depends on it. Name, domain and area narrow"
-        " the answer; prefer the domain for several devices of one kind.",
+        "Returns the current state, value or mode of devices, sensors and areas. Use it for "
+        "questions about the current state, and before an action that depends on it. Name, domain "
+        "and area narrow the answer; prefer the domain for several devices of one kind.",
         arguments.input_schema(
             {
-                "name": described(TEXT, "Only entities of this name or alias."),
+                "name": described(TEXT, "Only entities with this name or alias."),
                 "domain": {
                     "anyOf": [TEXT, {"type": "array", "items": TEXT}],
-                    "description": "Only entities of this domain or these domains, e.g. 'light'.",
+                    "description": "Only entities in this domain or these domains, e.g. 'light'.",
                 },
-                "area": described(TEXT, "Only entities in the area of this name or alias."),
+                "area": described(TEXT, "Only entities in the area with this name or alias."),
             }
         ),
         READ,
@@ -167,7 +167,7 @@ DEVICE_TOOLS = (
     action_tool(
         "intent__HassTurnOn",
         "Turn on",
-        "Switches on, opens or presses a device. A lock is locked by it.",
+        "Switches on, opens or presses a device. It locks a lock.",
         ONCE,
         ServiceTool("homeassistant", "turn_on"),
         device_classes=arguments.ON_OFF,
@@ -175,7 +175,7 @@ DEVICE_TOOLS = (
     action_tool(
         "intent__HassTurnOff",
         "Turn off",
-        "Switches off or closes a device. A lock is unlocked by it.",
+        "Switches off or closes a device. It unlocks a lock.",
         AGAIN,
         ServiceTool("homeassistant", "turn_off"),
         device_classes=arguments.ON_OFF,
@@ -194,7 +194,7 @@ DEVICE_TOOLS = (
     action_tool(
         "intent__HassStopMoving",
         "Stop moving",
-        "Stops a cover or valve on its way",
+        "Stops a moving cover or valve",
         AGAIN,
         ServiceTool("cover", "stop_cover"),
         device_classes=arguments.MOVING,
@@ -223,7 +223,7 @@ LIGHT_AND_TIME_TOOLS = (
     Tool(
         "llm__GetDateTime",
         "Get date and time",
-        "Tells the date and the time of day.",
+        "Returns the date and the time of day.",
         arguments.input_schema({}),
         READ,
         arguments.Slots({}),
@@ -235,7 +235,7 @@ VACUUM_TOOLS = (
     action_tool(
         "vacuum__HassVacuumStart",
         "Start vacuum",
-        "Lets a vacuum cleaner start",
+        "Starts a vacuum cleaner",
         ONCE,
         ServiceTool("vacuum", "start", required_domains=("vacuum",), features=8192),
         domain="vacuum",
@@ -305,18 +305,23 @@ PLAYER_TOOLS = (
     _player_tool(
         "HassMediaUnpause",
         "Resume media",
-        "Goes on playing what was paused",
+        "Resumes paused media",
         ONCE,
         "media_play",
         state="paused",
     ),
     _player_tool(
-        "HassMediaPause", "Pause media", "Pauses what plays", AGAIN, "media_pause", features=1
+        "HassMediaPause",
+        "Pause media",
+        "Pauses the media that is playing",
+        AGAIN,
+        "media_pause",
+        features=1,
     ),
     _player_tool(
         "HassMediaNext",
         "Next track",
-        "Goes to the next item",
+        "Skips to the next item",
         ONCE,
         "media_next_track",
         features=32,
@@ -324,7 +329,7 @@ PLAYER_TOOLS = (
     _player_tool(
         "HassMediaPrevious",
         "Previous track",
-        "Goes back to the item before",
+        "Goes back to the previous item",
         ONCE,
         "media_previous_track",
         features=16,
@@ -377,7 +382,7 @@ PLAYER_TOOLS = (
     _player_tool(
         "HassMediaPlayerUnmute",
         "Unmute player",
-        "Lets a muted media player be heard again",
+        "Unmutes a media player",
         AGAIN,
         "volume_mute",
         features=8,

@@ -160,7 +160,7 @@ class Translator:
         self._flattened += 1
         flat: Node = {key: value for key, value in node.items() if key not in _INDIRECT}
         if level > MAX_DEPTH or self._flattened > _MAX_FLAT:
-            self.lose(path, "recursion: what is deeper is given as JSON text")
+            self.lose(path, "recursion: deeper levels are given as JSON text")
             return flat, refs, True
         below, recursive = refs, False
         parts: list[tuple[Any, Refs]] = []
@@ -171,7 +171,7 @@ class Translator:
             elif isinstance(target, bool) or ref not in refs:
                 parts.append((target, (*refs, ref)))
             else:
-                self.lose(path, "recursion: what is deeper is given as JSON text")
+                self.lose(path, "recursion: deeper levels are given as JSON text")
                 recursive = True
                 parts.append(({k: v for k, v in target.items() if k not in _INDIRECT}, refs))
         every = node.get("allOf")
@@ -300,7 +300,7 @@ class Translator:
             kinds = [*places, *([rest] if isinstance(rest, dict) else [])]
             names = [likely_type(self._flat(one, inside, refs)[0]) or "any" for one in kinds[:20]]
             items = {"anyOf": kinds}
-            self.lose(path, "the places of a list (said in the description)")
+            self.lose(path, "the positions of a list (said in the description)")
             said.append(f"In this order: {', '.join(names)}.")
             if rest is False:
                 most = count(node.get("maxItems"))

@@ -195,7 +195,7 @@ class FrameReader:
         for call in calls:
             if not call.id or not call.name:
                 # Google's client refuses to answer it. In a reply, it comes as a tool call too.
-                log.debug("A function call without id or name is left out.")
+                log.debug("Ignored a function call without an id or a name.")
             elif call.id not in self._told:
                 self._told[call.id] = None
                 if len(self._told) > _REMEMBERED_CALLS:

@@ -247,7 +247,7 @@ def _texts(known: Sequence[Any], lose: Lose) -> Schema:
     sendable = is_text("".join(written)) and "" not in written  # the usual case
     texts = list(written) if sendable else [text for text in written if text and is_text(text)]
     if len(texts) < len(written):
-        lose("a choice that cannot be written")
+        lose("a choice that cannot be expressed")
     if len(texts) > MAX_CHOICES or sum(map(len, texts)) > MAX_CHARACTERS:
         lose(f"a list of {len(texts)} choices (begun in the description)")
         return described({"type": "STRING"}, "", _one_of(texts))
@@ -310,7 +310,7 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
             said.append(text.format(str(node[key])[:_MAX_VALUE]))
             lose(f"{key} (said in the description)")
     if node.get("uniqueItems") is True:
-        said.append("No two alike.")
+        said.append("No duplicates.")
         lose("uniqueItems (said in the description)")
     for key in (*_UNSAID, *(key for key in _UNEVALUATED if node.get(key) is not False)):
         if key in node:
@@ -336,10 +336,10 @@ def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
     names = wanted.get("required")
     simple = node.keys().isdisjoint(("else", "dependentSchemas"))
     if not (where and simple and isinstance(names, list) and names):
-        lose("what holds on a condition")
+        lose("conditional rules")
         return []
     only = wanted.keys() <= {"required"}
-    lose(f"what holds on a condition{' (said in the description)' if only else ''}")
+    lose(f"conditional rules{(' (said in the description)' if only else '')}")
     return [f"Where {where} also {', '.join(map(str, names[:_MAX_NAMES]))}."]
 
 

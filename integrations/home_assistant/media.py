@@ -96,7 +96,7 @@ class HomeSounds:
                 "only from Home Assistant."
             )
         if not parts.path.startswith("/"):
-            raise Misconfigured("Home Assistant redirected the sound without saying where to.")
+            raise Misconfigured("Home Assistant redirected the sound without giving a new address.")
         return parts._replace(scheme="", netloc="", fragment="").geturl()
 
     async def _is_home(self, parts: SplitResult) -> bool:

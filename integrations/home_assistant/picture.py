@@ -332,7 +332,7 @@ class Search:
         related = await self._related(item_id)
         if read is None or related is None:
             return related or read or (HELD if self._is_held(item_id) else UNTOLD)
-        log.debug("What %s does is known only in part: %s", item_id, "; ".join(read.reasons))
+        log.debug("The effects of %s are only partly known: %s", item_id, "; ".join(read.reasons))
         return Effects({**related.touched, **read.touched}, read.reasons, read.sentences)
 
     async def _read(self, item_id: str, places: Places) -> Effects | None:
@@ -377,7 +377,7 @@ class Search:
                 "search/related", item_type=domain, item_id=item_id
             )
         except CommandRefused as error:
-            log.info("What %s touches is not known: %s", item_id, error)
+            log.info("The entities that %s affects are not known: %s", item_id, error)
             self._tells = not _is_final(error)
             return None
         self._tells = True

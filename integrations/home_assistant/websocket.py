@@ -160,9 +160,7 @@ class Connection:
         except (ConnectionClosed, ValueError) as error:
             log.debug("The websocket closed: %s", error)
         except (AttributeError, KeyError, RecursionError, TypeError) as error:
-            log.debug(
-                "The websocket was closed after a message that makes no sense.", exc_info=error
-            )
+            log.debug("The websocket was closed after an invalid message.", exc_info=error)
             gone = Unavailable(UNKNOWN_FORM)
         finally:
             self._gone = gone
@@ -209,7 +207,7 @@ class Stream:
                 number = await asyncio.shield(self._handler)
                 await self._socket.send(bytes([number]) + data)
         except (TimeoutError, ConnectionClosed):
-            raise Unavailable("Home Assistant does not accept sound.") from None
+            raise Unavailable("Home Assistant does not accept audio.") from None
 
     def __aiter__(self) -> "Stream":
         return self

@@ -145,8 +145,8 @@ class Listing:
     def tools(self) -> list[McpTool]:
         if self._left_out:
             _log.info(
-                "%d tools of %s are left out, such as %r: they are duplicates, too many or "
-                "too large",
+                "%d tools of %s are left out, such as %r: they are duplicates, too large or too "
+                "many",
                 len(self._left_out),
                 self._spec.name,
                 self._left_out[0],

@@ -304,7 +304,7 @@ class McpSession:
         closed = code == CONNECTION_CLOSED
         # The SDK reports an unreadable response as PARSE_ERROR.
         if trace.clean and (trace.unreadable or code == PARSE_ERROR):
-            raise CallLost(f"The answer of {self.spec.name} cannot be read.") from error
+            raise CallLost(f"The answer from {self.spec.name} cannot be read.") from error
         if trace.clean and isinstance(error, MCPError) and not closed:
             return McpResult(error.message[:MAX_TEXT], is_error=True)
         reason = explain(self.spec, trace, error)

@@ -69,7 +69,7 @@ _SPOKEN = {
     "preannounce": "Play a short tone first.",
     "volume": "0 to 1, relative to the voice's own loudness; default: as set.",
     "priority": "high is said before other waiting announcements, low after them.",
-    "expire_s": "Drop it if it was not said within this many seconds.",
+    "expire_s": "Seconds after which the announcement is dropped if it was not said.",
     "language": 'Such as "en"; default: detected from the text.',
 }
 
@@ -163,7 +163,7 @@ async def _ask(box: Box, wanted: AskRequest, caller: Caller) -> ToolReply:
 
 async def _announce(box: Box, wanted: AnnounceRequest, caller: Caller) -> ToolReply:
     name = await box.announce(wanted, caller)
-    return ToolReply("It will be said as soon as nobody is talking.", {"id": name})
+    return ToolReply("The text will be spoken as soon as nobody is talking.", {"id": name})
 
 
 async def _question(box: Box, wanted: QuestionRequest, caller: Caller) -> ToolReply:

@@ -81,7 +81,7 @@ class SigningIn:
     def paths(self) -> Sequence[Path]:
         return (
             Path(
-                *("POST", "/v1/session", None, "Sign in with a browser, by token or link."),
+                *("POST", "/v1/session", None, "Sign a browser in with a token or a link."),
                 *(self._sign_in, 204),
                 body=SignInRequest,
                 problems={
@@ -92,7 +92,7 @@ class SigningIn:
                 open=True,
             ),
             Path(
-                *("GET", "/v1/session", None, "The caller and its scopes."),
+                *("GET", "/v1/session", None, "Get the caller and its scopes."),
                 *(self._who, 200, SessionReply),
             ),
             Path(

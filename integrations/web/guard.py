@@ -310,10 +310,10 @@ class Guard:
         place = _place(connection)
         wait = self._wrong.wait_s(place)
         if wait:
-            raise too_many(wait, "Too many wrong tokens from this address; wait a while.")
+            raise too_many(wait, "Too many wrong tokens from this address; try again later.")
         wait = 0.0 if certain or place == LOOPBACK else self._all_wrong.wait_s(_ALL)
         if wait:
-            raise too_many(wait, "Too many wrong tokens from many addresses; wait a while.")
+            raise too_many(wait, "Too many wrong tokens from many addresses; try again later.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
         """Count a wrong token or code from the connection's address."""

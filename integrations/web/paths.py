@@ -124,7 +124,7 @@ Scopes: `speak`, `ask`, `read`, and `admin`, which includes the others.
 Errors are `{"error": {"kind", "message"}}`.\
 """
 _ALWAYS = {
-    401: "No token, or not one of Hearth's.",
+    401: "The token is missing, or is not one of Hearth's.",
     413: f"More than {MAX_BODY} bytes.",
     411: "The body has no Content-Length.",
     421: "On a loopback address: the Host header is not a name of this machine.",

@@ -30,7 +30,7 @@ def _said(text: str) -> str:
     """Reduce the text to one line of speakable characters. Raises ValueError if it has no words."""
     plain = one_line(text, LONGEST_TEXT)
     if not any(sign.isalnum() for sign in plain):
-        raise ValueError("must contain words")
+        raise ValueError("must contain text")
     return plain
 
 

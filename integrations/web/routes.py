@@ -77,10 +77,16 @@ def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
 
     return (
         Path(
-            "GET", "/v1/state", "read", "The current state.", lambda _: box.state(), 200, StateReply
+            "GET",
+            "/v1/state",
+            "read",
+            "Get the current state.",
+            lambda _: box.state(),
+            200,
+            StateReply,
         ),
         Path(
-            *("GET", "/v1/events", "read", "Follow events (server-sent)."),
+            *("GET", "/v1/events", "read", "Follow events (server-sent events)."),
             *(EventStreams(box, guard).open, 200, str, "text/event-stream"),
             problems={503: "Too many programs are following the events already."},
         ),
@@ -123,7 +129,7 @@ def _setting_paths(box: Box) -> Sequence[Path]:
             problems=_NOT_KEPT,
         ),
         Path(
-            *("GET", "/v1/settings", "read", "Settings that can change at run time."),
+            *("GET", "/v1/settings", "read", "Get the settings that can change at run time."),
             *(lambda _: box.live(), 200, SettingsReply),
         ),
         Path(
@@ -159,7 +165,7 @@ def _timer_paths(box: Box) -> Sequence[Path]:
             problems={**GONE, **STORE},
         ),
         Path(
-            *("GET", "/v1/confirmations", "read", "Calls that are waiting for confirmation."),
+            *("GET", "/v1/confirmations", "read", "List calls that are waiting for confirmation."),
             *(lambda _: box.confirmations(), 200, list[ConfirmationReply]),
         ),
         Path(
@@ -167,18 +173,23 @@ def _timer_paths(box: Box) -> Sequence[Path]:
                 "POST",
                 "/v1/confirmations/{id}",
                 "admin",
-                "Confirm or reject one on a person's behalf.",
+                "Confirm or reject a waiting call on a person's behalf.",
             ),
             *(lambda call: box.confirm(call.name, call.wanted, call.caller), 200, VerdictReply),
             body=ConfirmRequest,
             problems=GONE,
         ),
         Path(
-            *("GET", "/v1/openers", "read", "Things that may open the home, and their ratings."),
+            *(
+                "GET",
+                "/v1/openers",
+                "read",
+                "List entities that could open the home, with their ratings.",
+            ),
             *(lambda _: box.openers(), 200, list[OpenerReply]),
         ),
         Path(
-            *("POST", "/v1/openers/{id}", "admin", "Rate one of them."),
+            *("POST", "/v1/openers/{id}", "admin", "Rate an entity that could open the home."),
             *(lambda call: box.rate(call.name, call.wanted, call.caller), 204),
             body=RateRequest,
             problems={**GONE, **STORE},
@@ -230,18 +241,18 @@ def _turn_paths(box: Box) -> Sequence[Path]:
         try:
             whole = await asyncio.to_thread(path.read_bytes)
         except FileNotFoundError:
-            raise Unknown("The recording of that turn is no longer kept.") from None
+            raise Unknown("That turn's recording is no longer kept.") from None
         return _part_of(whole, call.request.headers.get("range", ""))
 
     return (
         Path(
-            *("GET", "/v1/turns", "read", "Recent turns, newest first."),
+            *("GET", "/v1/turns", "read", "List recent turns, newest first."),
             *(turns, 200, list[SoundTurnReply]),
             query=(_LIMIT, _BEFORE),
             problems={**GONE, **STORE},
         ),
         Path(
-            *("GET", "/v1/turns/{id}", "read", "One turn with its calls."),
+            *("GET", "/v1/turns/{id}", "read", "Get a turn with its calls."),
             *(lambda call: box.turn(call.name), 200, TraceReply),
             problems={**GONE, **STORE},
         ),
@@ -252,7 +263,7 @@ def _turn_paths(box: Box) -> Sequence[Path]:
             problems={**GONE, **STORE},
         ),
         Path(
-            *("GET", "/v1/turns/{id}/sound", "admin", "The recording of a turn, if it is kept."),
+            *("GET", "/v1/turns/{id}/sound", "admin", "Get a turn's recording, if it was kept."),
             *(sound, 200, bytes, "audio/wav"),
             problems=GONE,
         ),
@@ -262,7 +273,7 @@ def _turn_paths(box: Box) -> Sequence[Path]:
 def _number_paths(box: Box) -> Sequence[Path]:
     return (
         Path(
-            *("GET", "/v1/costs", "read", "Cloud cost by day and brain."),
+            *("GET", "/v1/costs", "read", "Get the cloud cost by day and brain."),
             *(lambda call: box.costs(read_number(call.request, _MONTH)), 200, CostsReply),
             query=(_MONTH,),
             problems=STORE,
@@ -272,14 +283,14 @@ def _number_paths(box: Box) -> Sequence[Path]:
                 "GET",
                 "/v1/shares",
                 "read",
-                "How many commands went right, and what happened to the others.",
+                "Count the commands that succeeded, and report what happened to the others.",
             ),
             *(lambda call: box.shares(read_number(call.request, _WEEK)), 200, SharesReply),
             query=(_WEEK,),
             problems=STORE,
         ),
         Path(
-            *("GET", "/v1/faults", "read", "Problems, newest first."),
+            *("GET", "/v1/faults", "read", "List problems, newest first."),
             *(lambda call: box.faults(read_number(call.request, _MONTH)), 200, list[FaultReply]),
             query=(_MONTH,),
             problems=STORE,
@@ -288,17 +299,17 @@ def _number_paths(box: Box) -> Sequence[Path]:
             "GET",
             "/v1/tools",
             "read",
-            "The tools that can be used.",
+            "List the available tools.",
             lambda _: box.tools(),
             200,
             ToolsReply,
         ),
         Path(
-            *("GET", "/v1/level", "read", "Sound level at the microphone."),
+            *("GET", "/v1/level", "read", "Get the microphone's sound level."),
             *(lambda _: box.level(), 200, LevelReply),
         ),
         Path(
-            *("GET", "/v1/doctor", "read", "Run all checks; takes some seconds."),
+            *("GET", "/v1/doctor", "read", "Run all checks; this takes a few seconds."),
             *(lambda _: box.doctor(), 200, list[CheckReply]),
         ),
         Path(

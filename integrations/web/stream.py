@@ -104,7 +104,7 @@ class _Stream(StreamingResponse):
 _NOT_SAID = {
     503: "Not announced: too many announcements are waiting, or the sound is not available."
 }
-_NOT_BEGUN = {503: "Not started: too much is waiting already."}
+_NOT_BEGUN = {503: "Not started: too many requests are already waiting."}
 
 
 def speaking_paths(box: Box) -> Sequence[Path]:

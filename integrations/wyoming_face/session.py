@@ -23,7 +23,7 @@ _LONGEST_PING = 200  # characters to send back
 _MOST_TIMERS = 64  # timers whose names are remembered
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 8_192
-_BUSY = "Send one text at a time on a connection."
+_BUSY = "Send only one text at a time on a connection."
 
 _log = logging.getLogger(__name__)
 
@@ -151,12 +151,12 @@ class SatelliteSession(DescribedSession):
     def _begin(self, data: dict[str, Any]) -> None:
         rate, form = data.get("rate"), (data.get("width"), data.get("channels"))
         if not isinstance(rate, int) or rate not in _RATES or form != (WIDTH, CHANNELS):
-            raise BadEvent("sound must be mono int16 of 8,000 to 48,000 Hz")
+            raise BadEvent("audio must be mono int16 at 8,000 to 48,000 Hz")
         self._sound, self._rate = bytearray(), rate
 
     def _add(self, event: Event) -> None:
         if self._sound is None:
-            raise BadEvent("sound arrived before the event that starts it")
+            raise BadEvent("audio arrived before its start event")
         self._sound += event.payload or b""
         if len(self._sound) > LONGEST_S * self._rate * WIDTH:
             raise BadEvent(f"an announcement is longer than {LONGEST_S:g} s")
@@ -253,7 +253,7 @@ class SpeechSession(DescribedSession):
                     chunk = pcm[start : start + _CHUNK_BYTES]
                     await self._send(Event("audio-chunk", _form(rate), chunk))
         if not rate:
-            raise NotSpoken("The text has nothing that can be spoken.")
+            raise NotSpoken("The text contains nothing that can be spoken.")
         await self._send(Event("audio-stop"))
 
     async def _refuse(self, sentence: str) -> None:

@@ -75,7 +75,7 @@ def loud(sound: Monitor, since: int = 0) -> int:
 
 @asynccontextmanager
 async def switched(words: str, on: str, off: str) -> AsyncIterator[None]:
-    """Switch something at the sound server while the block runs."""
+    """Switch something in the sound server while the block runs."""
     await pactl(*words.split(), on)
     try:
         yield
@@ -178,7 +178,7 @@ async def test_what_the_server_holds_shut_is_not_measured(
         async with switched(*words):
             echo = await plan_echo(auto(tmp_path))
             assert (echo.path, echo.plan.half_duplex) == (None, True)
-            with pytest.raises(InputUnusable, match="at the sound server"):
+            with pytest.raises(InputUnusable, match="in the sound server"):
                 await measure_echo(auto(tmp_path), pair_of(echo))
         assert not carried.loud
         assert (await planned(auto(tmp_path))).path is not None

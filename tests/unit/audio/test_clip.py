@@ -97,7 +97,7 @@ def test_only_kinds_that_people_have_reach_the_library(monkeypatch: pytest.Monke
 
     data = file(tone(0.1, RATE), RATE, "CAF")
     monkeypatch.setattr(soundfile, "SoundFile", never)
-    with pytest.raises(InputUnusable, match="is no sound file"):
+    with pytest.raises(InputUnusable, match="is not a sound file"):
         decoded(data, "door")
 
 

@@ -179,12 +179,12 @@ async def test_if_it_cannot_be_opened_again_that_is_told_and_it_heals() -> None:
     stage = Stage()
     async with listening(stage):
         await heard(stage)
-        stage.device.refusal = InputUnusable("PortAudio does not start again: restart Hearth.")
+        stage.device.refusal = InputUnusable("PortAudio could not be restarted: restart Hearth.")
         stage.watch.tell()
         stage.microphone.make_way()
         await stage.room(0.16)
         assert stage.told == [Status.MISSING]
-        assert "does not start again" in stage.microphone.sentence
+        assert "could not be restarted" in stage.microphone.sentence
         stage.device.refusal = None
         await stage.room(3.04)
         assert stage.told == [Status.LISTENING]

@@ -202,7 +202,7 @@ async def test_a_device_that_is_missing_at_the_start_is_told_at_once_and_tried_a
 async def test_calls_that_get_stuck_do_not_hang_it() -> None:
     async with rigged() as rig:
         rig.calls.stuck_next = True
-        with pytest.raises(DeviceLost, match="does not react"):
+        with pytest.raises(DeviceLost, match="does not respond"):
             await rig.voice.play(SECOND, RATE)
         rig.calls.stuck_next = False
         await rig.voice.play(SECOND, RATE)

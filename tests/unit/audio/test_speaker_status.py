@@ -150,7 +150,7 @@ async def test_one_that_opens_and_takes_no_sound_is_missing_and_hangs_nobody() -
     async with rigged() as rig:
         await rig.during(say(rig))
         rig.suspended = True
-        with pytest.raises(DeviceLost, match="takes no sound"):
+        with pytest.raises(DeviceLost, match="accepts no audio"):
             await rig.during(say(rig))
         assert told(rig) == [MISSING]
         await rig.pass_time(AGAIN_S * 3)
@@ -182,7 +182,7 @@ async def test_a_look_that_nobody_answers_is_a_loudspeaker_that_is_missing() -> 
         rig.news.tell()
         await rig.pass_time(SETTLE_S + 0.1)
         [change] = rig.told
-        assert (change.status, "does not react" in change.sentence) == (MISSING, True)
+        assert (change.status, "does not respond" in change.sentence) == (MISSING, True)
         rig.calls.stuck_next = False
 
 

@@ -270,7 +270,7 @@ def test_the_speaker_is_one_of_the_voice_s(tmp_path: Path, tiny: Path) -> None:
         with pytest.raises(InputUnusable, match=f'no speaker "{wrong}".* 0 to 1 or .* amy, bob'):
             PiperVoice(path, speaker=wrong)
     assert PiperVoice(tiny, speaker="0")._speaker == 0
-    with pytest.raises(InputUnusable, match="one speaker only"):
+    with pytest.raises(InputUnusable, match="has only one speaker"):
         PiperVoice(tiny, speaker="eve")
 
 

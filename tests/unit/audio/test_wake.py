@@ -210,17 +210,17 @@ def test_models_that_cannot_be_used(tmp_path: Path) -> None:
         ("open", str(MICRO_MODELS / "alexa.json"), r"must be a \.tflite file"),
         ("open", written(tmp_path / "text.tflite", b"hello"), "missing or damaged"),
         ("open", written(tmp_path / "part.tflite", whole[:9000]), "missing or damaged"),
-        ("open", str(MICRO_MODELS / "alexa.tflite"), "is no openWakeWord model"),
-        ("open", str(OPEN_MODELS / "embedding_model.tflite"), "is no openWakeWord model"),
-        ("micro", written(tmp_path / "text.json", b"hello"), "is no microWakeWord manifest"),
-        ("micro", written(tmp_path / "list.json", b"[1]"), "is no microWakeWord manifest"),
+        ("open", str(MICRO_MODELS / "alexa.tflite"), "is not an openWakeWord model"),
+        ("open", str(OPEN_MODELS / "embedding_model.tflite"), "is not an openWakeWord model"),
+        ("micro", written(tmp_path / "text.json", b"hello"), "is not a microWakeWord manifest"),
+        ("micro", written(tmp_path / "list.json", b"[1]"), "is not a microWakeWord manifest"),
         ("micro", manifest(tmp_path / "alone.json"), "missing or damaged"),
-        ("micro", manifest(tmp_path / "bare.json", micro={}), "is no microWakeWord manifest"),
+        ("micro", manifest(tmp_path / "bare.json", micro={}), "is not a microWakeWord manifest"),
         ("micro", manifest(tmp_path / "cut.json", model="cut.tflite"), "missing or damaged"),
         (
             "micro",
             manifest(tmp_path / "f.json", model="floating.tflite"),
-            "is no microWakeWord model",
+            "is not a microWakeWord model",
         ),
     ]
     for engine, word, reason in cases:

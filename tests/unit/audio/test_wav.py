@@ -180,9 +180,9 @@ BAD = [
     ("text", _make(b"turn on the light, please\n"), "is not a WAV file"),
     ("short text", _make(b"hi"), "is not a WAV file"),
     ("nothing", _make(b""), "is empty"),
-    ("no samples", _make(wav_bytes(b"")), "holds no sound"),
-    ("half a sample", _make(wav_bytes(b"\0")), "holds no sound"),
-    ("cut in the sound", _make(wav_bytes(bytes(1000), promised=32_000)), "is cut short"),
+    ("no samples", _make(wav_bytes(b"")), "contains no audio"),
+    ("half a sample", _make(wav_bytes(b"\0")), "contains no audio"),
+    ("cut in the sound", _make(wav_bytes(bytes(1000), promised=32_000)), "is incomplete"),
     ("cut in the header", _make(wav_bytes(bytes(1000))[:30]), "is damaged"),
     ("only a header", _make(wav_bytes(bytes(1000))[:36]), "is damaged"),
     ("A-law", _make(wav_bytes(bytes(1000), "u8", code=6)), "A-law"),
@@ -223,7 +223,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     # tests may run as root, for whom file modes do not count
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(InputUnusable, match="may not be read"):
+    with pytest.raises(InputUnusable, match="is not readable by this user"):
         read_wav(path)
 
 

@@ -128,7 +128,7 @@ def test_a_machine_without_sound(
 
 PAIR = Pair(JABRA, SPEAKER, 1)
 ECHO = EchoPath("echo", -6.2, 120.4, 12.0)
-OWN = Plan("own", False, "An echo was measured: it is taken out.")
+OWN = Plan("own", False, "An echo was measured, and Hearth removes it.")
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_each_finding_has_its_words(
 def test_what_cannot_be_measured_is_said(
     measured: list[EchoPath | AudioError], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measured[0] = InputUnusable("mic is muted at the sound server: switch it on there.")
+    measured[0] = InputUnusable("mic is muted in the sound server: turn it on there.")
     assert main(["devices", "--measure"]) == 1
     assert "Cannot measure the echo: mic is muted" in capsys.readouterr().err
 

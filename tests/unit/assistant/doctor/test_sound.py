@@ -156,11 +156,11 @@ async def test_a_microphone_that_breaks_while_it_is_listened_to(
     devices: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def listen(name: str, channel: int | None) -> Mapping[str, Any]:
-        raise DeviceLost("It has gone: plug it in again.")
+        raise DeviceLost("It has disappeared: plug it in again.")
 
     monkeypatch.setattr(sound, "_listen", listen)
     one = await found("microphone level", devices, SITS_THERE)
-    assert (one.status, one.mend) == ("fail", "It has gone: plug it in again.")
+    assert (one.status, one.mend) == ("fail", "It has disappeared: plug it in again.")
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ async def test_what_the_server_holds_shut_plays_no_tone(
         await box.clock.run(DUE)
     assert box.measured == []
     box.speaker.release.assert_not_called()
-    assert "muted at the sound server" in caplog.text
+    assert "muted in the sound server" in caplog.text
 
 
 async def test_a_loudspeaker_that_plays_is_waited_for(box: Box) -> None:

@@ -77,9 +77,9 @@ IS_BACK, IS_HEARD = "the microphone is back", "the microphone is on again"
     ("happens", "word", "sentence", "health", "mend", "back"),
     [
         (unplug, "missing", "plug", "degraded", plug, IS_BACK),
-        (suspend, "missing", "has given no sound for 1 s", "degraded", resume, IS_BACK),
+        (suspend, "missing", "has delivered no audio for 1 s", "degraded", resume, IS_BACK),
         (mute_at_device, "silent", "unmute it", "degraded", unmute_at_device, IS_HEARD),
-        (move, "elsewhere", "has moved us", "degraded", move_back, IS_BACK),
+        (move, "elsewhere", "has moved Hearth from the microphone", "degraded", move_back, IS_BACK),
         (close, "closed", "is switched off", "ok", open_again, IS_HEARD),
     ],
 )

@@ -27,7 +27,7 @@ def taken_out() -> EchoPlan:
     """Return a plan whose canceller has counted."""
     cleaner = create_autospec(LivekitCleaner, instance=True)
     cleaner.counts = CleanCounts(processed=7, bypassed=3, failed=1, stalls=2)
-    return EchoPlan(Plan("own", False, "An echo was measured: it is taken out."), cleaner, "")
+    return EchoPlan(Plan("own", False, "An echo was measured, and Hearth removes it."), cleaner, "")
 
 
 def box_of(rig: Rig, sound: SoundState) -> Box:

@@ -270,7 +270,7 @@ def test_without_a_declared_default_the_first_is_taken(give: Give) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("jabra", "fits several devices"), ("Røde", "is not here"), ("HDMI: 0", "is not here")],
+    [("jabra", "matches several devices"), ("Røde", "is not here"), ("HDMI: 0", "is not here")],
 )
 def test_what_is_not_found_names_what_there_is(give: Give, name: str, reason: str) -> None:
     give(CARDS)

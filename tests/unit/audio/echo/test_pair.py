@@ -30,7 +30,7 @@ HEARD = [chirp(), np.zeros(16_000, np.int16)]
     ("microphone", "loudspeaker", "words"),
     [
         ({}, {}, ""),
-        ({"monitor": True}, {}, "mic is no microphone"),
+        ({"monitor": True}, {}, "mic is not a microphone"),
         ({"muted": True}, {}, "mic is muted"),
         ({"volume": 0.0}, {}, "mic is at volume 0"),
         ({}, {"muted": True}, "speaker is muted"),

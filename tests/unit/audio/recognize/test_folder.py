@@ -207,7 +207,7 @@ def test_sherpa_models_that_cannot_be_loaded(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"The speech model {broken} cannot be loaded by sherpa-onnx: Load model failed: no graph"
     )
-    with pytest.raises(InputUnusable, match="its files are of no kind that Hearth knows"):
+    with pytest.raises(InputUnusable, match="Hearth does not know its file types"):
         open_model_folder(lay_out(tmp_path / "other", "tokens.txt", "model.onnx"), ["en"])
 
 

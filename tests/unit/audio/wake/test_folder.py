@@ -49,27 +49,28 @@ def test_it_is_a_word_by_its_name_beside_the_built_in(engine: str, word: str, fo
         (
             "micro",
             "hey_house",
-            '"hey_house" in wake.words is not known here: use okay_nabu, hey_jarvis, hey_mycroft, '
-            "alexa, broken_too, hello_house, or the path of a .json model, or put one into {}.",
+            '"hey_house" in wake.words is not an available wake word: use okay_nabu, hey_jarvis, '
+            "hey_mycroft, alexa, broken_too, hello_house, or the path of a .json model, or put "
+            "one into {}.",
         ),
         (
             "open",
             "hello_house",
-            '"hello_house" in wake.words is not known here: use okay_nabu, hey_jarvis, '
-            "hey_mycroft, alexa, hey_rhasspy, broken, hey_house, or the path of a .tflite model, "
-            "or put one into {}.",
+            '"hello_house" in wake.words is not an available wake word: use okay_nabu, '
+            "hey_jarvis, hey_mycroft, alexa, hey_rhasspy, broken, hey_house, or the path of a "
+            ".tflite model, or put one into {}.",
         ),
         (
             "open",
             "broken",
-            "{}/broken.tflite, a wake-word model, is missing or damaged: fetch it again or use "
-            "another.",
+            "The wake-word model {}/broken.tflite is missing or damaged: download it again or use "
+            "another one.",
         ),
         (
             "micro",
             "broken_too",
-            "{}/broken_too.json, a wake-word model, is no microWakeWord manifest: fetch it again "
-            "or use another.",
+            "The wake-word model {}/broken_too.json is not a microWakeWord manifest: download it "
+            "again or use another one.",
         ),
     ],
 )

@@ -119,9 +119,9 @@ CHOICES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("nullable type", {"type": ["string", "null"], "enum": ["a"]},
      {**TEXT, "enum": ["a"], "nullable": True}, ()),
     ("empty text", {"enum": ["", "a"]}, {**TEXT, "enum": ["a"]},
-     ("x: a choice that cannot be written",)),
+     ("x: a choice that cannot be expressed",)),
     ("half a character", {"enum": ["\ud800", "a"]}, {**TEXT, "enum": ["a"]},
-     ("x: a choice that cannot be written",)),
+     ("x: a choice that cannot be expressed",)),
     ("numbers without gaps", {"enum": [3, 1, 2]}, {"type": "INTEGER", "minimum": 1, "maximum": 3},
      ()),
     ("numbers with gaps", {"type": "integer", "enum": [1, 5]},
@@ -135,7 +135,7 @@ CHOICES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      ("x: a list of mixed values, given as text",)),
     ("mixed, but typed", {"type": "string", "enum": ["a", 1]}, {**TEXT, "enum": ["a"]}, ()),
     ("not finite", {"enum": [float("nan"), "a"]}, {**TEXT, "enum": ["a"]},
-     ("x: a list of mixed values, given as text", "x: a choice that cannot be written")),
+     ("x: a list of mixed values, given as text", "x: a choice that cannot be expressed")),
     ("numbers, typed", {"type": "number", "enum": [0.5, 2]},
      {"type": "NUMBER", "minimum": 0.5, "maximum": 2, "description": "One of: 0.5, 2."},
      (f"x: a list of numbers {SAID}",)),
@@ -217,7 +217,7 @@ ALTERNATIVES: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      TEXT, ("x: only the first of two anyOf",)),
     ("allOf of a wrong kind", {"allOf": {"type": "string"}}, ANYTHING, (ANY,)),
     ("a condition", {"type": "string", "if": {}, "then": {"minLength": 1}}, TEXT,
-     ("x: what holds on a condition",)),
+     ("x: conditional rules",)),
 ]  # fmt: skip
 
 

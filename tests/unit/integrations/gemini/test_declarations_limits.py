@@ -25,7 +25,7 @@ TOGETHER: list[tuple[str, list[Any], Any, tuple[str, ...]]] = [
      {"type": "OBJECT", "properties": {"a": INTEGER, "b": TEXT}, "required": ["a", "b"]}, ()),
     ("unique", [{"type": "array", "items": {"type": "string"}, "uniqueItems": False},
                 {"uniqueItems": True}],
-     {"type": "ARRAY", "items": TEXT, "description": "No two alike."},
+     {"type": "ARRAY", "items": TEXT, "description": "No duplicates."},
      ("x: uniqueItems (said in the description)",)),
     ("closed and open", [{"properties": INNER, "additionalProperties": False},
                          {"additionalProperties": True}],

@@ -16,7 +16,7 @@ RED = {**TEXT, "enum": ["red"]}
 SAID = "(said in the description)"
 ANY = "any value, but no object can be given"
 FREE = "a free object, given as JSON text"
-DEEPER = "recursion: what is deeper is given as JSON text"
+DEEPER = "recursion: deeper levels are given as JSON text"
 DEFINITIONS: dict[str, Any] = {
     "colour": {"enum": ["red"]},
     "a/b": {"enum": ["red"]},
@@ -97,22 +97,22 @@ LISTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
      {"type": "array", "items": {"type": "string"}, "minItems": -1, "maxItems": "2"},
      {"items": TEXT}, ()),
     ("unique", {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-     {"items": TEXT, "description": "No two alike."}, (f"x: uniqueItems {SAID}",)),
+     {"items": TEXT, "description": "No duplicates."}, (f"x: uniqueItems {SAID}",)),
     ("contains", {"type": "array", "items": {"type": "string"}, "contains": {"const": "a"}},
      {"items": TEXT}, ("x: contains",)),
     ("tuple", {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}],
                "items": False},
      {"items": {"anyOf": [TEXT, {"type": "INTEGER"}]}, "maxItems": 2,
       "description": "In this order: string, integer."},
-     (f"x: the places of a list {SAID}",)),
+     (f"x: the positions of a list {SAID}",)),
     ("tuple of draft 7", {"items": [{"type": "string"}], "additionalItems": {"type": "integer"}},
      {"items": {"anyOf": [TEXT, {"type": "INTEGER"}]},
       "description": "In this order: string, integer."},
-     (f"x: the places of a list {SAID}",)),
+     (f"x: the positions of a list {SAID}",)),
     ("tuple of places without a type", {"prefixItems": [{"type": "string"}, {"title": "t"}]},
      {"items": {"anyOf": [{**one, "nullable": True} for one in PLAIN]},
       "description": "In this order: string, any."},
-     (f"x: the places of a list {SAID}", "x[]: any other list or object")),
+     (f"x: the positions of a list {SAID}", "x[]: any other list or object")),
     ("lists of lists", {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
      {"items": {"type": "ARRAY", "items": {"type": "INTEGER"}}}, ()),
 ]  # fmt: skip
@@ -149,26 +149,26 @@ OBJECTS: list[tuple[str, Any, Any, tuple[str, ...]]] = [
     ("conditions", {"properties": INNER, "if": {}, "then": {"properties": {"c": INNER["a"]}},
                     "dependentSchemas": {"a": {"properties": {"b": INNER["a"]}}}},
      {"type": "OBJECT", "properties": {name: {"type": "INTEGER"} for name in "acb"}},
-     ("x: what holds on a condition",)),
+     ("x: conditional rules",)),
     ("a condition that can be said",
      {"properties": INNER, "if": {"properties": {"a": {"enum": [1, 2]}}},
       "then": {"required": ["b"]}},
      {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
-      "description": "Where a is 1 or 2 also b."}, (f"x: what holds on a condition {SAID}",)),
+      "description": "Where a is 1 or 2 also b."}, (f"x: conditional rules {SAID}",)),
     ("a condition beside dependentSchemas",
      {"properties": INNER, "if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]},
       "dependentSchemas": {"a": {"properties": {"b": INNER["a"]}}}},
      {"type": "OBJECT", "properties": {name: {"type": "INTEGER"} for name in "ab"}},
-     ("x: what holds on a condition",)),
+     ("x: conditional rules",)),
     ("a condition that is said in part",
      {"properties": INNER, "if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
       "then": {"required": ["b"], "minProperties": 2}},
      {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}},
-      "description": "Where a is 1 also b."}, ("x: what holds on a condition",)),
+      "description": "Where a is 1 also b."}, ("x: conditional rules",)),
     *(
         (f"a condition of another kind: {one}", {"properties": INNER, **one},
          {"type": "OBJECT", "properties": {"a": {"type": "INTEGER"}}},
-         ("x: what holds on a condition",))
+         ("x: conditional rules",))
         for one in (
             {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "else": {}},
             {"if": {"properties": {"a": {"minimum": 1}}}, "then": {"required": ["b"]}},
