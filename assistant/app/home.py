@@ -247,7 +247,7 @@ def _house(home: HomeAssistant) -> House:
 
 
 async def _lately(store: Store) -> str:
-    """Return the last user's transcript, or "" if there is none. Raises StoreError."""
+    """Return the transcript of the last user turn, or "" if there is none. Raises StoreError."""
     turns = await store.turns_of_people(1)
     return (turns[0].heard if turns else None) or ""
 

@@ -95,9 +95,10 @@ _M_ARENA_MAX = -8  # malloc.h
 def share_heap() -> None:
     """Make all threads allocate from one heap. Does nothing without glibc.
 
-    By default glibc gives each thread its own heap, and threads can't use memory that others have
-    freed: after a few turns 13 of 209 MB were unused. Sharing costs little, because nearly all of
-    Hearth's threads wait for the interpreter lock anyway and so rarely for the heap.
+    By default, glibc gives each thread its own heap, and a thread can't use memory that other
+    threads have freed, so 13 of 209 MB were wasted after a few turns. Sharing one heap costs
+    little, because nearly all of Hearth's threads wait for the interpreter lock anyway and
+    therefore rarely wait for the heap.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

@@ -46,8 +46,8 @@ class Control:
     """Runs commands from other terminals in the daemon's current app."""
 
     def __init__(self, parser_for: ParserFor, environ: Mapping[str, str]) -> None:
-        """`parser_for` returns the parser for a command line. It runs in a thread, as imports can
-        block."""
+        """`parser_for` returns the parser for a command line. It runs in a thread, because imports
+        can block."""
         self._parser_for = parser_for
         self._environ = environ
         self._app: App | None = None

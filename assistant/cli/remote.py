@@ -215,7 +215,8 @@ def _follow(stream: Any) -> int:
 
 
 def _received(stream: Any) -> dict[str, Any] | None:
-    """Return the daemon's next message. If it ended or hangs, print an error and return None."""
+    """Return the daemon's next message. If the daemon has ended or hangs, print an error and return
+    None."""
     try:
         message: dict[str, Any] = json.loads(stream.readline())
         return message

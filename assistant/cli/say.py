@@ -61,7 +61,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
     """Have the daemon speak the text as an announcement.
 
-    It waits for a pause in the conversation. Raises Failed if it can't be spoken.
+    The announcement waits for a pause in the conversation. Raises Failed if it can't be spoken.
     """
     assert app.daemon is not None
     announcements, now = app.daemon.announcements, SystemClock().now()

@@ -58,7 +58,8 @@ async def become_device(settings: Settings, ask_admin: AskAdmin, console: Termin
 async def _settle_area(
     home: Commands, record: DeviceRecord, address: Address, area: str, ask_admin: AskAdmin
 ) -> str:
-    """Assign the device to its area. Return what the user still has to do, or "".
+    """Assign the device to its area. Return what the user still has to do, or "" if nothing is left
+    to do.
 
     Raises IntegrationError.
     """

@@ -1,4 +1,4 @@
-"""Options of `hearth setup` that separate commands have replaced.
+"""Options of `hearth setup` that have been replaced by separate commands.
 
 The options still work, but print which command to use instead.
 """

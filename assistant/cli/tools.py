@@ -1,5 +1,4 @@
-"""`hearth tools`: list the tools offered to the model, and explain what would be decided about
-calls."""
+"""`hearth tools`: list the tools offered to the model, and show how calls would be decided."""
 
 import argparse
 import json
@@ -193,7 +192,7 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """Return the decision about a call as a JSON object, and the ruling behind it."""
+    """Return the decision about a call as a JSON object, and the ruling on which it is based."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; run hearth tools for the list")

@@ -41,7 +41,8 @@ _WRAPPER = textwrap.TextWrapper(96, replace_whitespace=False, expand_tabs=False)
 
 
 async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> int:
-    """Approve the tools named in `chosen`. Without any, list the tools that wait for approval.
+    """Approve the tools named in `chosen`. If it is empty, list the tools that are waiting for
+    approval.
 
     A name has the form SERVER/NAME or SERVER/*. With @FINGERPRINT appended, a tool is approved only
     if it is still the version that was shown.

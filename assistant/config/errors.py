@@ -47,7 +47,8 @@ def spell(place: Place) -> str:
 
 
 def one_sentence(sentences: list[str]) -> ConfigError:
-    """Return an error with the first sentence and the number of further ones."""
+    """Return an error with the first sentence, plus the number of remaining sentences if there are
+    any."""
     more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
     return ConfigError(sentences[0] + more)
 

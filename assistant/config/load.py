@@ -42,7 +42,10 @@ def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
 
 
 def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """Return the file to use: `path`, $HEARTH_CONFIG, the user's, the system's, or None."""
+    """Return the configuration file to use, or None if there is none.
+
+    `path` takes precedence, followed by $HEARTH_CONFIG, the user's file and the system's file.
+    """
     named = path or (Path(environ["HEARTH_CONFIG"]) if environ.get("HEARTH_CONFIG") else None)
     if named:
         return named.absolute()
@@ -70,7 +73,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _syntax(file: Path, message: str) -> str:
-    """Move the position in tomllib's message, "(at line 3, column 5)", to the beginning."""
+    """Move the position in tomllib's message, "(at line 3, column 5)", to the start."""
     found = re.fullmatch(r"(.*) \(at (line \d+, column \d+|end of document)\)", message, re.DOTALL)
     what, where = found.groups() if found else (message, "one place")
     return f"{file} is not valid TOML at {where}: {what[:1].lower()}{what[1:]}"

@@ -54,7 +54,8 @@ def candidate_folders() -> tuple[Path, ...]:
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Return the default of `assistant.data`: the service's state folder, or else the user's.
+    """Return the default of `assistant.data`: the service's state folder if there is one, otherwise
+    the user's.
 
     systemd can set several folders in STATE_DIRECTORY, separated by colons. Hearth uses the first.
     """
@@ -113,7 +114,7 @@ class Settings(Section):
 
     @property
     def database(self) -> Path:
-        """Path of the database. A relative `journal.path` starts at the data folder."""
+        """Path of the database. A relative `journal.path` is resolved against the data folder."""
         return self.data_folder / Path(self.journal.path or "hearth.db").expanduser()
 
     @property
@@ -199,6 +200,9 @@ def secret_files(settings: Settings) -> Iterator[Path]:
 
 
 def own_paths(settings: Settings) -> tuple[Path, ...]:
-    """Return the paths tool servers must not read: Hearth's data, configuration and secrets."""
+    """Return the paths of Hearth's data, configuration and secrets.
+
+    Tool servers must not read them.
+    """
     sources = [*candidate_folders(), *([settings.source] if settings.source else [])]
     return (settings.data_folder, settings.database, *sources, *secret_files(settings))

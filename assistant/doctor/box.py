@@ -206,7 +206,7 @@ def written_a_day(stat: str, uptime_s: float) -> float | None:
 
 
 def worn(life_time: str) -> int | None:
-    """Return how many tenths of an eMMC's service life are used, or None if unknown.
+    """Return how many tenths of an eMMC's service life are used, or None if this is unknown.
 
     `life_time` contains the device's two estimates, such as "0x02 0x01".
     """

@@ -64,8 +64,8 @@ async def probe_cloud(
 ) -> CloudReport:
     """Test the key, the network, the models and a Live conversation, and return the findings.
 
-    `tell` gets each finding at once. Without `converses`, the test ends when the session is open,
-    which costs nothing. Raises StoreError.
+    `tell` is called with each finding immediately. Without `converses`, the test ends when the
+    session is open, which costs nothing. Raises StoreError.
     """
     gemini = settings.gemini
     report = CloudReport(
@@ -181,7 +181,10 @@ class _CloudTest:
             await sdk.close()
 
     async def _request(self, check: str, work: Awaitable[Any]) -> tuple[Any, float | None]:
-        """Return the answer and its milliseconds. Adds a finding and returns None if it fails."""
+        """Return the answer and the time it took in ms.
+
+        If the request fails, adds a finding and returns None for both.
+        """
         began = self._clock.monotonic()
         try:
             async with asyncio.timeout(_REQUEST_S):
@@ -235,7 +238,7 @@ class _CloudTest:
         return True
 
     async def _setup(self, tasks: OwnedTasks) -> LiveSetup:
-        """Return the set-up that a turn would send now."""
+        """Return the session setup that a turn would send now."""
         settings = self._settings
         briefer = briefer_for(settings, self._home, self._clock, tasks)
         return setup_of(

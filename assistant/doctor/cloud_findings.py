@@ -37,7 +37,10 @@ class TimedFinding(Finding):
 
 @dataclass(slots=True)
 class CloudReport:
-    """The result of the test, as `hearth doctor --cloud --json` prints it. Contains no secrets."""
+    """The result of the test, in the form of `hearth doctor --cloud --json`.
+
+    It contains no secrets.
+    """
 
     version: str
     day: str  # ISO 8601
@@ -62,14 +65,14 @@ Tell = Callable[[TimedFinding], None]
 
 
 class CloudFindings:
-    """Collects findings in a report, and passes each to `tell` at once."""
+    """Collects findings in a report, and passes each to `tell` immediately."""
 
     def __init__(self, report: CloudReport, tell: Tell | None = None) -> None:
         self.report = report
         self._tell = tell
 
     def add(self, check: str, found: Found, ms: float | None = None, figure: str = "") -> None:
-        """Add a finding. `figure` is the name under which its milliseconds are reported."""
+        """Add a finding. `figure` is the name under which `ms` is reported."""
         rounded = None if ms is None else max(0, round(ms))
         finding = TimedFinding(check, found.status, found.detail, found.mend, rounded)
         self.report.checks.append(finding)
@@ -121,7 +124,7 @@ class Answer:
 
     @property
     def error(self) -> IntegrationError | None:
-        """Why the connection ended, or None if it did not."""
+        """Reason why the connection ended, or None if it didn't end."""
         return next((one.error for _, one in self.events if isinstance(one, Closed)), None)
 
     def interrupted_ms(self, since_s: float) -> float | None:
@@ -133,7 +136,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SetupFacts:
-    """The size of a turn's set-up."""
+    """The size of a turn's session setup."""
 
     tools: int
     characters: int  # of the set-up as JSON
@@ -201,7 +204,7 @@ def judge_setup(
 
 
 def judge_spoken(answer: Answer, facts: SetupFacts, first_event_s: float) -> Found:
-    """Check the answer to a spoken question, whose milliseconds are those to its first sound."""
+    """Check the answer to a spoken question, and how long it took until its first sound."""
     if not answer.has_answer:
         return judge_silence(answer)
     ms = answer.first_ms(OutputAudio)
@@ -243,7 +246,10 @@ def judge_transcript(answer: Answer) -> Found:
 
 
 def judge_text(answer: Answer, late_text_ms: float, *, native_voice: bool) -> Found:
-    """Check how far the answer's transcript is behind its sound, because local voices speak it."""
+    """Check how far the answer's transcript lags behind its sound.
+
+    This matters because a local voice can speak only text that has arrived.
+    """
     first, last = answer.first_ms(OutputText), answer.last_ms(OutputText)
     sound, end = answer.first_ms(OutputAudio), answer.first_ms(TurnComplete)
     own_voice = 'set voice.engine = "gemini", which plays the model\'s own voice'

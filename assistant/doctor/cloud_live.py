@@ -1,7 +1,7 @@
 """Hold a short conversation with Gemini Live, as part of `hearth doctor --cloud`.
 
-The session is set up exactly as a turn sets it up. The conversation is our own: a synthetic voice
-asks, and the calls of the model are answered, but not carried out.
+The session is set up exactly as for a turn. Only the conversation is artificial: a synthetic voice
+asks the questions, and the model's tool calls are answered without being carried out.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ Send = Callable[[], Awaitable[object]]
 
 
 class CloudConversation:
-    """The conversation of one test, which may cost `limit_usd`."""
+    """The conversation of one test, which may cost at most `limit_usd`."""
 
     def __init__(
         self,
@@ -87,14 +87,17 @@ class CloudConversation:
         self._meter = UsageMeter()
 
     def can_pay(self, setup: LiveSetup, turns: int = 1) -> bool:
-        """Return True if so many more turns stay within the limit."""
+        """Return True if this number of further turns would stay within the limit."""
         read = turns * int(self._report.figures.get("input_tokens", self._facts.tokens))
         said = turns * _ANSWER_TOKENS
         more = TokensUsed(read, said, {"input_text": read, "output_audio": said})
         return self._report.cost_usd + cost_usd(setup.row, more) <= self.limit_usd
 
     async def open(self, repair: SetupRepair, setup: LiveSetup) -> LiveSession | None:
-        """Open a session, and find what the service refused. Returns None if there is none."""
+        """Open a session, and report the parts of the setup that the service refused.
+
+        Returns None if the session can't be opened.
+        """
         gemini = self._settings.gemini
         began = self._clock.monotonic()
         try:
@@ -164,7 +167,7 @@ class CloudConversation:
             self._findings.add("tool call", judged.judge_call(answer.calls, tool), ms, "call_ms")
 
     async def _interrupt(self, session: LiveSession, setup: LiveSetup) -> None:
-        """Send a note, ask for a long answer and speak into it."""
+        """Send a note, ask for a long answer and interrupt it by speaking."""
         try:
             speech = await self._speech("cloud_test.interruption")
         except AudioError:
@@ -221,9 +224,9 @@ class CloudConversation:
     ) -> Answer:
         """Send a question and return the answer.
 
-        Calls of `tool` are answered with the time, and others are declined. With `must_speak`, an
-        end without an answer belongs to an earlier answer. `late_s` is how long to wait for late
-        events.
+        Calls of `tool` are answered with the time, and other calls are declined. With `must_speak`,
+        a turn that ends without an answer is ignored, because it belongs to an earlier question.
+        `late_s` is how long to wait for late events.
         """
         self._events.clear()
         self._meter.begin()
@@ -241,7 +244,7 @@ class CloudConversation:
         return answer
 
     async def _listen(self, session: LiveSession, tool: str, start: int, must_speak: bool) -> None:
-        """Wait for the end of the answer, whose events begin at `start`."""
+        """Wait for the end of the answer, whose first event has the index `start`."""
         answered: set[str] = set()
 
         def pending() -> list[FunctionCall]:
@@ -315,7 +318,8 @@ class CloudConversation:
         return any(isinstance(one, kinds) for _, one in self._events)
 
     async def _until(self, holds: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until something holds. Returns False after `limit_s`."""
+        """Wait until `holds` returns True. Returns False if that takes longer than `limit_s`
+        seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 while not holds():

@@ -1,6 +1,7 @@
 """Ask the running Hearth about its state, through its HTTP interface.
 
-The requests only read. The token is sent only while a running Hearth holds the data folder's lock.
+The requests don't change anything. The token is sent only while a running Hearth holds the data
+folder's lock.
 """
 
 import asyncio
@@ -106,7 +107,7 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
     """Return the running Hearth's own findings, or [] if it doesn't respond.
 
-    Hearth can read secrets that are hidden from the user who runs `hearth doctor`.
+    The running Hearth can read secrets that are hidden from the user who runs `hearth doctor`.
     """
     try:
         async with (

@@ -1,4 +1,4 @@
-"""Checks and their findings. Checks are independent of each other and have a time limit."""
+"""Checks and their findings. Checks are independent of each other, and each has a time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence

@@ -137,7 +137,7 @@ async def reach(
 ) -> str | None:
     """Connect, and return the certificate's expiry time in ssl's format, or None without TLS.
 
-    `address` is the IP address to use; "" for any of the host's. Raises OSError.
+    `address` is the IP address to use, or "" to use any of the host's addresses. Raises OSError.
     """
     name = host if context else None
     _, writer = await asyncio.open_connection(
@@ -181,7 +181,7 @@ def judge_failure(host: str, error: OSError) -> Found:
 
 
 async def _word(scene: Scene) -> Found:
-    """Try the key with the Live model, and ask the other model for a one-word answer."""
+    """Try the key with the Live model, and ask `gemini.once_model` for a one-word answer."""
     gemini, access = scene.settings.gemini, access_of(scene.settings)
     clock = SystemClock()
     try:

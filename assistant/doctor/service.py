@@ -200,7 +200,8 @@ _HOUSE = frozenset(
 
 
 def lacking(settings: Settings) -> set[str]:
-    """Return which of "house", "gemini" and "broker" are configured, but lack their secret here.
+    """Return which of "house", "gemini" and "broker" are configured, but whose secret is
+    unavailable to this process.
 
     A service can have secrets that other processes can't read.
     """
@@ -227,7 +228,8 @@ def part_of(check: str) -> str:
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
     """Return the running Hearth's findings about the parts whose secrets are unavailable here.
 
-    The keys are those of `lacking`. Empty if nothing is lacking or Hearth doesn't respond.
+    The keys are those of `lacking`. The result is empty if nothing is lacking or Hearth doesn't
+    respond.
     """
     parts = lacking(scene.settings)
     daemon = scene.daemon

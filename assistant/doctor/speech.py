@@ -168,9 +168,9 @@ def _frames(sound: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def judge_detector(kind: str, speech: float, silence: float) -> Found:
-    """Check that the voice detector tells speech from silence.
+    """Check that the voice detector can distinguish speech from silence.
 
-    `speech` and `silence` are its highest probabilities in audio of each kind.
+    `speech` and `silence` are the highest probabilities that it returned for each kind of audio.
     """
     told = f"{kind}: speech {speech:.2f}, silence {silence:.2f}"
     if speech < _SPEECH or silence >= _SPEECH:
@@ -202,7 +202,7 @@ def _loudest(detector: VoiceDetector, sound: bytes) -> float:
 
 
 async def _stop_words(scene: Scene) -> Found:
-    """List what can interrupt an answer. This is never a problem, as the wake word always can."""
+    """List what can interrupt an answer. There is always something, because the wake word can."""
     settings = scene.settings
     typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
     works = ["the wake word", f"typed or in a transcript: {typed}"]

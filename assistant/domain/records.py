@@ -45,7 +45,7 @@ class WakeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """Why a turn failed."""
+    """The reason why a turn failed."""
 
     kind: str  # e.g. "no_speech", "unreachable"
     message: str | None  # one sentence for a person; None once erased
@@ -161,7 +161,8 @@ class AnnouncementRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """A fact that a person asked Hearth to remember. It is kept until they ask to forget it."""
+    """A fact that a person asked Hearth to remember. It is kept until somebody asks Hearth to
+    forget it."""
 
     id: str
     text: str
@@ -233,7 +234,7 @@ def new_id(now: datetime) -> str:
 class SmallValues(Protocol):
     """JSON values that are stored by name and survive a restart.
 
-    `assistant.journal.store.Store` implements it. Every method may raise StoreError.
+    `assistant.journal.store.Store` implements it. Every method can raise StoreError.
     """
 
     async def keep(self, name: str, value: Any) -> None:

@@ -13,7 +13,7 @@ from integrations.home_assistant.house import Entity
 class SentenceMatch:
     """A sentence as Home Assistant's conversation engine understands it, before executing it.
 
-    Obtained from `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
+    It is obtained from `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
     """
 
     text: str  # as it would be sent
@@ -284,7 +284,8 @@ Verdict = Literal["yes", "no", "silence", "unclear", "new_command"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that must be answered before a call runs. A process has at most one pending."""
+    """A question that must be answered before a call runs. Each process has at most one pending
+    question."""
 
     id: str  # never reused
     turn_id: str

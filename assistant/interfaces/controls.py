@@ -37,7 +37,10 @@ _log = logging.getLogger(__name__)
 
 
 class Controls:
-    """Change the voice and the conversation. Changes take effect once `serve` has been called."""
+    """Change the voice's volume and speed, and repeat, forget or end the conversation.
+
+    Changes take effect once `serve` has been called.
+    """
 
     def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
         """`choice` holds the configured volume and speed, which apply until they are changed."""
@@ -204,7 +207,8 @@ class Controls:
         await self._store.keep(KEPT, value)
 
     def _settings(self) -> list[float]:
-        """Return the configured volume and speed. Changing them overrides the saved choice."""
+        """Return the configured volume and speed. Changing them in the configuration overrides the
+        saved choice."""
         return [self._choice.volume, self._choice.speed]
 
 

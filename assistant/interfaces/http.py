@@ -128,7 +128,7 @@ class HttpSessions(Sessions):
             raise NotKept(f"You are signed out, but only until Hearth restarts: {error}") from error
 
     async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
-        """Start a session. `token` is the hash of the token."""
+        """Start a session. `token` is the token's hash."""
         self._look()
         self._rows.pop(hash_of(instead_of), None)
         session = secrets.token_urlsafe(32)

@@ -1,4 +1,4 @@
-"""Tokens for the HTTP interface: the administrator's, and named ones with scopes.
+"""Tokens for the HTTP interface: the administrator's token, and named tokens with scopes.
 
 Only their hashes are stored. Generated tokens have 256 random bits, so plain SHA-256 is enough;
 salts and slow hashes are needed only for passwords that people choose.
@@ -162,7 +162,7 @@ class AdminToken:
 
 
 class HttpTokens:
-    """The administrator's and the named tokens. Changes to the files take effect immediately."""
+    """The administrator's token and the named tokens. File changes take effect immediately."""
 
     def __init__(self, admin: str | AdminToken, file: TokenFile) -> None:
         """`admin` is the administrator's token (plain text or `sha256:HEX`) or the file that stores
@@ -191,7 +191,8 @@ class HttpTokens:
         return caller in [known for _, known in self.known()]
 
     def known(self) -> Sequence[tuple[str, Caller]]:
-        """Return the (hash, owner) pairs of all valid tokens, starting with the administrator's."""
+        """Return the (hash, owner) pairs of all valid tokens, starting with the administrator's
+        token."""
         self._look()
         return (self._admin, *self._further)
 
@@ -221,7 +222,8 @@ class HttpTokens:
 
 
 def admin_of(settings: Settings) -> str | AdminToken:
-    """Return the configured administrator's token, or the data folder's if none is configured."""
+    """Return the administrator's token from the configuration, or its file in the data folder if no
+    token is configured."""
     return settings.http.token.get_secret_value() or AdminToken(settings.data_folder)
 
 

@@ -156,10 +156,10 @@ class LiveSettings:
     # --- changing it
 
     async def set(self, wanted: LiveRequest) -> None:
-        """Change the given settings, either all or none of them.
+        """Change the requested settings: either all of them or none.
 
         Raises NotPossible if a value is invalid or the wake word can't be loaded, and StoreError if
-        the changes apply but can't be saved.
+        the changes have taken effect but can't be saved.
         """
         asked = wanted.model_dump(exclude_none=True)
         chosen = {name: self._checked(name, asked[name]) for name in _CALLED if name in asked}
@@ -290,7 +290,7 @@ def _primed(
 
 
 async def _all_of(acts: list[Awaitable[None]]) -> None:
-    """Await all in order, even if one fails. Raises the first StoreError."""
+    """Await all of them in order, even if one fails. Raises the first StoreError."""
     failure: StoreError | None = None
     for act in acts:
         try:

@@ -123,7 +123,7 @@ STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
 class Measures:
     """Collect metrics of turns, wake words and tool calls.
 
-    Use it only on the event loop's thread. An event takes microseconds.
+    Use it only on the event loop's thread. Handling an event takes microseconds.
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class Measures:
         self.near_misses.observe(miss.word, miss.closeness)
 
     def _added(self, record: TurnRecord) -> TurnRecord:
-        """Return the job's cost and usage since its last record. A job's record contains its total
+        """Return the job's cost and usage since its last record. A job's record contains the total
         so far."""
         known = self._jobs.pop(record.turn_id, None)
         self._jobs[record.turn_id] = record
@@ -201,7 +201,7 @@ def _less(usage: Usage | None, known: Usage) -> Usage | None:
 def stages(timeline: Mapping[str, float]) -> dict[str, float]:
     """Return the duration of each stage of a turn in seconds, given its timeline in ms.
 
-    A stage is left out if the timeline lacks its beginning or end (see `hearth hear --json`).
+    A stage is left out if the timeline lacks its start or end (see `hearth hear --json`).
     """
     found = {}
     for stage, (begins, ends) in STAGES.items():

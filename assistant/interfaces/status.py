@@ -142,7 +142,7 @@ class HealthMonitor(Opened):
     """Check for problems and publish `fault` events while the context is open.
 
     Each event contains `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`. When a
-    problem begins, `problem` describes it in a sentence.
+    problem starts, `problem` describes it in a sentence.
     """
 
     def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:
@@ -215,7 +215,7 @@ class StatusSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class StatusSources:
-    """The components that a status snapshot is taken from."""
+    """The components from which a status snapshot is compiled."""
 
     conversation: ConversationLoop
     figures: TurnStats
@@ -259,8 +259,8 @@ class Intents:
         self._intents: dict[str, str] = {}  # by turn id
 
     def of(self, happening: BusEvent) -> str | None:
-        """Record the event, and return its turn's intent ("HassTurnOn") or None if no tool was
-        called yet."""
+        """Record the event and return its turn's intent (such as "HassTurnOn"), or None if the turn
+        hasn't called a tool yet."""
         turn_id = happening.turn_id
         tool = str(happening.data.get("name") or "") if happening.kind == "tool_call" else ""
         if tool and turn_id:

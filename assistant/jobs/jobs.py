@@ -69,7 +69,7 @@ class Work:
     left: bool = False  # abandoned, so nothing is announced
 
     def keep(self) -> bool:
-        """Turn the call into a job. Return False if it already was one."""
+        """Turn the call into a job. Return False if it was already a job."""
         before, self.kept = self.kept, True
         return not before
 

@@ -1,7 +1,7 @@
 """The audit log: one row for each decision about a tool call and one for its result.
 
-Rows can't be changed, which database triggers enforce (see `migrations`). Only the transcripts and
-arguments in a row can be erased, and whole rows are deleted after `journal.keep_days`.
+Database triggers (see `migrations`) prevent changes to a row. Only the transcripts and arguments in
+a row can be erased, and whole rows are deleted after `journal.keep_days`.
 """
 
 import json
@@ -74,8 +74,8 @@ def audit_rows(
 ) -> list[AuditRecord]:
     """Return at most `limit` rows, newest first, from `since` (inclusive) to `until` (exclusive).
 
-    `entity` is an entity id or a pattern with "*" and "?". It matches rows whose call affected such
-    an entity or would have affected it.
+    `entity` is an entity id or a pattern with "*" and "?". A row matches if its call affected such
+    an entity or would have affected one.
     """
     asked = {
         "at >= ?": instant(since) if since else None,

@@ -193,7 +193,7 @@ def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite
 
     The damaged file is kept under another name. Its readable rows are copied into the new file, and
     `refill` adds data that is still in memory. Raises OSError or sqlite3.Error if the file can't be
-    written, and TooNewError.
+    written, and TooNewError if a later version of Hearth wrote it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(path):
@@ -265,7 +265,7 @@ def check(path: Path) -> str:
 def erase_set_aside(path: Path, before: datetime) -> None:
     """Delete backups of damaged files that are older than the given time. Raises OSError.
 
-    Whole files are deleted, because single transcripts can't be erased from a damaged file.
+    Whole files are deleted, because individual transcripts can't be erased from a damaged file.
     """
     oldest_kept = _aside_name(path, before)
     for part in path.parent.glob(f"{path.name}.corrupt-*"):

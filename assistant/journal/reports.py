@@ -37,11 +37,11 @@ class CommandTurn:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Number of commands by result. `turns` is the sum of the other five.
+    """Number of commands by result. `turns` is the sum of the other five fields.
 
     A command is a turn that a person started by voice or keyboard and in which something was said.
-    Programs' turns, echoes of Hearth's own voice and "that was wrong" aren't counted. A command
-    gets the first result that applies:
+    Programs' turns, echoes of Hearth's own voice and the sentence "that was wrong" aren't counted.
+    A command gets the first result that applies:
 
     - misheard: a person said so ("you misheard me").
     - corrected: a person marked it as wrong, or their next command, within two minutes, undid or
@@ -89,7 +89,7 @@ def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
 
 
 def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Return True if the last call failed. A success makes up for earlier failures."""
+    """Return True if the last call failed. Failures before a successful call don't count."""
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
@@ -218,7 +218,7 @@ class CostRow:
 
 
 def first_midnight(days: int, now: datetime) -> datetime:
-    """Return the midnight at which the period of `days` days, including today, began."""
+    """Return the midnight at which a period of `days` days that includes today starts."""
     first = now.date() - timedelta(days=min(days, _MOST_DAYS) - 1)
     # Start from a naive time, so that `astimezone` uses that day's UTC offset.
     return datetime.combine(first, time.min).astimezone()
@@ -260,7 +260,7 @@ class Reports:
         return turn_from(row) if row is not None else None
 
     async def faults(self, since: datetime, limit: int = 1000) -> list[FaultRecord]:
-        """Return the faults that were open at `since` or began later, newest first."""
+        """Return the faults that were open at `since` or started later, newest first."""
         return await self._database.read(lambda db: faults_since(db, instant(since), limit))
 
     async def begin_fault(self, what: str, problem: str, at: datetime) -> None:

@@ -205,7 +205,7 @@ _MOST_FAULTS = 100  # queued faults; beyond this, the oldest is dropped
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The beginning or the end of a fault."""
+    """The start or the end of a fault."""
 
     what: str
     problem: str | None  # None if the fault has ended
@@ -262,7 +262,8 @@ class Care:
             await self._clock.sleep(CHECK_S)
 
     async def _probe(self) -> None:
-        """While writing fails, try it every PROBE_S, to notice when the disk recovers."""
+        """While writes are failing, try to write every PROBE_S seconds, to notice when the disk
+        recovers."""
         while True:
             await self._clock.sleep(PROBE_S)
             if self._journal.problem:
@@ -278,7 +279,8 @@ class Care:
         self._faults.put_nowait(_Change(str(happening.data["what"]), problem, self._clock.now()))
 
     async def _note_faults(self) -> None:
-        """Record faults. One that couldn't be written when it began is written when it ends."""
+        """Record faults. A fault that couldn't be recorded when it started is recorded when it
+        ends."""
         reports, unwritten = self._journal.reports, dict[str, _Change]()
         while True:
             change = await self._faults.get()
@@ -292,8 +294,8 @@ class Care:
                 await self._try("the end of a fault", end)
 
     async def _try(self, what: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Run the work. Returns False after an error, which is logged unless the store has logged
-        it."""
+        """Run the work. Returns False after an error, which is logged unless the store has already
+        logged it."""
         try:
             await work()
         except StoreError as error:

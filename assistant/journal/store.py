@@ -95,7 +95,8 @@ class Store:
 
     @property
     def problem(self) -> str:
-        """Sentence that says why nothing can be written and how to fix it, or ""."""
+        """Sentence that says why nothing can be written and how to fix it, or "" if there is no
+        problem."""
         return self._database.problem
 
     async def probe(self) -> None:
@@ -112,7 +113,8 @@ class Store:
     def stamp(self) -> object:
         """Return a value that changes whenever any process writes. It costs a single `stat`.
 
-        Two writes within a tick of the file system's clock (4 ms) can leave it unchanged.
+        The value can stay the same if two writes occur within one tick of the file system's clock
+        (4 ms).
         """
         return self._database.stamp()
 
@@ -226,7 +228,8 @@ class Store:
     # --- openings
 
     async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
-        """Record which entities each entity was seen to open. The data is on the disk on return."""
+        """Record which entities each entity was seen to open. The data is on the disk when this
+        returns."""
         now = self._clock.now()
         await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
@@ -237,7 +240,7 @@ class Store:
     # --- timers
 
     async def add_timer(self, timer: TimerRecord) -> None:
-        """Store a running timer. It is on the disk on return."""
+        """Store a running timer. It is on the disk when this returns."""
         await self._database.run(lambda db: put_timer(db, timer), durable=True)
         self._timers[timer.id] = timer
 
@@ -259,8 +262,8 @@ class Store:
     ) -> bool:
         """Split an occurrence off a repeating timer.
 
-        The repeating timer becomes due at `due`, or ends if that is None. Returns False if the
-        occurrence was already taken or the timer has changed.
+        The repeating timer becomes due at `due`, or ends if `due` is None. Returns False if the
+        occurrence was already split off or the timer has changed.
         """
         taken = await self._database.run(
             lambda db: take_occurrence(db, timer, occurrence, due), durable=True
@@ -273,8 +276,8 @@ class Store:
         return taken
 
     async def begin_timer(self, timer_id: str) -> bool:
-        """Record that a timer's action has started. Returns False if it must not run, because it
-        has started before or was cancelled."""
+        """Record that a timer's action has started. Returns False if the action must not run,
+        because it has already started or the timer was cancelled."""
         begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
         self._timers.pop(timer_id, None)  # so that a replaced file doesn't start it again
         return begun
@@ -302,7 +305,7 @@ class Store:
     # --- announcements
 
     async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
-        """Store an announcement until it has been spoken. It is on the disk on return.
+        """Store an announcement until it has been spoken. It is on the disk when this returns.
 
         Returns False and changes nothing if an announcement with this id was ever stored.
         """
@@ -326,15 +329,15 @@ class Store:
         return readable(announcement_from, rows)
 
     async def start_announcement(self, announcement_id: str) -> bool:
-        """Mark an announcement as started. Returns False if it was started before; don't play it
-        again."""
+        """Mark an announcement as started. Returns False if it had already been started, in which
+        case it must not be played again."""
         return await self._change(
             "UPDATE announcements SET started_at = ? WHERE id = ? AND started_at IS NULL",
             (instant(self._clock.now()), announcement_id),
         )
 
     async def finish_announcement(self, announcement_id: str) -> bool:
-        """Mark an announcement as spoken or dropped. Returns False if it was marked before."""
+        """Mark an announcement as spoken or dropped. Returns False if it was already marked."""
         return await self._change(
             "UPDATE announcements SET done_at = ? WHERE id = ? AND done_at IS NULL",
             (instant(self._clock.now()), announcement_id),

@@ -32,7 +32,7 @@ def settle_faults(db: sqlite3.Connection, now: str) -> None:
 
 
 def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRecord]:
-    """Return the faults that were open at `since` or began later, newest first."""
+    """Return the faults that were open at `since` or started later, newest first."""
     rows = db.execute(
         "SELECT * FROM faults WHERE began_at >= ? OR ended_at >= ? OR ended_at IS NULL "
         "ORDER BY began_at DESC, number DESC LIMIT ?",
@@ -256,8 +256,8 @@ def take_occurrence(
 ) -> bool:
     """Split an occurrence off a repeating timer.
 
-    The repeating timer becomes due at `due`, or ends if that is None. Returns False if the
-    occurrence was already taken or the timer has changed.
+    The repeating timer becomes due at `due`, or ends if `due` is None. Returns False if the
+    occurrence was already split off or the timer has changed.
     """
     status = "running" if due is not None else "done"
     changed = _changes_one(

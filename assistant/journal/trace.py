@@ -22,7 +22,7 @@ class Stage:
 
     @property
     def ms(self) -> float:
-        """Duration in ms, or for an instant its time since the first audio sample."""
+        """Duration in ms or, for an instant, the time since the first audio sample."""
         return self.end if self.instant else self.end - self.start
 
 
@@ -70,7 +70,7 @@ def slowest(found: list[Stage]) -> Stage | None:
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
     """Return the time in ms from the end of the request to the answer's first sample.
 
-    Returns None if the timeline lacks either.
+    Returns None if either is missing from the timeline.
     """
     since = timeline.get("speech_end", timeline.get("end_of_turn"))
     if since is None or "first_audio_out" not in timeline:
@@ -142,7 +142,7 @@ def draw_trace(
 ) -> list[str]:
     """Return a turn as lines of text: summary, waterfall, tool calls and answer.
 
-    `audited` are the turn's audit rows, newest first. They add each call's rule, entities and
+    `audited` are the turn's audit rows, newest first, which supply each call's rule, entities and
     confirmation.
     """
     began = turn.started_at.astimezone()

@@ -66,7 +66,7 @@ class Memories:
     """The household's remembered facts, and the tools that manage them.
 
     `private` returns True while facts must not be revealed, for example while there are guests.
-    `lately` returns what people said last and may raise StoreError. `area` is the device's room.
+    `lately` returns what people said last and can raise StoreError. `area` is the device's room.
     """
 
     def __init__(

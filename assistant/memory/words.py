@@ -115,7 +115,10 @@ _WORDS = {
 
 
 def asked_for(tool: str, heard: str | None) -> bool:
-    """Return True if the person's own words ask for this memory tool. False if `heard` is None."""
+    """Return True if the person's own words ask for this memory tool.
+
+    Returns False if `heard` is None.
+    """
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
 
 

@@ -1,1 +1,1 @@
-"""The process under systemd: startup, reload, watchdog and retries. Begin with `service`."""
+"""The process under systemd: startup, reload, watchdog and retries. Start with `service`."""

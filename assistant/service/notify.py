@@ -150,7 +150,7 @@ class Manager:
             self._send(self._status_line(text))
 
     def reloading(self, status: str = "") -> None:
-        """Report that a reload has begun. Call `ready` when it is complete."""
+        """Report that a reload has started. Call `ready` when it is complete."""
         now = time.clock_gettime(time.CLOCK_MONOTONIC)
         stamp = f"MONOTONIC_USEC={int(now * _MICROSECONDS)}"
         self._send("RELOADING=1", stamp, self._status_line(status))

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reloading:
-    """State of the current and the requested settings.
+    """Keeps track of the current and the requested settings.
 
     Use it on the event loop's thread. It reads and writes files, which blocks.
     """
@@ -63,7 +63,7 @@ class Reloading:
         return False
 
     def take_up(self) -> Settings:
-        """Switch to the requested settings, if there are any, and return the settings to serve."""
+        """Switch to the requested settings, if there are any, and return the settings to use."""
         if self._next is not None:
             # If set, `serving` was never applied, so it can't be returned to.
             if self._before is None:

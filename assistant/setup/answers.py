@@ -88,8 +88,7 @@ def read_address(line: str) -> str:
 def one_of_these(line: str, options: Sequence[str]) -> int | None:
     """Return the index of the option that the line names, or None.
 
-    The line can be the option's number, its name in any case, or an unambiguous beginning of the
-    name.
+    The line can be the option's number, its name in any case, or an unambiguous prefix of the name.
     """
     said = line.strip()
     if said.isdecimal():

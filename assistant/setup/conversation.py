@@ -167,7 +167,7 @@ async def try_sound(
 ) -> Answers:
     """Let the user test and choose the microphone and speaker, and add them to the answers.
 
-    Without both, no question is asked.
+    No question is asked unless this machine has both.
     """
     audio, person = present.audio, questions.person
     if not (is_device(audio.input) and is_device(audio.output)):

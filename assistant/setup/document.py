@@ -41,7 +41,7 @@ Before = Mapping[Path, tuple[bytes, int] | None]
 def write_all(files: Sequence[NewFile]) -> Before:
     """Write the files in order, and return the previous contents for `put_back`. Blocking.
 
-    If one can't be written, restores all of them and raises ConfigError.
+    If a file can't be written, restores all of them and raises ConfigError.
     """
     before: dict[Path, tuple[bytes, int] | None] = {}
     try:

@@ -87,7 +87,8 @@ class SetupServices:
         return HouseFacts(instance.name, instance.version, language, rooms)
 
     async def fetch_voices(self, settings: Settings) -> str:
-        """Download the missing voices. Return "", or a sentence about what failed."""
+        """Download the missing voices. Return a sentence about what failed, or "" if nothing
+        failed."""
         try:
             await asyncio.to_thread(need_piper)
         except AudioError as error:

@@ -67,7 +67,7 @@ class Meter:
 
 
 def verdict(heard: Loudness) -> tuple[bool, str]:
-    """Return True if the level is good, and a sentence that otherwise suggests a fix."""
+    """Return True if the level is good, and a sentence about it that suggests a fix if needed."""
     if heard.loudest <= _SILENT_DBFS:
         return (
             False,
@@ -103,7 +103,8 @@ _QUALITIES = (
 def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
     """Return the best available voice for a language such as "es" or "es-MX", or None.
 
-    The right region counts most, then the quality, then a licence for commercial use.
+    Voices are ranked by region, then by quality, then by whether their licence allows commercial
+    use.
     """
     spoken, _, region = language.partition("-")
     voices = [

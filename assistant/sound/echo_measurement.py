@@ -41,8 +41,8 @@ class EchoMeasurement:
     """Measures the echo of each microphone and loudspeaker pair when it is first used.
 
     A measurement plays a 0.7 s tone and takes about 3 s, during which Hearth cannot hear anyone. If
-    a turn begins in that time (from a button, a program or a timer), the measurement is aborted and
-    tried again later.
+    a turn starts in that time (from a button, a program or a timer), the measurement is aborted and
+    repeated later.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class EchoMeasurement:
         self._told: set[str] = set()  # reasons logged so far
 
     async def run(self, rests: Callable[[], bool], quiet: Callable[[], bool]) -> None:
-        """Measure new pairs. Returns when a pair needs Hearth's own canceller, because adding it
-        takes a restart.
+        """Measure new pairs. Returns when a pair needs Hearth's own canceller, because adding the
+        canceller requires a restart.
 
         `rests` returns True while nobody is talking, nothing is playing and the microphone is on.
         `quiet` returns True while the room is quiet.

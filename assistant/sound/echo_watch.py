@@ -1,9 +1,9 @@
 """Adjustment of the echo plan when the sound devices change.
 
 An echo measurement is valid for one microphone and loudspeaker pair only. If the system switches to
-another pair and the plan stays the same, Hearth could hear its own voice as an interruption. So the
-plan is chosen again after each change, and `echo_measurement` measures a new pair when the room is
-quiet.
+another pair and the plan stays the same, Hearth could hear its own voice as an interruption.
+Therefore, the plan is chosen again after each change, and `echo_measurement` measures a new pair
+when the room is quiet.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ class EchoWatch:
         """Check the devices now and after each change that `watch` reports.
 
         Does nothing if the plan doesn't depend on the devices, as with Hearth's own canceller,
-        which adapts to any.
+        which adapts to any devices.
         """
         if self._first.plan.kind == "own" or not goes_by_devices(self._audio):
             return
@@ -201,8 +201,8 @@ def _is_first(first: EchoPlan, devices: Devices) -> bool:
 
 
 def _path_has_changed(first: EchoPlan, path: EchoPath | None) -> bool:
-    """Return True if the pair was measured after the start, or was turned up so far that its
-    measurement is no longer valid."""
+    """Return True if the pair was measured after the start, or its loudspeaker was turned up so far
+    that the measurement is no longer valid."""
     if first.path is None:
         return path is not None
     return first.path.kind == "apart" and path is None

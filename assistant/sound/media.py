@@ -130,7 +130,7 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
 def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
     """Compare a player's current state with what Hearth did to it.
 
-    `restoring` is True if Hearth has already asked the player to go back.
+    `restoring` is True if Hearth has already asked the player to return to its previous state.
     """
     if now is None or now.state in _AWAY:
         return PlayerVerdict.UNKNOWN
@@ -343,7 +343,7 @@ class RoomMedia:
     async def _put_back(self, last: bool = False) -> None:
         """Restore the players, except those that somebody has changed in the meantime.
 
-        With `last`, the process is ending and won't check the result.
+        `last` is True if the process is ending and won't check the result.
         """
         if self._held and not self._home.connected:
             return
@@ -370,7 +370,8 @@ class RoomMedia:
         await self._write()
 
     async def _ask(self, asked: Sequence[_Held], *, back: bool) -> list[_Held]:
-        """Call all players concurrently. Returns those whose call certainly had no effect."""
+        """Call the action on all players concurrently. Returns the players on which it certainly
+        had no effect."""
         done = await asyncio.gather(*(self._call(one.touched, back=back) for one in asked))
         return [one for one, may_be in zip(asked, done, strict=True) if not may_be]
 

@@ -36,9 +36,9 @@ class MicrophoneTones:
     """Plays tones when the microphone is lost or returns during a conversation.
 
     Call `stand` on every change of the conversation's state, and use this as a context manager. If
-    the microphone is lost while the user is speaking or about to speak, a rising tone tells them
-    when it is back. Usually the turn itself announces the loss in words. Only a follow-up ends
-    without words, so there a tone reports the loss.
+    the microphone is lost while the user is speaking or about to speak, a rising tone signals when
+    it is back. Usually the turn itself announces the loss in words. If Hearth was waiting for a
+    follow-up, nothing is announced, so a tone signals the loss instead.
     """
 
     def __init__(
@@ -150,10 +150,10 @@ class Mute:
     async def set(self, on: bool, *, aloud: bool = False) -> None:
         """Mute or unmute, save the state to disk and play a tone.
 
-        Muting closes the microphone before saving; unmuting opens it afterwards. If saving fails,
-        the change still takes effect but does not survive a restart, no tone is played, and
-        StoreError is raised. `aloud` is for requests from programs: a tone is played before the
-        microphone opens, and NotPossible is raised if that fails.
+        Muting closes the microphone before the state is saved; unmuting opens it after the state is
+        saved. If saving fails, the change still takes effect but does not survive a restart, no
+        tone is played, and StoreError is raised. `aloud` is for requests from programs: a tone is
+        played before the microphone opens, and NotPossible is raised if that fails.
         """
         async with self._busy:
             if on is self.on and not self._unkept:

@@ -121,7 +121,7 @@ class Recordings:
             self._take("near", pcm, heard.word, heard.score, closeness=heard.closeness)
 
     def turn(self, turn_id: str, pcm: bytes, word: str, score: float | None = None) -> None:
-        """Record the sentence that began a turn. Call this at the end of the sentence, before
+        """Record the sentence that started a turn. Call this at the end of the sentence, before
         Hearth asks a question.
 
         `word` is the wake word, or the turn's source, such as "follow_up", if there was none.
@@ -272,7 +272,7 @@ class Recorder(TurnListener):
         self._recent = recent
 
     def opened(self, turn: "Turn") -> None:
-        """Record the wake word that began a turn."""
+        """Record the wake word that started a turn."""
         wake = turn.opening.wake
         if self._recordings.on and wake is not None and not wake.pressed:
             self._recordings.wake(wake.word, wake.score, self._recent())

@@ -115,7 +115,7 @@ class Answer:
             await asyncio.sleep(0)  # lets a cancelled caller end
 
     def say(self, clause: str, language: str) -> None:
-        """Queue a clause, as it was written. Ignored after `stop`, `finish` or a failure."""
+        """Queue a clause in its written form. Ignored after `stop`, `finish` or a failure."""
         self._queue(_Words(clause, language))
 
     def sound(self, pcm: bytes, rate: int) -> None:

@@ -1,8 +1,8 @@
 """Detection of a short sentence's language among the configured ones.
 
-It is made for smart-home commands, which may have three words, two of them a name in another
-language. So it counts grammatical words and command words, which people say in their own language,
-and ignores names. See docs/decisions/0009 for reasons and figures.
+It is made for smart-home commands, which can consist of only three words, two of them a name in
+another language. Therefore, it counts grammatical words and command words, which people say in
+their own language, and ignores names. See docs/decisions/0009 for reasons and figures.
 """
 
 import re
@@ -207,8 +207,11 @@ def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
 
 
 def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
-    """Return the languages that have the word, or else one of its letters, or else the word without
-    accents."""
+    """Return the languages that contain the word.
+
+    If there are none, return the languages that contain one of its letters. If there are none of
+    those either, return the languages that contain the word without its accents.
+    """
     return (
         [base for base in bases if word in WORDS[base]]
         or [base for base in bases if any(letter in LETTERS.get(base, "") for letter in word)]
@@ -237,7 +240,7 @@ class Languages:
     """The configured languages, with a function that detects a text's language.
 
     `identify` takes a text and the expected code or None, and returns one of `codes`, or None if
-    unclear. It runs on the event loop for every clause, so it must be fast.
+    the language is unclear. It runs on the event loop for every clause, so it must be fast.
     """
 
     codes: tuple[str, ...] = ("en",)  # the first is the default
@@ -297,7 +300,7 @@ class TurnLanguage:
         self._settle(self._languages.configured(code) or self._languages.identify(text, None))
 
     def of_clause(self, text: str) -> str | None:
-        """Return the language of a clause of the answer, or None if unclear.
+        """Return the language of a clause of the answer, or None if it is unclear.
 
         If the user's sentence left the turn's language open, the first clear clause settles it.
         Otherwise a clause is in another language only if it has no word of the turn's language.

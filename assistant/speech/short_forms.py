@@ -32,14 +32,14 @@ def folded(word: str) -> str:
 
 
 def full_stop(found: re.Match[str]) -> str:
-    """Return "." if the full stop of an abbreviation such as "etc." also ends the sentence, else
-    ""."""
+    """Return "." if the full stop of an abbreviation such as "etc." also ends the sentence, and ""
+    otherwise."""
     rest = found.string[found.end() :].lstrip()
     return "." if found[0].endswith(".") and (not rest or rest[0].isupper()) else ""
 
 
 def as_written(words: str, found: re.Match[str]) -> str:
-    """Return the words, capitalised if the match is capitalised and begins a sentence."""
+    """Return the words, capitalised if the match is capitalised and starts a sentence."""
     before = found.string[: found.start()].rstrip()
     begins = not before or before[-1] in ".!?…"
     return words[0].upper() + words[1:] if begins and found[0][0].isupper() else words

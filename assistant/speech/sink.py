@@ -109,7 +109,7 @@ class PlaybackProgress:
 
     @property
     def _spoken_ms(self) -> list[float]:
-        """Milliseconds of speech, without pauses, up to the end of each block."""
+        """Return the milliseconds of speech, without pauses, up to the end of each block."""
         if not any(self._loud):  # a very quiet voice
             return [block * float(BLOCK_MS) for block in range(1, len(self._loud) + 1)]
         spoken: list[float] = []
@@ -171,7 +171,7 @@ class Speaker(Protocol):
 
 
 class AudioSink:
-    """Applies the loudness to audio, passes it to a player and counts it."""
+    """Adjusts the loudness of audio, passes it to a player and tracks how much has been played."""
 
     def __init__(self, player: Player, loudness: Callable[[Manner], float]) -> None:
         """`loudness` is called for each chunk and returns a factor; 1.0 leaves the audio

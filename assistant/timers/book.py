@@ -178,8 +178,10 @@ class TimerBook:
         return timer
 
     async def add(self, timer: TimerRecord, seconds: float) -> TimerRecord | None:
-        """Add `seconds` to the time left, or subtract them if negative. A ringing timer restarts
-        from now."""
+        """Extend the time left by `seconds`, or shorten it if `seconds` is negative.
+
+        A timer that is already ringing runs for another `seconds` from now.
+        """
         left_s = max(0.0, left_of(timer, self._clock.now()) + seconds)
         return await self._with(timer, left_s, paused=timer.paused_s is not None)
 
@@ -213,8 +215,8 @@ def left_of(timer: TimerRecord, now: datetime) -> float:
 
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
-    """Return True if the timer is due: it is ringing or about to ring. Always False for a repeating
-    timer."""
+    """Return True if the timer is due: it is ringing or about to ring. Always returns False for a
+    repeating timer."""
     return timer.paused_s is None and timer.due <= now and not comes_again(timer)
 
 
@@ -288,8 +290,8 @@ class ProgramTimers:
         return False
 
     def next(self) -> tuple[datetime | None, int]:
-        """Return when the next timer will ring, or None if none will, and how many timers that ring
-        are set."""
+        """Return the time at which the next timer will ring (None if none will) and the number of
+        timers, alarms and reminders that are set."""
         now = self._now()
         ringing = [timer for timer in self._keeper.timers if timer.kind in RINGING]
         coming = [

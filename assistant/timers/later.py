@@ -41,7 +41,7 @@ class NotLater(Exception):
     """The call can't be scheduled; the message is a sentence to speak."""
 
     def __init__(self, sentence: str, options: tuple[str, ...] = ()) -> None:
-        """`options` are valid alternatives."""
+        """`options` are valid alternatives to what was requested."""
         super().__init__(sentence)
         self.options = options
 
@@ -147,8 +147,8 @@ class Later(Opened):
     """Runs scheduled commands and requests when `take` receives them. Use it as a context manager.
 
     Nothing is started twice: if the process died in the middle of a command, the next process
-    announces that the outcome is unknown. Anything that is too late is skipped, and that is
-    announced once somebody is there.
+    announces that the outcome is unknown. A command or request that is too late is skipped, and
+    Hearth announces this once somebody is there.
     """
 
     def __init__(

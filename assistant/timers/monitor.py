@@ -1,4 +1,4 @@
-"""Detection of due timers, even if the wall clock is set while they run.
+"""Detection of due timers, even if the wall clock is adjusted while they run.
 
 A timer's end is stored as wall-clock time, because only wall-clock time survives a restart. While
 Hearth runs, elapsed time (`Clock.since_boot`) is more reliable: the clock of a device without a
@@ -6,8 +6,9 @@ real-time clock can be hours off until it is synchronised over the network, and 
 
 - A timer that was set while this process was running counts elapsed time. If the clock jumps, the
   stored due time changes, but the timer still rings after the requested duration.
-- For a timer set before this process started, only the wall-clock time is known. A jump forward
-  brings it closer. A jump back does not delay it, because too early is better than too late.
+- For a timer set before this process started, only the wall-clock time is known. If the clock jumps
+  forward, the timer rings sooner. If the clock jumps back, the timer isn't delayed, because too
+  early is better than too late.
 - A timer for a time of day is due at that time by the current clock.
 - A timer that seems to have been due before the process started rings only once the clock can be
   trusted.
@@ -118,8 +119,8 @@ class Deadlines:
     ) -> list[TimerRecord]:
         """Check for a step of the wall clock, and return the timers whose new `due` must be stored.
 
-        `judged` is as in `due`. While it is False, timers that seemed due before the start may get
-        a later deadline again.
+        `judged` has the same meaning as in `due`. While it is False, the deadline of a timer that
+        seemed to be due before the process started can be moved back to a later time.
         """
         offset_s = now.timestamp() - passed_s
         self.leapt = self._offset_s is not None and abs(offset_s - self._offset_s) > LEAP_S
@@ -190,7 +191,7 @@ class TimerMonitor:
     """Tracks the running timers and finds the due ones.
 
     When a repeating timer is due, the monitor creates an occurrence with its own id, and that
-    occurrence rings. It is due on time even if the store fails. The occurrence and the repeating
+    occurrence rings. It rings on time even if the store fails. The occurrence and the repeating
     timer's next due time are stored together, so no occurrence rings twice. If several occurrences
     were missed, only the last one counts.
     """
@@ -206,7 +207,8 @@ class TimerMonitor:
     ) -> None:
         """`synchronised` returns True if the system clock is known to be right.
 
-        `tell` is called with "set", "changed" or "ended" whenever any process does that to a timer.
+        `tell` is called with "set", "changed" or "ended" whenever any process sets, changes or ends
+        a timer.
         """
         self._store = store
         self._clock = clock
@@ -225,7 +227,7 @@ class TimerMonitor:
     async def look(self) -> None:
         """Check the clocks, sunrise and sunset, and the store for changes.
 
-        Raises StoreError, but `due` is correct even then.
+        Raises StoreError if the store fails. `due` returns the right timers even then.
         """
         now, passed_s = self._clock.now(), self._clock.since_boot()
         moved = self._deadlines.set_right(now, passed_s, judged=self._believed)

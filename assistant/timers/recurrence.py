@@ -23,7 +23,10 @@ LOCALTIME = Path("/etc/localtime")
 
 
 def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
-    """Return the time zone in the environment variable `TZ`, else the machine's zone, else UTC."""
+    """Return the time zone in the environment variable `TZ`, if it is set and valid.
+
+    Otherwise, return the machine's time zone, or UTC if that can't be read.
+    """
     name = os.environ.get("TZ", "").lstrip(":")
     try:
         if name:

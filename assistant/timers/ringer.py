@@ -26,7 +26,7 @@ _MOST = 5  # only the newest are kept; people don't want to hear more
 
 
 class Unheard:
-    """Timers that rang unheard or came too late, kept in the store across restarts.
+    """Timers that rang unheard or were too late to ring or run, kept in the store across restarts.
 
     All methods can raise StoreError.
     """

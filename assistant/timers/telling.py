@@ -24,7 +24,7 @@ _SOON_DAYS = 6  # up to this many days away, the weekday is enough
 
 
 def rest_of(seconds: float, catalogue: Catalogue, language: str) -> str:
-    """Format the time left as `length_of` does, rounded up to whole minutes from one hour on."""
+    """Format the time left as `length_of` does. One hour or more is rounded up to whole minutes."""
     if seconds >= _PRECISE_BELOW_S:
         seconds = math.ceil(seconds / 60) * 60
     return length_of(seconds, catalogue, language)
@@ -83,8 +83,8 @@ def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """Return the time of day, with the weekday if it isn't today, or the date if it is further
-    away.
+    """Return the time of day. If it isn't today, add the weekday or, for a day further away, the
+    date.
 
     In English and Spanish, no preposition precedes it.
     """
@@ -257,8 +257,8 @@ class TimerTelling:
 def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[TimerRecord]:
     """Return the timers as the caller is allowed to see them.
 
-    A program without the right to read what people said gets timers that others set without their
-    names and texts.
+    If a program isn't allowed to read what people said, the names and texts of timers that it
+    didn't set are removed.
     """
     return [
         timer

@@ -1,1 +1,1 @@
-"""Backup and restore of a device's settings and data. Begin with `contents` and `bring`."""
+"""Backup and restore of a device's settings and data. Start with `contents` and `bring`."""

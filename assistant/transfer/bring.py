@@ -170,7 +170,8 @@ def _settings(
     """Plan the change of the configuration.
 
     Returns the files to write, a line for each change, the new settings if they allow Gemini for
-    the first time (else None), and this device's secrets that would be dropped. Raises ConfigError.
+    the first time (otherwise None), and this device's secrets that would be dropped. Raises
+    ConfigError.
     """
     if contents.settings is None:
         return [], [], None, ()
@@ -253,10 +254,10 @@ def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
 
 
 def told_tiers(before: Tiers, after: Tiers) -> list[str]:
-    """Return a line about entities that will need fewer confirmations, and one about dropped
+    """Return a line about entities that will need fewer confirmations, and a line about dropped
     ratings.
 
-    Lines without entities are left out.
+    A line that would name no entities is left out.
     """
     freer = [
         f"{name} ({before.get(name, 'unrated')} -> {tier})"

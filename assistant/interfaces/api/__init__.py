@@ -1,1 +1,1 @@
-"""The operations behind the HTTP interface and the console. Begin with `box`."""
+"""The operations behind the HTTP interface and the console. Start with `box`."""

@@ -293,7 +293,7 @@ class Box:
     def _as_json(self, standing: Standing) -> dict[str, Any]:
         """Return the part of the state that is sent with every change.
 
-        Values that change constantly are only in `state`.
+        Values that change constantly are returned only by `state`.
         """
         state = {
             "state": standing.state.name.lower(),

@@ -54,7 +54,10 @@ class Openers:
         return rated_rows(may_open(house), house, self._ratings.tiers)
 
     async def rate(self, entity_id: str, tier: Tier) -> None:
-        """Rate an entity. Raises Unknown if it is not among `rows`, and StoreError."""
+        """Rate an entity.
+
+        Raises Unknown if the entity is not in `rows`, and StoreError if the rating can't be saved.
+        """
         if entity_id not in {one.entity_id for one in may_open(self._house())}:
             raise Unknown("No entity that could open something has that id; see GET /v1/openers.")
         await self._ratings.rate({entity_id: tier})
@@ -150,7 +153,7 @@ class TurnSounds:
 
 
 class History:
-    """Turns, costs, faults and turn recordings. Guests' speech is in none of them."""
+    """Turns, costs, faults and turn recordings. They contain nothing that guests have said."""
 
     def __init__(
         self,

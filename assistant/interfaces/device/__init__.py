@@ -1,5 +1,5 @@
 """Hearth as a device in Home Assistant, registered with its `mobile_app` integration.
 
-Begin with `interface`, which runs the device, and `registration`. `inbox` and `messages` handle
+Start with `interface`, which runs the device, and `registration`. `inbox` and `messages` handle
 notifications that automations send to the device. `sensors` reports its state and events.
 """

@@ -164,8 +164,8 @@ class Inbox(Opened):
     """Handle messages. While the context is open, questions run in background tasks.
 
     When `take` returns, an announcement has been stored or a command has been carried out.
-    Questions are kept only in memory and are dropped at a restart, because by then nobody is
-    waiting for the answer. So no question is asked twice.
+    Questions are kept only in memory and are dropped at a restart, because nobody is waiting for
+    the answer any more. Therefore, no question is asked twice.
     """
 
     def __init__(
@@ -236,7 +236,7 @@ class Inbox(Opened):
             self._complain(problem)
 
     async def _said(self, push: Push, wanted: AnnounceRequest) -> str:
-        """Queue the announcement. Returns the reason if it is refused, "" otherwise. Raises
+        """Queue the announcement. Returns the reason if it is refused, or "" if it isn't. Raises
         NotKept."""
         try:
             async with asyncio.timeout(FETCH_S if wanted.media else None):

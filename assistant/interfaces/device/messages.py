@@ -243,7 +243,8 @@ def _given(sentences: Any) -> list[str]:
 
 
 def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
-    """Return "yes" or "no" for titles such as "OK", "Yes, close it" and "No, thanks", else None."""
+    """Return "yes" or "no" for titles such as "OK", "Yes, close it" and "No, thanks", and None for
+    other titles."""
     for said in (title, title.partition(",")[0]):
         match forms.read(said, asked=question):
             case AnswerKind.YES | AnswerKind.ALWAYS:

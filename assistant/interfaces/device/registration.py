@@ -145,8 +145,8 @@ def _taken(handle: int) -> bool:
 
 
 class HouseDevice:
-    """The device's id in Home Assistant: updated by the daemon, read from the file by other
-    processes."""
+    """The device's id in Home Assistant. The daemon updates it; other processes read it from the
+    file."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.file = DeviceFile(settings.data_folder, clock)
@@ -189,9 +189,9 @@ async def ensure_registered(
 ) -> DeviceRecord:
     """Return the registration, creating it if there is no valid one.
 
-    The device registers again if its entry was deleted in Home Assistant, if this is another Home
-    Assistant, or if the token belongs to another user. Our identifier never changes, so the new
-    registration replaces an old one that still exists.
+    The device registers again if its entry was deleted in Home Assistant, if it is connected to a
+    different Home Assistant, or if the token belongs to a different user. The device's identifier
+    never changes, so a new registration replaces an old one that still exists.
 
     Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the file can't
     be used, and other IntegrationErrors.
@@ -334,7 +334,8 @@ async def is_admin(home: Commands) -> bool:
 async def remove(home: Commands, record: DeviceRecord, address: Address) -> str:
     """Remove the device from Home Assistant.
 
-    Returns "" if it is gone, or else a sentence that explains how to remove it by hand.
+    Returns "" if the device was removed. Otherwise, returns a sentence that explains how to remove
+    it by hand.
     """
     by_hand = f"remove it by hand: {ENTRY_PAGE.format(name=record.name)}"
     try:

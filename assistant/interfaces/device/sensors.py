@@ -58,7 +58,7 @@ def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) 
 
 
 def gone(unique_ids: Iterable[str], names: Mapping[str, str]) -> list[Sensor]:
-    """Return the given sensors in the state "unavailable", which clears the last state and
+    """Return these sensors in the state "unavailable", which clears their last state and
     attributes."""
     return [_sensor(name, names[name], UNAVAILABLE, {}) for name in unique_ids]
 
@@ -152,11 +152,11 @@ class DeviceSensors(Opened):
             _log.info("Home Assistant could not be told that Hearth is shutting down: %s", why)
 
     def changed(self) -> None:
-        """Send the sensors soon, if any of them has changed."""
+        """Schedule an update. The sensors are sent only if at least one of them has changed."""
         self._changed.set()
 
     def registered(self, webhook_id: str) -> None:
-        """Send all sensors through this webhook, because its channel is new."""
+        """Schedule an update of all sensors through this webhook, whose push channel is new."""
         self._webhook_id = webhook_id
         self._told = None
         self._connections += 1
@@ -204,8 +204,8 @@ class DeviceSensors(Opened):
             self._told = sensors
 
     async def _clear(self, webhook_id: str) -> None:
-        """Mark sensors that are not to be shown as unavailable. Home Assistant ignores those it
-        doesn't have."""
+        """Mark sensors that are not to be shown as unavailable. Home Assistant ignores sensors that
+        it doesn't know."""
         unshown = [
             name
             for name, one in MOBILE_APP.items()

@@ -1,5 +1,5 @@
 """Hearth as an MQTT device, which Home Assistant discovers.
 
-Begin with `interface` (the connection to the broker) and `discovery` (topics, entities and their
+Start with `interface` (the connection to the broker) and `discovery` (topics, entities and their
 states). `commands` handles incoming messages.
 """

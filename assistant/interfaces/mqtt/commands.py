@@ -367,11 +367,13 @@ class Orders:
 
 
 class Taken:
-    """Names of announcements, used to speak each only once even if the broker delivers it again.
+    """Names of announcements, which ensure that each is spoken only once even if the broker
+    delivers it again.
 
-    A message with an id or a sending time is identified by that. Any other message is identified by
-    its packet number and content, and only if the broker flags it as a repeated delivery: if
-    somebody sends the same text twice on purpose, it is announced twice. Use it from one task only.
+    A message that contains an id or a sending time is identified by that value. Any other message
+    is identified by its packet number and content, and only if the broker flags it as a repeated
+    delivery, so that a text that somebody deliberately sends twice is announced twice. Use it from
+    one task only.
     """
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:

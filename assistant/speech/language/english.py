@@ -75,7 +75,7 @@ def _minutes(minute: int) -> str:
 
 
 def seconds(number: int) -> str:
-    """Return the words that follow a time to give its seconds."""
+    """Return the words for the seconds, which follow the hours and minutes."""
     return f"and {integer(number)} {'second' if number == 1 else 'seconds'}"
 
 

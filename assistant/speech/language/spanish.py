@@ -109,7 +109,7 @@ def _part_of_day(hour: int, minute: int, half: str) -> str:
 
 
 def seconds(number: int) -> str:
-    """Return the words that follow a time to give its seconds."""
+    """Return the words for the seconds, which follow the hours and minutes."""
     unit = Unit("segundo", "segundos")
     return f"y {integer(number, unit)} {unit.one if number == 1 else unit.many}"
 

@@ -11,7 +11,7 @@ def date(year: int | None, month: int, day: int | None, before: str = "") -> str
 
 
 def seconds(number: int) -> str:
-    """Return the words that follow a time to give its seconds."""
+    """Return the words for the seconds, which follow the hours and minutes."""
     return f"{number} giây"
 
 
