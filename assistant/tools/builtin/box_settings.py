@@ -1,4 +1,5 @@
-"""The tools `switch_profile` and `set_mode`, which change how Hearth behaves from the next turn."""
+"""The tools `switch_profile` and `set_mode`, which change how Hearth behaves, starting with the
+next turn."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -180,7 +180,7 @@ _BITS = 251  # a prime, which spreads the pairs well
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three of the known names that resemble `name`, most similar first."""
+    """Return up to three of the known names that resemble `name`, the most similar first."""
     written = {one[:_LONGEST].casefold(): one for one in known}
     wanted = name[:_LONGEST].casefold()
     likely: Iterable[str] = written

@@ -3,8 +3,8 @@
 Source: `helpers/intent.py`, `async_match_targets`, and the handlers of `components/*/intent.py`.
 Case and surrounding spaces are ignored, but accents, apostrophes, Unicode forms and inner spaces
 must match. `name` is one of an entity's names or its id, and an area or floor is identified by its
-name, alias or id. The filters run in Home Assistant's order, because the first filter that leaves
-no entities is the reason that Home Assistant reports.
+name, alias or id. The filters run in Home Assistant's order, because Home Assistant reports the
+first filter that leaves no entities.
 """
 
 import unicodedata
