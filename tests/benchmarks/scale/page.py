@@ -15,7 +15,8 @@ END = "<!-- up to here -->"
 _NOT_YET = "Not measured yet: `python -m tests.benchmarks.scale {name}`."
 _HOW = {
     "house": "Medians, with the 95th percentile in brackets.",
-    "real": "Entities of the template integration, besides about a hundred of its own.",
+    "real": "The entities come from the template integration, in addition to about a hundred of "
+    "Home Assistant's own.",
     "journal": "Medians for the store alone, with the 95th percentile in brackets.",
     "boxes": "Medians, with the 95th percentile in brackets. "
     "Boxes and Home Assistant share two cores.",
