@@ -32,6 +32,7 @@ _MARKS: dict[Status, tuple[str, str]] = {
     "warn": ("look", "yellow"),
     "fail": ("fail", "bold red"),
 }
+_HIDDEN = "If only the running Hearth can read the key, use the console: Health, Test Gemini."
 _NARROW = 100  # columns; on a narrower terminal the fix is printed below the finding
 
 
@@ -93,8 +94,9 @@ async def _probe(arguments: argparse.Namespace) -> int:
     settings = await asyncio.to_thread(load_settings, arguments.config, os.environ)
     hide_in_logs(settings)
     if not may_use_cloud(settings):
-        why = NO_KEY if settings.privacy.accept_cloud else NO_CONSENT
-        raise Failed(f"{why} (the running Hearth can be tested in the console: Health)", 2)
+        if settings.privacy.accept_cloud:
+            raise Failed(f"{NO_KEY} {_HIDDEN}", 2)
+        raise Failed(NO_CONSENT, 2)
     await _agree(settings, yes=arguments.yes)
     tell = None if arguments.json else _print_finding
     clock = SystemClock()

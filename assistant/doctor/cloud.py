@@ -24,6 +24,7 @@ from assistant.doctor.cloud_findings import (
 from assistant.doctor.cloud_live import CloudConversation
 from assistant.doctor.finding import Found, bad, good
 from assistant.doctor.gemini import (
+    LAST_TEST,
     NETWORK,
     address_of,
     ask_once,
@@ -86,6 +87,10 @@ async def probe_cloud(
         findings.add("time", bad(f"stopped after {LIMIT_S:g} s", "see the slow steps above"))
     report.seconds = round(clock.monotonic() - began, 1)
     report.cost_usd = round(report.cost_usd, 6)
+    if converses and may_use_cloud(settings):
+        sound = report.figures.get("first_sound_ms")
+        told = {} if sound is None else {"first_sound_ms": sound}
+        await home.store.keep(LAST_TEST, {"day": report.day, **told})
     return report
 
 

@@ -8,6 +8,7 @@ import ssl
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from assistant.app.brains import access_of, may_use_cloud
@@ -39,6 +40,7 @@ from integrations.gemini.models import ModelRow, cost_usd, model_row
 from integrations.gemini.once import OnceClient, OnceSetup, OnceText
 from integrations.tls import tls_context
 
+LAST_TEST = "gemini_test"  # key of the stored result of `hearth doctor --cloud`
 _GOOGLE = "https://generativelanguage.googleapis.com"
 _CONNECT_S = 6.0
 _WORD_S = 20.0  # includes the import of google-genai
@@ -78,22 +80,34 @@ async def _allowed(scene: Scene) -> Found:
         settings.gemini.model,
         foreign=bool(settings.gemini.base_url),
     )
-    return replace(found, detail=found.detail + await _left_out(settings))
+    return replace(found, detail=found.detail + await _known(settings))
 
 
-async def _left_out(settings: Settings) -> str:
-    """Describe the parts of the session set-up that the service rejected, or return ""."""
+async def _known(settings: Settings) -> str:
+    """Describe the rejected parts of the session set-up and the last test, as far as known."""
     clock, model = SystemClock(), key_of(settings.gemini.model, settings.gemini.api_version)
     try:
         async with Store(settings.database, clock) as store:
             refused = read_refused(await store.kept(NAME), model, clock.now())
+            tested = told_of_test(await store.kept(LAST_TEST))
     except (ConfigError, StoreError):
         return ""  # the check of the journal reports this
     if not refused:
-        return ""
+        return tested
     until = min(datetime.fromisoformat(one.until) for one in refused.values()).astimezone()
     names = ", ".join(sorted(refused))
-    return f", without the features that the service rejected (until {until:%Y-%m-%d}): {names}"
+    left_out = f", without the features that the service rejected (until {until:%Y-%m-%d}): {names}"
+    return left_out + tested
+
+
+def told_of_test(stored: Any) -> str:
+    """Describe the last `hearth doctor --cloud`, given the stored value of LAST_TEST."""
+    match stored:
+        case {"day": str(day), "first_sound_ms": int(ms)}:
+            return f"; tested on {day}: first sound after {ms:,} ms"
+        case {"day": str(day)}:
+            return f"; tested on {day}: no spoken answer"
+    return ""
 
 
 def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:

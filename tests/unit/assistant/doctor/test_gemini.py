@@ -83,6 +83,18 @@ async def test_refused_parts_of_the_set_up_are_told_until_they_expire(tmp_path: 
     )
 
 
+async def test_the_last_test_is_told(tmp_path: Path) -> None:
+    given, clock = allowed(tmp_path), SystemClock()
+    for stored, words in (
+        ({"day": "2026-11-27", "first_sound_ms": 1812}, "2026-11-27: first sound after 1,812 ms"),
+        ({"day": "2026-11-27"}, "2026-11-27: no spoken answer"),
+    ):
+        async with Store(given.database, clock) as store:
+            await store.keep(gemini.LAST_TEST, stored)
+        assert (await found(given))["gemini"].detail.endswith(f"; tested on {words}")
+    assert gemini.told_of_test(["something else"]) == ""
+
+
 def test_a_key_by_its_form() -> None:
     assert gemini.judge_key(KEY, "m").status == "ok"
     assert gemini.judge_key("b" * 40, "m").status == "warn"
