@@ -165,7 +165,7 @@ async def test_a_door_asked_for_right_after_our_question_stays_shut(tmp_path: Pa
         clip = spoken(tmp_path, 1.0, "open the garage door", 2.0)
         await on.app.runner.listen(WavSource(clip, realtime=False), turns=1)
         assert [outcome.rule for outcome in on.turns[-1].outcomes] == ["own_speech"]
-        assert said(on.turns[-1]).startswith("That came right after my own voice")
+        assert said(on.turns[-1]).startswith("I'd only just finished speaking")
         assert on.house_calls == []
 
 

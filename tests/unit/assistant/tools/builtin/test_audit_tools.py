@@ -190,7 +190,7 @@ async def test_minutes_reach_over_turns() -> None:
     told = await _ask(WHAT_DID_YOU_DO, *rows, minutes=10)
     assert len(json.loads(told.data)["calls"]) == 5
     assert told.sentence.startswith(
-        f"There were five actions. Here are the last {counted(MAX_TOLD).english}. At 18:01"
+        f"I did five things. Here are the last {counted(MAX_TOLD).english}. At 18:01"
     )
     assert told.sentence.index("18:01") < told.sentence.index("18:04")
 

@@ -31,7 +31,7 @@ KNOWN = [
     ),
     (
         "No matching entities are exposed to the assistant (given name 'Ceiling Lights')",
-        "I can't control the ceiling lights. Expose it to Assist in Home Assistant first.",
+        "I can't control the ceiling lights. In Home Assistant, expose the device to Assist first.",
     ),
     (
         "No entities were in the area (given area 'Kitchen', domains fan)",

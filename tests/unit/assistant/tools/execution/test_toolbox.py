@@ -133,7 +133,7 @@ async def test_an_unknown_name_brings_the_nearest(house: House, tool: str) -> No
     assert outcome.status in (Status.NOT_RUN, Status.FAILED)
     assert outcome.retryable
     assert outcome.valid_options[0] == "Kitchen light"
-    assert "The closest names are Kitchen light" in outcome.sentence
+    assert "Did you mean Kitchen light" in outcome.sentence
 
 
 async def test_reading_brings_the_data(house: House) -> None:

@@ -100,7 +100,7 @@ async def test_an_unknown_tool_names_the_nearest(box: Toolbox) -> None:
     outcome = await box.call(ToolCall("a", "chance", {}), "t")
     assert (outcome.status, outcome.retryable) == (Status.NOT_RUN, True)
     assert outcome.valid_options == ("change",)
-    assert outcome.sentence == ("There's no tool called chance. The closest names are change.")
+    assert outcome.sentence == ("There's no tool called chance. Did you mean change?")
 
 
 async def test_a_mutation_is_known_from_its_sending_to_its_end(box: Toolbox, hub: Hub) -> None:
