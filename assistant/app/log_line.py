@@ -19,8 +19,10 @@ _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 def log_turns(turns: TurnLog) -> Callable[[], None]:
-    """Log each turn at INFO, whatever the level of other loggers. Return a function that stops
-    this."""
+    """Log each turn at INFO, whatever the level of other loggers.
+
+    Return a function that stops the logging of turns.
+    """
     _log.setLevel(logging.INFO)
     return turns.follow(_say)
 

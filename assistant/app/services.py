@@ -42,7 +42,7 @@ from integrations.web.requests import LiveRequest
 
 @dataclass(frozen=True, slots=True)
 class DaemonServices:
-    """Services that only the daemon has. Most are for its interfaces."""
+    """Services that run only in the daemon. Most of them are used by its interfaces."""
 
     mute: Mute
     announcements: Announcements

@@ -145,7 +145,7 @@ class Timekeeping:
         catalogue: Catalogue,
         clock: Clock,
     ) -> None:
-        """`rings` returns True if a daemon is running, which rings the timers."""
+        """`rings` returns True if a daemon is running, because only the daemon rings the timers."""
         self._store = store
         self._catalogue = catalogue
         self._clock = clock

@@ -94,7 +94,10 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
-    """Measure each microphone in turn. Levels are in dBFS, None for speakers and stuck devices."""
+    """Measure each microphone in turn, and return the levels in dBFS.
+
+    The level is None for speakers and for devices that don't respond.
+    """
     calls = BoundedCalls()
     levels: list[float | None] = []
     for device in devices:

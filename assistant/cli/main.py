@@ -1,6 +1,7 @@
 """Parse the command line, run the command and report errors in one sentence.
 
-Exit codes: 0 done, 1 failed or not understood, 2 usage or configuration, 130 Ctrl-C.
+The exit code is 0 for success, 1 if the command failed or was not understood, 2 for a usage or
+configuration error, and 130 after Ctrl-C.
 """
 
 import argparse
@@ -82,8 +83,8 @@ def _check_encoding(arguments: argparse.Namespace) -> None:
 
 
 def _load(name: str) -> CliCommand:
-    """Import and return a command. Only this command's module is imported, because some take a
-    second."""
+    """Import and return a command. Only this command's module is imported, because importing some
+    of them takes a second."""
     module, _, attribute = COMMANDS[name].module.partition(":")
     gc.disable()  # nearly all imported objects are kept (see `main`)
     try:

@@ -92,7 +92,7 @@ async def _try_word(settings: Settings) -> None:
 
 
 async def _try_key(settings: Settings, means: SetupServices, console: Terminal) -> None:
-    """Check the key's format. Only with the user's consent, try it with Google."""
+    """Check the key's format and, only if the user consents, try the key with Google."""
     key = settings.gemini.api_key.get_secret_value()
     problem = impossible(key)
     if problem:

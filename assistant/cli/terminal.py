@@ -97,7 +97,8 @@ class Parser(argparse.ArgumentParser):
         return found, []
 
     def error(self, message: str) -> NoReturn:
-        """Print one line about wrong usage, control characters escaped, and exit with code 2."""
+        """Print one line about the wrong usage, with control characters escaped, and exit with code
+        2."""
         sentence = _in_plain_words(message)
         end = "" if sentence[-1] in ".?" else "."
         told = f"hearth: {sentence}{end} Run `{self.prog} --help` for help."

@@ -124,7 +124,7 @@ class Wake(Section):
 
 
 class Media(Section):
-    """How Hearth treats media players in the room during a conversation."""
+    """Handling of the room's media players during a conversation."""
 
     during_turn: Literal["lower", "pause", "leave"] = Field(
         default="lower",

@@ -103,7 +103,7 @@ async def _messages(scene: Scene) -> Found:
 def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
     """Warn about Home Assistant notifications that have the command in their text.
 
-    Earlier versions of Hearth obeyed such messages; now they are ignored.
+    Earlier versions of Hearth obeyed such commands, but this version ignores them.
     """
     if not old:
         return good("no message had a command in its text")

@@ -92,8 +92,8 @@ class Answer:
     def first_ms(self, *kinds: type[LiveEvent]) -> float | None:
         """Return the milliseconds from the question's end to the first event of these kinds.
 
-        Transcripts of the question can come before its end, at a negative time. Other events from
-        before it belong to an earlier answer and are ignored.
+        Transcripts of the question can arrive before its end, at a negative time. Any other event
+        that arrives before the question's end belongs to an earlier answer and is ignored.
         """
         return next(iter(self._times(kinds)), None)
 
@@ -167,7 +167,10 @@ def judge_ipv6(ipv6: Found, ipv4: Found) -> Found:
 
 
 def judge_models(model: str, names: Sequence[str], known: Mapping[str, ModelRow]) -> Found:
-    """Check that the key can use the model with Live. `names` are all models that can."""
+    """Check that the key can use the model with Live.
+
+    `names` contains all models that the key can use with Live.
+    """
     if not names:
         return bad(
             "this key can use no Live model",
@@ -295,7 +298,7 @@ def judge_typed(answer: Answer) -> Found:
 
 
 def judge_interruption(answer: Answer, interrupted_ms: float | None) -> Found:
-    """Check the answer to a sentence that was spoken into another answer."""
+    """Check the answer to a sentence that interrupted another answer."""
     if not answer.has_answer:
         return judge_silence(answer)
     if interrupted_ms is None:
@@ -304,7 +307,7 @@ def judge_interruption(answer: Answer, interrupted_ms: float | None) -> Found:
 
 
 def judge_note(answered: bool, answer: Answer, word: str) -> Found:
-    """Check a note that should be used in the next answer, but not answered itself."""
+    """Check that a note was used in the next answer and that the note alone was not answered."""
     if answered:
         return odd("the model answered a note that asks for nothing", _REPORT)
     if word.casefold() not in answer.said.casefold():

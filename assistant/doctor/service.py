@@ -200,8 +200,8 @@ _HOUSE = frozenset(
 
 
 def lacking(settings: Settings) -> set[str]:
-    """Return which of "house", "gemini" and "broker" are configured, but whose secret is
-    unavailable to this process.
+    """Return those of "house", "gemini" and "broker" that are configured but whose secret this
+    process can't read.
 
     A service can have secrets that other processes can't read.
     """

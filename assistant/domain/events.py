@@ -150,8 +150,7 @@ class Deferred(Generic[_T]):
         return self.get()
 
     def when_set(self, use: Callable[[_T], object]) -> None:
-        """Call `use` with the value: immediately if the value is already set, otherwise as soon as
-        it is."""
+        """Call `use` with the value, either immediately or as soon as the value is set."""
         if self._value is None:
             self._waiting.append(use)
         else:

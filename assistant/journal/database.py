@@ -78,9 +78,9 @@ class Database:
     async def run(self, work: Work[T], *, durable: bool = False) -> T:
         """Run `work` in a write transaction and return its result.
 
-        Once started, it finishes even if the caller is cancelled. With `durable`, the data is on
-        the disk before this returns; otherwise a power failure can lose the last transactions, but
-        a crash of the process can't. Raises StoreError.
+        Once started, the work finishes even if the caller is cancelled. With `durable`, the data is
+        on the disk before this returns; otherwise a power failure can lose the last transactions,
+        but a crash of the process can't. Raises StoreError.
         """
         self._opened()
         return await self._in_thread(lambda: self._told(lambda: self._do(work, durable, True)))

@@ -283,9 +283,9 @@ def choose(
 ) -> tuple[MemoryRecord, ...]:
     """Return the facts for the model's instruction, oldest first.
 
-    `known` must be sorted the same way. Sensitive facts are never included. If not all facts fit,
-    the newest fact and those in `found`, which match the current topic, come first, followed by the
-    next newest.
+    `known` must also be sorted, oldest first. Sensitive facts are never included. If not all facts
+    fit, the newest fact and those in `found`, which match the current topic, have priority,
+    followed by the next newest.
 
     `before` is the previous selection. It is returned again if it still contains the newest fact
     and those in `found`, because a changed instruction requires a new session, which costs money.

@@ -92,9 +92,9 @@ class Memories:
         """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
         If there are too many, they are selected by topic. The topic comes from `said` (the current
-        request, if it is already known), from what people said last, and from the device's room.
-        With `program`, a program is asking. People's conversations then don't affect the selection,
-        and the request doesn't affect later selections for people.
+        request, if it is already known), from what people said last, and from the device's room. If
+        `program` is True, a program is asking. In that case, people's conversations don't affect
+        the selection, and the request doesn't affect later selections for people.
         """
         if self._private():
             return ()

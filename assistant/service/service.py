@@ -68,8 +68,8 @@ class Service:
         self._stood = asyncio.Event()  # set when the first startup is complete
 
     async def run(self) -> None:
-        """Run until stopped. If the first startup fails, it raises what
-        `assistant.app.daemon.serve` raises."""
+        """Run until stopped. If the first startup fails, raises the errors of
+        `assistant.app.daemon.serve`."""
         with _signals(self.stop, self.reload):
             if not await self._wait_after_failures():
                 await self._serve_watched()

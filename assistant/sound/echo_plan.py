@@ -160,7 +160,8 @@ async def plan_echo(settings: Settings) -> EchoPlan:
 async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
     """Measure and store the echo path of `pair`, whose devices are named in the settings.
 
-    Raises InputUnusable or DeviceLost if the measurement fails, and ConfigError and StoreError.
+    Raises InputUnusable or DeviceLost if the measurement fails. Also raises ConfigError and
+    StoreError.
     """
     async with Store(settings.database, SystemClock()) as store:
         return await EchoPaths(store).measured(pair, settings.audio)

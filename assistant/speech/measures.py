@@ -22,7 +22,7 @@ class Amounts:
         self._ungrouped = re.compile(r"(\d+)(?:([.,])(\d+))?")
 
     def plain(self, number: str) -> str:
-        """Return a number without a unit in words. Whole numbers stay digits."""
+        """Return a number that has no unit, in words. Whole numbers stay digits."""
         digits, mark, _ = self.split(number)
         return self.say(number, None) if mark else digits
 

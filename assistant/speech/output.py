@@ -77,11 +77,11 @@ class SpeechOutput:
     ) -> AsyncIterator[Answer]:
         """Start an answer. Leaving the block waits until it has been played.
 
-        Set `announced` for an announcement: it is played on its own stream with that manner's
-        loudness, and its tone is played by the caller. First waits until the previous answer, which
-        may just have been interrupted, has ended. An error or cancellation inside the block stops
-        the audio and is passed on unchanged. Raises AudioError, from `finish` or at the end of the
-        block, if the answer could not be spoken.
+        Before starting, waits until the previous answer, which may just have been interrupted, has
+        ended. Set `announced` for an announcement, which is played on its own stream with that
+        manner's loudness; the caller plays its tone. An error or cancellation inside the block
+        stops the audio and is passed on unchanged. Raises AudioError, from `finish` or at the end
+        of the block, if the answer could not be spoken.
         """
         failure: Exception | None = None
         async with self._free:
@@ -147,7 +147,7 @@ class SpeechOutput:
             await self._streams["ringing"].play(*earcon(name), _ALARM)
 
     def hush(self) -> None:
-        """Silence the ringing immediately. An answer continues."""
+        """Silence the ringing immediately. An answer that is being spoken continues."""
         self._streams["ringing"].stop()
 
     def stop(self) -> None:

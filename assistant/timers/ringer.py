@@ -236,7 +236,7 @@ class Ringer(Opened):
         """Play one tone, and speak every sentence that is due.
 
         When the tone works again after a failure, all sentences are spoken, because nobody can have
-        heard the timers until now.
+        heard the timers while it failed.
         """
         back = await self._toned() if self._sounds_now() else False
         now_s = self._clock.since_boot()

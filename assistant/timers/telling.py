@@ -158,8 +158,8 @@ class TimerTelling:
     def __init__(
         self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
-        """`rings` returns True while `hearth run` is running, which rings the timers
-        (`assistant.app.process.is_held`)."""
+        """`rings` returns True while a `hearth run` process is running, because only that process
+        rings the timers (see `assistant.app.process.is_held`)."""
         self.catalogue = catalogue
         self.zone = zone
         self._rings = rings

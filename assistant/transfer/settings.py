@@ -1,6 +1,6 @@
 """Transfer of the configuration to another device. Pure: text in, text out.
 
-Secrets are removed from the text, and settings that belong to one machine stay there.
+Secrets are removed from the text, and machine-specific settings aren't transferred.
 """
 
 import json

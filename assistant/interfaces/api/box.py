@@ -219,8 +219,8 @@ class Box:
     def _may_recall(self, caller: Caller) -> bool:
         """Return True if the caller's turns can use the conversation history and remembered facts.
 
-        The caller needs the scope that `GET /v1/memory` needs. Over /mcp, the settings must also
-        allow it.
+        The caller needs the same scope as for `GET /v1/memory`. Over /mcp, the settings must also
+        allow this.
         """
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)

@@ -128,7 +128,7 @@ async def _settlement(
 
 
 class TurnSounds:
-    """Index of the turn recordings. It rereads the folder only after a change. Blocking."""
+    """Index of the turn recordings, which rereads the folder only after a change. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

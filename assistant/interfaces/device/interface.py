@@ -51,8 +51,8 @@ Take = Callable[[Push], Awaitable[None]]  # can raise StoreError and NotKept
 class DeviceKeeper(Opened):
     """Keep the device registered and receive its messages while the context is open.
 
-    Run only one per data folder: Home Assistant keeps one push channel per registration. Each
-    message is handled first and then confirmed, so handling must be quick.
+    Run only one per data folder, because Home Assistant keeps only one push channel per
+    registration. A message is confirmed only after it has been handled, so handling must be quick.
     """
 
     def __init__(

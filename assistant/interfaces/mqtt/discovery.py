@@ -98,7 +98,7 @@ class Topics:
         """Return the topics to subscribe to.
 
         With QoS 1, the broker keeps announcements and settings while Hearth is offline. Button
-        presses and questions would come too late, so they use QoS 0.
+        presses and questions would arrive too late to be useful, so they use QoS 0.
         """
         return (
             Subscription(self.birth, 1),
