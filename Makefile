@@ -15,10 +15,10 @@ PROSE := $(wildcard *.md docs/*.md docs/internals/*.md deploy/*/*.md)
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
-setup: ## install Hearth with everything optional, and what tests and checks need, into .venv
+setup: ## install Hearth with all extras and development tools into .venv
 	@$(SETUP)
 
-demo: ## run spoken and typed commands in a simulated house; installs only what that needs
+demo: ## run spoken and typed commands in a simulated house; installs only what the demo needs
 	@$(SETUP) --demo
 	@$(BIN)/hearth demo
 
@@ -40,7 +40,7 @@ check: ## check format, lint, types, import rules, dependencies, shell scripts a
 	@$(BIN)/yamllint -s -c deploy/.yamllint.yaml deploy .github .pre-commit-config.yaml
 	@$(BIN)/hadolint -c deploy/container/.hadolint.yaml deploy/container/Containerfile deploy/addon/Dockerfile
 
-text-check: setup ## check phrases, docstrings, spelling and grammar of what people read
+text-check: setup ## check the wording, spelling and grammar of everything people read
 	@$(BIN)/python deploy/development/text_check.py
 	@$(BIN)/codespell
 	@$(BIN)/proselint check --config deploy/development/proselint.json $(PROSE)
@@ -53,25 +53,25 @@ coverage: setup ## measure branch coverage of unit and pipeline tests: at least 
 	@$(BIN)/python -m coverage report --fail-under=90
 	@$(BIN)/python -m coverage report --include="$(shell tr '\n' ',' < tests/covered_whole.txt)" --fail-under=100
 
-mutation: setup ## break the code on purpose and count what the tests notice (PARTS="turn policy converter speech")
+mutation: setup ## break the code on purpose and count the faults that the tests notice (PARTS="turn policy converter speech")
 	@$(BIN)/mutmut run --max-children 2 "assistant.conversation.rules.microphone.*"
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutation --run $(PARTS)
 
-bench: setup ## measure Hearth beside its peers and write docs/reports/figures.md (PARTS="NAME ..."; TURNS=100: that many whole turns; LONG=1: more of everything)
+bench: setup ## compare Hearth with similar programs and write docs/reports/figures.md (PARTS="NAME ..."; TURNS=100: number of whole turns; LONG=1: longer runs)
 	@$(SETUP) --devices
 	@$(BIN)/python -m tests.benchmarks.report $(PARTS)
 
-bench-scale: setup ## measure a large house, a long day and many boxes; writes docs/reports/scale.md
+bench-scale: setup ## measure Hearth with a large house, a long day and many boxes; writes docs/reports/scale.md
 	@$(BIN)/python -m tests.benchmarks.scale
 
-gate: setup ## compare costs with a plain yardstick, and fail if one has grown by a quarter
+gate: setup ## compare costs with stored ratios, and fail if one has grown by a quarter
 	@$(BIN)/python -m tests.benchmarks.gate || test $$? -eq 3 # nothing was judged, and it has said so
 
-chaos: ## break everything that can break, and write the outcome to docs/reports/faults.md (LONG=1: twice)
+chaos: ## inject faults into everything that can break, and write the results to docs/reports/faults.md (LONG=1: twice)
 	@$(SETUP) --devices --broker
 	@$(BIN)/python -m tests.chaos
 
-day: setup ## run 150 dialogues of a day through every brain; writes docs/reports/day.md (about ten minutes)
+day: setup ## run a day's 150 dialogues through every brain; writes docs/reports/day.md (about ten minutes)
 	@$(BIN)/python -m tests.dialogues
 
 test-benchmarks: setup ## test the benchmarks themselves
@@ -81,7 +81,7 @@ test-devices: ## test with a microphone and a speaker that PulseAudio simulates
 	@$(SETUP) --devices
 	@$(BIN)/python tests/devices/pulse.py -- $(PYTEST) -m devices
 
-test-home-assistant: setup ## test with two Home Assistants of its own (LONG=1: also a Spanish and two older ones), or the one at HA_URL
+test-home-assistant: setup ## test with two temporary Home Assistants (LONG=1: also a Spanish one and two older ones), or with the one at HA_URL
 	@HA_MQTT=$${HA_MQTT:-1} $(BIN)/python -m tests.home_assistant.real test -- $(PYTEST) -m home_assistant $(NO_HANG)
 
 test-servers: setup ## test with tool servers from npm and PyPI, which it installs (needs npm)
@@ -96,25 +96,25 @@ test-install: ## install, upgrade and remove Hearth in a booted Debian 12 (DEBIA
 	@$(SETUP) --service
 	@$(PYTEST) $(or $(INSTALLING),tests/install) -m service
 
-test-wheel: ## run the demo from a wheel, in an environment of its own (DEBIAN="bookworm trixie": in fresh roots, as root)
+test-wheel: ## run the demo from a wheel, in a separate environment (DEBIAN="bookworm trixie": in fresh roots, as root)
 	@deploy/development/try-wheel.sh $(DEBIAN)
 
-test-console: setup ## test the console in Chromium without a screen
+test-console: setup ## test the console in headless Chromium
 	@$(SETUP) --console
 	@$(PYTEST) -m console tests/console
 
 test-faults: setup ## break the disk, the network, the clock and the process of a running Hearth (LONG=1: a hundred kills, a whole day)
 	@$(PYTEST) -m faults tests/chaos
 
-lock: setup ## pin every package of an installation, with its hashes
+lock: setup ## pin every package that Hearth installs, with hashes
 	@HEARTH_VENV=$(VENV) deploy/development/supply.sh lock
 
-audit: setup ## look the pinned packages up in databases of known vulnerabilities
+audit: setup ## check the pinned packages for known vulnerabilities
 	@HEARTH_VENV=$(VENV) deploy/development/supply.sh audit
 
 sbom: setup ## list the pinned packages in dist/hearth.cdx.json (CycloneDX)
 	@HEARTH_VENV=$(VENV) deploy/development/supply.sh sbom
 
-clean: ## remove the environment and what the tools left behind
+clean: ## remove the environment and the tools' leftovers
 	rm -rf $(VENV) out build dist mutants .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

@@ -62,7 +62,7 @@ read_options() {
 
 as_root() {
     [ "$(id -u)" -ne 0 ] || return 0
-    command -v sudo >/dev/null || fail "this needs root and there is no sudo; run it as root"
+    command -v sudo >/dev/null || fail "installing needs root, and there is no sudo; run this script as root"
     exec sudo -- "$HERE/install.sh" "$@"
 }
 
@@ -72,7 +72,7 @@ someone_there() { [ $YES = no ] && [ -t 0 ] && [ -t 2 ]; }
 # One installation at a time; the lock goes with the process.
 alone() {
     exec 9>"$LOCK"
-    flock --nonblock 9 || fail "another installation is running; wait for it"
+    flock --nonblock 9 || fail "another installation is running; wait until it has finished"
 }
 
 install_all() {
@@ -97,10 +97,10 @@ install_all() {
     forget_old_releases
     if [ "$fresh" = yes ] && someone_there; then
         step "Setting up, with you"
-        "$COMMAND" setup || warn "it is not set up yet; run: sudo hearth setup"
-        systemctl restart hearth.service || warn "the service did not start; look at: journalctl -u hearth"
+        "$COMMAND" setup || warn "Hearth is not set up yet; run: sudo hearth setup"
+        systemctl restart hearth.service || warn "the service did not start; see: journalctl -u hearth"
     fi
-    step "What the doctor says"
+    step "Checks"
     "$COMMAND" doctor </dev/null || true
     finish $((SECONDS - started))
 }

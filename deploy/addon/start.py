@@ -75,7 +75,7 @@ def ask_broker(token: str, at: str = SUPERVISOR) -> dict[str, Any] | None:
     except (OSError, ValueError, AttributeError) as error:
         code = error.code if isinstance(error, urllib.error.HTTPError) else None
         if code != 400:  # which says that there is none
-            print(f"The supervisor tells of no broker ({code or error}).", file=sys.stderr)
+            print(f"The supervisor reports no broker ({code or error}).", file=sys.stderr)
         return None
     return data if isinstance(data, dict) and data.get("host") else None
 
@@ -106,7 +106,7 @@ def main() -> None:
     """Become Hearth."""
     token = os.environ.pop("SUPERVISOR_TOKEN", "")
     if not token:
-        sys.exit("There is no SUPERVISOR_TOKEN: this starts as an add-on of Home Assistant alone.")
+        sys.exit("There is no SUPERVISOR_TOKEN: this program runs only as a Home Assistant add-on.")
     options = json.loads(OPTIONS.read_text(encoding="utf-8"))
     given = settings(options, token, ask_broker(token))
     make_folders()

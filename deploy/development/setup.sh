@@ -214,7 +214,7 @@ main() {
         fi
     fi
     install_python_packages $level
-    [ -x "$VENV/bin/hearth" ] || fail "pip installed no $VENV/bin/hearth; see $LOG."
+    [ -x "$VENV/bin/hearth" ] || fail "pip did not install $VENV/bin/hearth; see $LOG."
     printf '%s\n%s\n%s\n' "$place" "$content" "$level" >"$STAMP"
     say "ready after $((SECONDS - started)) s"
 }

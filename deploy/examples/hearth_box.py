@@ -60,7 +60,7 @@ class HearthBox:
                         yield json.loads(event["data"])
             except urllib.error.HTTPError as error:
                 if error.code == 401:
-                    raise SystemExit("Hearth does not take this token.") from None
+                    raise SystemExit("Hearth does not accept this token.") from None
             except (OSError, ValueError):
                 pass
             yield dict(AWAY)

@@ -38,7 +38,7 @@ check_wheel() {
     if [ -z "$SHA256" ] && [ -f "$sums" ]; then
         SHA256=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$sums")
     fi
-    [ -n "$SHA256" ] || fail "there is no checksum for $name; put the release's SHA256SUMS beside it, or use --sha256"
+    [ -n "$SHA256" ] || fail "$name has no checksum; put the release's SHA256SUMS beside it, or use --sha256"
     [ "$(sha256sum <"$SOURCE" | cut -d' ' -f1)" = "${SHA256,,}" ] ||
         fail "$name does not match its checksum; download it again"
     say "$name matches its checksum"
@@ -55,10 +55,10 @@ check_checkout() {
     if ! tag=$(trusted_git describe --exact-match --tags HEAD 2>/dev/null); then
         say "this checkout is not at a release tag, so it can't be checked against what its authors signed"
     elif [ ! -f "$SIGNERS" ]; then
-        say "whether $tag is signed was not checked: $SIGNERS, which names the signers, is missing"
+        say "the signature of $tag was not checked: $SIGNERS, the list of signers, is missing"
     elif trusted_git verify-tag "$tag" >>"$LOG" 2>&1; then
         [ -z "$(trusted_git status --porcelain --untracked-files=no)" ] ||
-            fail "$tag is signed, but files of this checkout were changed since; undo that (git stash) or remove $SIGNERS"
+            fail "$tag is signed, but files in this checkout have changed since; revert them (git stash) or remove $SIGNERS"
         say "$tag is signed by somebody in $SIGNERS"
     else
         fail "$tag is not signed by anybody in $SIGNERS; do not install it"

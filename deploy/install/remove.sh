@@ -10,7 +10,7 @@ uninstall() {
             ask "Remove Hearth, but keep $CONFIGURATION and $STATE?" || fail "cancelled"
         fi
     fi
-    step "Taking Hearth away"
+    step "Removing Hearth"
     systemctl disable --now hearth.service 2>/dev/null || true
     rm -f -- "$UNIT" "$SOUND_DROP_IN" "$COMMAND"
     close_sound
@@ -19,20 +19,20 @@ uninstall() {
     systemctl daemon-reload
     systemctl reset-failed hearth.service 2>/dev/null || true
     if [ -s "$OWN/packages" ]; then
-        say "these Debian packages were installed with it and stay: $(sort -u "$OWN/packages" | tr '\n' ' ')"
+        say "these Debian packages were installed with Hearth and are kept: $(sort -u "$OWN/packages" | tr '\n' ' ')"
     fi
     rm -rf --one-file-system -- "$HOUSE"
     rm -f -- "$LOG" "$LOCK"
     if [ "$PURGE" = yes ]; then
         rm -rf --one-file-system -- "$CONFIGURATION" "$STATE"
         if getent passwd hearth >/dev/null; then userdel hearth 2>/dev/null; fi
-        good "Nothing of Hearth is left."
+        good "Hearth is completely removed."
         return
     fi
     for file in "$CONFIGURATION" "$STATE" "$DROP_INS"; do
         if [ -e "$file" ]; then left+=("$file"); fi
     done
-    good "It is gone. Left: ${left[*]:-nothing}, and the user hearth; --uninstall --purge takes these too."
+    good "Hearth is removed. Kept: ${left[*]:-nothing}, and the user hearth; --uninstall --purge removes these too."
 }
 
 # Whatever was written so that the service is let in.

@@ -10,7 +10,7 @@ bring_up() {
     local stopped since
     if [ -z "$NEW" ] && [ "$SOUND_CHANGED" = no ] && cmp --silent "$HERE/hearth.service" "$UNIT" &&
         systemctl is-active --quiet hearth.service; then
-        say "it is running, and nothing has changed"
+        say "Hearth is running, and nothing has changed"
         return
     fi
     systemctl daemon-reload
@@ -61,7 +61,7 @@ go_back() {
     each_state "$BEFORE" cp -a --remove-destination --reflink=auto -t "$STATE"
     rm -rf -- "$BEFORE"
     rm -rf --one-file-system -- "$NEW"
-    start_service || fail "the new version did not start, and neither does the old one any more; see: journalctl -u hearth"
+    start_service || fail "neither the new version nor the old one starts; see: journalctl -u hearth"
     fail "the new version did not start (see its output above); Hearth $(release_version) is running again"
 }
 

@@ -106,7 +106,7 @@ END
     fi
     stay_logged_in
     if ! [ -S "$SOUND_DOOR/native" ]; then
-        warn "the socket is not there yet: log $SOUND_USER out and in again, or restart the machine"
+        warn "the socket does not exist yet: log $SOUND_USER out and in again, or restart the machine"
     fi
 }
 
@@ -115,7 +115,7 @@ open_pipewire() {
     local others
     others=$(grep -rls 'server\.address' /etc/pipewire "/home/$SOUND_USER/.config/pipewire" | grep -v "^$SOUND_PIPEWIRE$" || true)
     if [ -n "$others" ]; then
-        warn "server.address stands in $others too; add \"unix:$SOUND_DOOR/native\" to it there"
+        warn "$others also sets server.address; add \"unix:$SOUND_DOOR/native\" to it there"
     fi
     put_file "$SOUND_PIPEWIRE" <<END
 # $MARK: a second socket, for the service.
@@ -249,7 +249,7 @@ prove_sound() {
             *) warn "$sentence" ;;
         esac
     done <"$answer" || true
-    [ -s "$answer" ] || warn "playing and recording could not be tried; look at: journalctl -u hearth-sound-check"
+    [ -s "$answer" ] || warn "could not test playing and recording; see: journalctl -u hearth-sound-check"
     rm -f "$unit" "$answer"
     systemctl daemon-reload
 }

@@ -21,7 +21,7 @@ check_system() {
     esac
     [ -d /run/systemd/system ] || fail "systemd is not running; in a container use deploy/container"
     [ "$(df --output=avail -k /opt 2>/dev/null | tail -n 1)" -gt 1200000 ] ||
-        fail "/opt has less than 1.2 GB free; make room first"
+        fail "/opt has less than 1.2 GB free; free some space first"
 }
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

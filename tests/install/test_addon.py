@@ -170,7 +170,7 @@ async def test_without_a_broker_there_is_none(capsys: pytest.CaptureFixture[str]
         assert await asyncio.to_thread(start.ask_broker, _TOKEN, supervisor.url) is None
         assert capsys.readouterr().err == ""
         assert await asyncio.to_thread(start.ask_broker, "wrong", supervisor.url) is None
-        assert "tells of no broker (401)" in capsys.readouterr().err
+        assert "reports no broker (401)" in capsys.readouterr().err
 
 
 def test_what_the_options_become_are_settings(

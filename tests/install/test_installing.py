@@ -63,7 +63,7 @@ def test_nobody_else_reads_the_configuration_or_the_state(fresh: Box) -> None:
 def test_a_second_run_changes_nothing(fresh: Box) -> None:
     before = fresh.pid
     said = fresh.install("--yes")
-    assert "it is running, and nothing has changed" in said
+    assert "Hearth is running, and nothing has changed" in said
     assert fresh.pid == before
 
 

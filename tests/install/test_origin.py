@@ -58,8 +58,8 @@ def test_a_wheel_with_its_checksum_is_taken(way: str, wheel: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("sums", "given", "told"),
     [
-        (None, "", "there is no checksum"),
-        ("0" * 64 + "  another.whl\n", "", "there is no checksum"),
+        (None, "", "has no checksum"),
+        ("0" * 64 + "  another.whl\n", "", "has no checksum"),
         (None, "0" * 64, "does not match its checksum"),
         ("0" * 64 + "  hearth_voice-0.1.0-py3-none-any.whl\n", "", "does not match its checksum"),
     ],
@@ -134,12 +134,12 @@ def test_a_changed_file_spoils_a_signed_release(checkout: Checkout, tmp_path: Pa
     (checkout.folder / "file").write_text("two\n")
     done = check(checkout.folder, tmp_path)
     assert done.returncode != 0
-    assert "files of this checkout were changed" in done.stderr + done.stdout
+    assert "files in this checkout have changed" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(
     ("tagged", "told"),
-    [(False, "is not at a release tag"), (True, "whether v1.0.0 is signed was not checked")],
+    [(False, "is not at a release tag"), (True, "the signature of v1.0.0 was not checked")],
 )
 def test_where_nothing_can_be_checked_it_says_so(
     tagged: bool, told: str, checkout: Checkout, tmp_path: Path
