@@ -116,7 +116,7 @@ class CloudConversation:
 
     async def converse(self, repair: SetupRepair, setup: LiveSetup, session: LiveSession) -> None:
         """Ask everything that the limit allows, and resume the session once."""
-        for turns, step in ((1, self._speak), (2, self._type), (2, self._interrupt)):
+        for turns, step in ((1, self._speak), (2, self._type), (3, self._interrupt)):
             if session.closed:
                 return
             if not self.can_pay(setup, turns):
