@@ -214,6 +214,13 @@ class LiveClient:
         finally:
             await self._sdk.close()
 
+    async def load(self) -> None:
+        """Import Google's library, which can take seconds on a busy machine.
+
+        Raises IntegrationError.
+        """
+        await self._sdk.get()
+
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:

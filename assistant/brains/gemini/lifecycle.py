@@ -21,7 +21,12 @@ class LiveTimeouts:
     """All durations used by the Gemini Live brain, in seconds."""
 
     # Sessions
-    connect_s: float = 5.0  # maximum time to get a session
+    connect_s: float = 5.0  # how long a turn waits for a session
+    # Time after which an attempt to connect is given up. It continues after its turn, so that the
+    # next one can use the session. A turn waits `overdue_s` for an attempt that has already taken
+    # `connect_s`, and then makes another one.
+    handshake_s: float = 15.0
+    overdue_s: float = 1.0
     speculate_every_s: float = 30.0  # minimum interval between advance connections
     unused_s: float = 10.0  # lifetime of a session that was opened in advance and is not used
     warm_s: float = 180.0  # how long a session stays open after a turn

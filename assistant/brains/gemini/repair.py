@@ -71,6 +71,10 @@ class SetupRepair:
         self._tried: set[frozenset[str]] = set()  # combinations left out without success
         self._hopeless_until_s = 0.0
 
+    async def load(self) -> None:
+        """Import Google's library. Raises IntegrationError."""
+        await self._client.load()
+
     async def connect(
         self, setup: LiveSetup, on_event: OnEvent, timeout_s: float = CONNECT_S
     ) -> LiveSession:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from assistant.brains.briefing.briefer import Briefing
 from assistant.brains.briefing.prompt import MAX_EXCHANGES, Exchange, bounded, with_history
+from assistant.brains.gemini.attempts import SessionAttempts
 from assistant.brains.gemini.calls import UsageMeter, note_of_cut
 from assistant.brains.gemini.connection import Listener, LiveConnection, LiveServices
 from assistant.brains.gemini.lifecycle import (
@@ -62,6 +63,7 @@ class LiveSessionManager:
         self._make_room = make_room
         self._running: asyncio.Task[None] | None = None
         self._life = SessionLifecycle(services.timeouts)
+        self._attempts = SessionAttempts(services.tasks, services.clock, services.timeouts)
         self._lock = asyncio.Lock()  # only one socket is opened or closed at a time
         self._link: LiveConnection | None = None
         self._left: LiveConnection | None = None  # the last one; its handle may be resumed
@@ -121,6 +123,7 @@ class LiveSessionManager:
 
     async def close(self) -> None:
         """Close all sockets within a limited time."""
+        await self._attempts.drop()
         doomed, self._doomed = self._doomed, []
         if self._link is not None:
             doomed.append(self._link)
@@ -134,7 +137,7 @@ class LiveSessionManager:
     def suspect(self) -> None:
         """Connect in advance, because a turn may follow."""
         if self._life.suspect(self._clock.monotonic()):
-            self._tasks.start(self._connect_on_suspicion(), "gemini-live connect")
+            self._connect_in_advance()
         self._changed.set()
 
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
@@ -147,12 +150,16 @@ class LiveSessionManager:
         self._user = listener
         self._late_input_counts = False
         self._life.turn_began(now)
+        await self._services.client.load()  # the time limit is for the service alone
         try:
-            return await within(
-                self._clock, self._timeouts.connect_s, self._acquire(briefing, listener, quiet)
+            link = await within(
+                self._clock, self._timeouts.connect_s, self._session(briefing, quiet)
             )
         except TimeoutError:
             raise Unavailable("Gemini could not be reached in time.") from None
+        link.attach(listener)
+        self._changed.set()
+        return link
 
     def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
         """End a turn's use of the session.
@@ -271,7 +278,11 @@ class LiveSessionManager:
             elif step is Step.FORGET:
                 await self._forget()
         if step in (Step.CONNECT, Step.ROTATE):
-            await self._connect_on_suspicion()
+            self._connect_in_advance()
+
+    def _connect_in_advance(self) -> None:
+        if not self._attempts.under_way:
+            self._attempts.begin(self._connect_on_suspicion())
 
     async def _connect_on_suspicion(self) -> None:
         briefing = await self._services.briefer.brief(owner=self._owner)
@@ -289,7 +300,11 @@ class LiveSessionManager:
                 self._life.failed(self._clock.monotonic(), worth_another)
         self._changed.set()
 
-    async def _acquire(self, briefing: Briefing, listener: Listener, quiet: bool) -> LiveConnection:
+    async def _session(self, briefing: Briefing, quiet: bool) -> LiveConnection:
+        await self._attempts.wait_for_earlier()
+        return await self._attempts.session(self._prepare(briefing, quiet))
+
+    async def _prepare(self, briefing: Briefing, quiet: bool) -> LiveConnection | IntegrationError:
         setup = self._make_setup(briefing)
         async with self._lock:
             await self._close_doomed()
@@ -299,10 +314,10 @@ class LiveSessionManager:
                 await self._close_link()  # if active, an earlier turn hasn't ended its sentence
             elif self._link is not None and not await self._adapt(self._link, setup):
                 await self._close_link(resumable=False)
-            link = self._link or await self._open(setup)
-            link.attach(listener)
-        self._changed.set()
-        return link
+            try:
+                return self._link or await self._open(setup)
+            except IntegrationError as error:
+                return error
 
     async def _adapt(self, link: LiveConnection, setup: LiveSetup) -> bool:
         """Update the open session to this set-up. Return False if a new session is needed."""
@@ -363,7 +378,7 @@ class LiveSessionManager:
         session = await self._services.client.connect(
             replace(setup, instruction=told, handle=handle),
             link.take,
-            self._timeouts.connect_s,
+            max(self._timeouts.connect_s, self._timeouts.handshake_s),
         )
         link.begin(session)
         if handle is not None and self._left is not None:

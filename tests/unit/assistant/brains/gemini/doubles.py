@@ -141,6 +141,9 @@ class ScriptedClient(LiveClient):
         self.gate: asyncio.Event | None = None  # connects wait for it
         self._openings = list(openings)
 
+    async def load(self) -> None:
+        pass
+
     async def connect(
         self, setup: LiveSetup, on_event: Callable[[LiveEvent], None], timeout_s: float = 5.0
     ) -> ScriptedSession:

@@ -43,6 +43,9 @@ class Client:
         self.hangs = asyncio.Event()
         self.hangs.set()
 
+    async def load(self) -> None:
+        pass
+
     async def connect(self, setup: LiveSetup, on_event: OnEvent, timeout_s: float) -> LiveSession:
         self.tried.append(tuple(name for name in EVERY if name not in suspects(setup)))
         await self.hangs.wait()

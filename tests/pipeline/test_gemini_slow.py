@@ -1,0 +1,66 @@
+"""Tests of a service that takes long to open a session. Simulated service.
+
+Set-ups that take seconds were reported in livekit/agents #2371; one that never completes, in
+the threads of Patter (#210).
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.gemini_rig import LIVE, OFFICE, TURN_ON, ended, said, scene
+from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.script import Call, Done, Opening, Say, Step, Turn
+
+ASKED, SAID = "turn on the office lights", "The office lights are on."
+SERVED: list[Step] = [Call(TURN_ON, OFFICE), Say(SAID), Done()]
+ALONE = {"order": [LIVE]}
+
+
+@pytest.mark.parametrize("delay_s", [1.0, 3.0])
+async def test_a_turn_waits_for_its_session(tmp_path: Path, command: Path, delay_s: float) -> None:
+    turns = [Turn("audio", SERVED)]
+    service = GeminiSimulator(turns, opening=Opening(delay_s=delay_s))
+    async with scene(tmp_path, service, hears=True, brain=ALONE) as on:
+        turn = await on.hear(command)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        assert len(service.connections) == 1
+
+
+async def test_the_next_turn_gets_the_session_that_came_too_late(tmp_path: Path) -> None:
+    service = GeminiSimulator([Turn("text", SERVED)], opening=Opening(delay_s=1.5))
+    gemini = {"connect_timeout_s": 0.5}
+    async with scene(tmp_path, service, brain=ALONE, gemini=gemini) as on:
+        assert ended(await on.ask(ASKED)) == (LIVE, "unreachable")
+        await on.until(lambda: service.connections[0].ready_at is not None)
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        assert len(service.connections) == 1
+
+
+async def test_the_next_attempt_gives_up_a_set_up_that_never_completes(tmp_path: Path) -> None:
+    service = GeminiSimulator([Turn("text", SERVED)], openings=[Opening(silent=True)])
+    gemini = {"connect_timeout_s": 1.5}
+    async with scene(tmp_path, service, brain=ALONE, gemini=gemini) as on:
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        assert [one.open for one in service.connections] == [False, True]
+
+
+async def test_a_slow_import_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from integrations.gemini.live import LiveClient
+
+    load = LiveClient.load
+
+    async def slowly(client: LiveClient) -> None:
+        await asyncio.sleep(1.0)
+        await load(client)
+
+    monkeypatch.setattr(LiveClient, "load", slowly)
+    service = GeminiSimulator([Turn("text", SERVED)])
+    gemini = {"connect_timeout_s": 0.9}
+    async with scene(tmp_path, service, brain=ALONE, gemini=gemini) as on:
+        assert ended(await on.ask(ASKED)) == (LIVE, None)
