@@ -1,1 +1,4 @@
-"""Clients and servers for the outside world. Imports nothing from `audio` or `assistant`."""
+"""Clients of external services, and the servers that Hearth offers to other programs.
+
+This package imports nothing from `audio` or `assistant`.
+"""

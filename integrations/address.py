@@ -1,12 +1,12 @@
-"""Helpers to parse URLs and to make them safe to show."""
+"""Functions that parse URLs and remove secrets from them."""
 
 from urllib.parse import urlsplit, urlunsplit
 
 
 def shown(url: str) -> str:
-    """Return the URL without its user, password, query and fragment, which may contain secrets.
+    """Return the URL without its username, password, query and fragment, which can contain secrets.
 
-    From text that is not a valid URL, everything that looks like one of these parts is removed.
+    If the text is not a valid URL, everything that looks like one of these parts is removed.
     """
     try:
         parts = urlsplit(url)

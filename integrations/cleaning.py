@@ -1,8 +1,9 @@
 """Remove hidden characters from untrusted text. The cleaned text is still untrusted.
 
-A model reads control, direction, zero-width and tag characters, and letters without a shape, but a
-person cannot see them. `visible` and `one_line` remove these characters from text for a model.
-`escaped` makes them visible as escape sequences, for a log or a terminal.
+Some characters are invisible to people, but a model reads them: control, direction, zero-width and
+tag characters, and letters that are displayed as blanks. `visible` and `one_line` remove these
+characters from text for a model. `escaped` makes them visible as escape sequences, for a log or a
+terminal.
 """
 
 import json
@@ -57,7 +58,8 @@ def escaped_signs(text: str) -> Iterator[str]:
 
 
 def escaped_json(value: str) -> str:
-    """Like `escaped`, but for JSON text: use JSON escapes, which leave the value unchanged."""
+    """Escape JSON text like `escaped`, but with JSON escapes, which leave the parsed value
+    unchanged."""
     if value.isprintable() and not _HIDDEN.search(value):
         return value
     pairs = zip(chain(" ", value), value, strict=False)
@@ -87,7 +89,8 @@ def _seen(line: str) -> str:
 
 
 def _form(found: re.Match[str]) -> str:
-    """Keep a single variation selector after an emoji or symbol. Other selectors can hide data."""
+    """Keep a variation selector that directly follows an emoji or symbol. Remove all others,
+    because they can hide data."""
     before = found.string[found.start() - 1] if found.start() else ""
     return found[0] if found[0] in _FORM and before and _is_picture(before) else ""
 

@@ -100,8 +100,8 @@ def keep_tag(path: Path, tag: str) -> None:
 def put_in_place(paths: Sequence[Path]) -> None:
     """Rename complete partial files to their targets, in this order. Raises OSError.
 
-    The last file makes the set valid. Its old version is deleted first, so that after an
-    interruption a valid set never mixes versions.
+    The last file marks the set as complete. Its old version is deleted first, so that even after an
+    interruption, a set that looks complete never mixes versions.
     """
     if len(paths) > 1:
         paths[-1].unlink(missing_ok=True)
@@ -202,10 +202,13 @@ async def fetch_together(
 ) -> list[Path]:
     """Download files that belong together, and move them into place once all are verified.
 
-    Returns the paths of the downloaded files; files that are already correct are skipped. The first
-    file is moved into place last. Raises Unavailable (partial content is kept), Refused if the size
-    or hash is wrong or the URL does not exist or is not allowed (partial content is deleted), and
-    Misconfigured for a disk problem.
+    Returns the paths of the downloaded files. Files that are already correct are skipped. The first
+    file is moved into place last. Raises:
+
+    - Unavailable if the download can be continued later. Partial content is kept;
+    - Refused if the size or hash is wrong, or if the URL does not exist or is not allowed. Partial
+      content is deleted;
+    - Misconfigured if there is a problem with the disk.
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]
     for one in wanted:
@@ -345,7 +348,7 @@ async def _take(
 
 
 def _start(download: Download, response: httpx.Response, done: int) -> int:
-    """Return the offset in the file of the response's first byte. Raises _Dropped and Refused."""
+    """Return the file offset at which the response body starts. Raises _Dropped or Refused."""
     status = response.status_code
     if status == httpx.codes.PARTIAL_CONTENT:
         if response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):

@@ -2,10 +2,10 @@
 
 IntegrationError
 ├── Unavailable     cannot be reached now (network, restart, timeout): retry
-├── Exhausted       a quota or budget is used up: wait, it will work again later
-├── SignInAgain     the credential was rejected: ask the person for another
+├── Exhausted       a quota or budget is used up: try again much later
+├── SignInAgain     the credential was rejected: ask the person for a new one
 ├── Misconfigured   cannot work with these settings (host, integration, URL): tell the person
-│   ├── Retired     the configured model no longer exists: another must be set
+│   ├── Retired     the configured model no longer exists: somebody must set another one
 │   └── Barred      the service does not serve this account, key or country
 └── Refused         the service declined this one request
     ├── Stale       the request refers to something that is gone, such as a session: start over

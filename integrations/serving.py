@@ -101,8 +101,8 @@ class _Connection(H11Protocol):
             )
 
     def _wait_for_reading(self) -> None:
-        """Limit the time for sending each TAKEN_BYTES, so that long responses can still finish on
-        slow networks."""
+        """Require the client to accept TAKEN_BYTES within each TAKEN_WITHIN_S, so that long
+        responses can still finish on slow networks."""
         waits = self.transport.get_write_buffer_size()
         self._reads = self.loop.call_later(TAKEN_WITHIN_S, self._look_at_reading, waits)
 

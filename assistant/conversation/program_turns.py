@@ -325,8 +325,8 @@ class AskedQuestion:
         self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 
     async def _weigh(self) -> Weighed:
-        """Judge the answer by a service's transcript and, if that is not an answer, by this
-        device's transcript."""
+        """Check whether the service's transcript answers the question. If it doesn't, check it
+        together with this device's transcript."""
         assert self._turn.audio is not None  # the answer is complete
         pcm = await self._turn.audio.complete()
         told = [words] if (words := await transcript_of(self._held, checked=False)) else []

@@ -186,7 +186,7 @@ class _Found:
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """Find part of the chirp in the recording with its matched filter. Returns None if it is
+    """Use a matched filter to find part of the chirp in the recording. Returns None if that part is
     missing."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start

@@ -64,7 +64,8 @@ Check = Callable[[Any], Any]  # returns the converted value, or raises ValueErro
 class SlotError(ValueError):
     """An argument is missing or invalid.
 
-    The message is empty for intents, because Home Assistant doesn't name the argument there.
+    The message is empty for intents, because Home Assistant's error for an intent doesn't name the
+    argument.
     """
 
 

@@ -62,8 +62,8 @@ def _thermostat(current: float, target: float) -> dict[str, Any]:
 
 
 def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
-    """Return a cover's attributes. `position` is in percent open, or None if the cover can't stop
-    halfway."""
+    """Return a cover's attributes. `position` is how far the cover is open in percent, or None if
+    it can't stop halfway."""
     if position is None:
         return {"device_class": device_class, "supported_features": COVER_BASIC}
     return {

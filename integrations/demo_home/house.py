@@ -55,7 +55,7 @@ class Thing:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names that match the entity: its own, unless that is turned off, and its aliases."""
+        """All names of the entity: its own name, unless `own_name` is False, and its aliases."""
         return (self.name, *self.aliases) if self.own_name else self.aliases
 
     @property
@@ -122,9 +122,9 @@ EventListener = Callable[[Event], None]
 class DemoHouse:
     """All entities, their areas and their current states.
 
-    A lock or cover takes `settle_s` seconds to reach its new state; if that is 0, it reports the
-    moving and the final state immediately. `spawn` starts the waiting task in the owner's task
-    group.
+    A lock or cover takes `settle_s` seconds to reach its new state. If `settle_s` is 0, it reports
+    the transitional state and the final state immediately. `spawn` starts a background task, which
+    the owner's task group runs.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class DemoHouse:
         return []
 
     def notify(self, notifier: str, data: Mapping[str, Any]) -> None:
-        """Send a message to the device of a `notify` action or entity."""
+        """Send a message to the device that a `notify` action or entity represents."""
 
     def timer_tools(self, place: CallerPlace) -> "Sequence[Tool] | None":
         """Return the timer tools for the calling device, or None if the house has no timers."""
@@ -259,7 +259,7 @@ class DemoHouse:
             listener(change)
 
     def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
-        """Set the state, unless it is None, and the given attributes. Listeners are called if
+        """Set the given attributes, and the state unless it is None. Listeners are called if
         anything changed."""
         old = self._states[entity_id]
         new_state = old.state if state is None else state

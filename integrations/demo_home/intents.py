@@ -73,7 +73,8 @@ class ServiceTool:
     def _service(self, state: Snapshot) -> tuple[str, str]:
         """Return the domain and service to call for an entity.
 
-        Turning something on or off can also mean to open or close it, or to lock or unlock it.
+        Depending on the entity, turning it on or off can mean opening or closing it, or locking or
+        unlocking it.
         """
         domain = domain_of(state)
         if self.domain == "homeassistant":

@@ -1,8 +1,8 @@
 """Matching of entities by name, area and floor, as in Home Assistant 2026.11.
 
-The filters run in Home Assistant's order, because the reported reason is the first filter that
-leaves nothing: domain, state, name, feature, device class, floor, area, exposure, and finally
-duplicate names.
+The filters run in Home Assistant's order: domain, state, name, feature, device class, floor, area,
+exposure, and finally duplicate names. The reported reason is the first filter that leaves no
+entity.
 """
 
 from collections.abc import Callable, Collection
@@ -108,7 +108,8 @@ def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
 
 
 def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None) -> Match:
-    """Return the exposed entities that match `target`, among the given states or the whole house.
+    """Return the exposed entities that match `target`, searching the states in `among` or, if it is
+    None, the whole house.
 
     Raises MatchError.
     """

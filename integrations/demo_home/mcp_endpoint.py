@@ -63,11 +63,11 @@ class _NoWayBack:
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Drop the progress report, as with notifications."""
+        """Drop the progress report, because a stateless response contains only one message."""
 
 
 class McpEndpoint:
-    """Handler for `/api/mcp` and `/api/mcp/assist`, which calls `heard` with each tool call."""
+    """Handler for `/api/mcp` and `/api/mcp/assist`. It calls `heard` with each tool call."""
 
     def __init__(self, house: DemoHouse, heard: Heard) -> None:
         self._house = house

@@ -250,7 +250,8 @@ class DemoHome:
     def route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
         """Return a route for one HTTP method that requires a token.
 
-        `refuse` is the status for users who aren't administrators; 0 allows them.
+        `refuse` is the HTTP status for users who aren't administrators. If it is 0, they are
+        admitted.
         """
 
         async def guarded(request: Request) -> Response:

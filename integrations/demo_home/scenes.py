@@ -1,7 +1,7 @@
 """Scenes, scripts, saved states and colour names of the simulated house.
 
-Scenes are saved and applied as Home Assistant 2026.11 does in `scene.create` and each domain's
-`reproduce_state`. Unavailable entities and those of unsupported domains are left unchanged.
+Scenes are saved and applied as in Home Assistant 2026.11 (`scene.create` and each domain's
+`reproduce_state`). Unavailable entities and those of unsupported domains are left unchanged.
 """
 
 import re

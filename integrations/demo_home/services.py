@@ -34,8 +34,11 @@ class DataError(ServiceError):
 
 
 class UnfitError(ServiceError):
-    """The data is valid but doesn't suit the entity, or response data must (or can't) be
-    requested."""
+    """The data is valid but doesn't suit the entity.
+
+    This is also the error if response data is required but not requested, or requested but not
+    available.
+    """
 
     code = "service_validation_error"
     prefix = "Validation error: "

@@ -48,7 +48,7 @@ def user(person: Person) -> Json:
 
 
 def event(fired: Event, now: datetime) -> Json:
-    """Return an event as in `subscribe_events`. State changes have their own function."""
+    """Return an event as in `subscribe_events`. For state changes, use `state_changed`."""
     return {
         "event_type": fired.kind,
         "data": dict(fired.data),
@@ -76,8 +76,8 @@ def state_changed(change: StateChange) -> Json:
 
 
 def compressed_state(snapshot: Snapshot) -> Json:
-    """Return a complete state as in `subscribe_entities`: `s`, `a`, `c`, `lc`, and `lu` if it
-    differs from `lc`."""
+    """Return a complete state as in `subscribe_entities`, with the keys `s`, `a`, `c` and `lc`, and
+    also `lu` if it differs from `lc`."""
     short: Json = {
         "s": snapshot.state,
         "a": dict(snapshot.attributes),
@@ -90,7 +90,8 @@ def compressed_state(snapshot: Snapshot) -> Json:
 
 
 def compressed_change(change: StateChange) -> Json:
-    """Return a state change as in `subscribe_entities`: added `a`, removed `r` or changed `c`."""
+    """Return a state change as in `subscribe_entities`, with additions in `a`, removals in `r` or
+    changes in `c`."""
     old, new = change.old, change.new
     if new is None:
         return {"r": [change.entity_id]}
@@ -261,7 +262,7 @@ def exposure(house: DemoHouse) -> Json:
 
 
 def config(house: DemoHouse) -> Json:
-    """Return the part of `/api/config` and `get_config` that clients read."""
+    """Return the part of the results of `/api/config` and `get_config` that clients read."""
     return {
         "allowlist_external_dirs": [],
         "allowlist_external_urls": [],

@@ -203,7 +203,7 @@ _MISASKED = {
 
 
 class CommandError(Exception):
-    """A command failed. Has the error code and message for the client."""
+    """A command failed. The error contains the code and the message for the client."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -211,7 +211,7 @@ class CommandError(Exception):
 
 
 class Commands:
-    """Commands as available to one user."""
+    """The commands that are available to one user."""
 
     def __init__(self, house: DemoHouse, person: Person, since: datetime) -> None:
         self._house = house

@@ -59,8 +59,10 @@ class Declaration:
 
 
 def convert(name: str, description: str, input_schema: Any) -> Declaration:
-    """Convert a tool to a declaration. Never raises: an unreadable schema is declared without
-    arguments."""
+    """Convert a tool to a declaration. Never raises.
+
+    If the schema is unreadable, the tool is declared without arguments.
+    """
     translator = Translator(input_schema if isinstance(input_schema, dict) else {})
     try:
         parameters = translator.top()

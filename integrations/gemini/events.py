@@ -72,7 +72,8 @@ class FunctionCalls:
 
 @dataclass(frozen=True, slots=True)
 class CallWithoutId:
-    """A function call that can't be answered, so the model waits for it in vain."""
+    """A function call without an id. It can't be answered, so the model waits in vain for its
+    result."""
 
 
 @dataclass(frozen=True, slots=True)

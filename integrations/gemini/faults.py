@@ -254,7 +254,7 @@ def _unless_path(word: re.Match[str]) -> str:
 
 
 def _without_words(error: BaseException) -> IntegrationError:
-    """Convert an exception for which the service sent no response, or an unreadable one."""
+    """Convert an exception for which the service sent no readable response."""
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 

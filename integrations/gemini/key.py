@@ -1,4 +1,4 @@
-"""Check an API key, by its format and by requesting a model's description from Google.
+"""Check an API key, first by its format and then by requesting a model's description from Google.
 
 The request contains the key and the model's name, but nothing about the house.
 """

@@ -146,7 +146,8 @@ class LiveSession:
         return fault_of(error, model=self._setup.row.name, secret=self._secret)
 
     def end(self, reason: IntegrationError) -> None:
-        """Make all further sends raise `reason`, unless an earlier call gave another reason.
+        """Make all further sends raise `reason`, unless the session has already ended for another
+        reason.
 
         Only the owner task may call this.
         """
@@ -251,8 +252,8 @@ class LiveClient:
     async def _own(
         self, setup: LiveSetup, on_event: OnEvent, opening: _Opening, taken: asyncio.Event
     ) -> None:
-        """Run one connection from start to end, because the task that enters it must also leave
-        it."""
+        """Run one connection from start to end in a single task, as the SDK's context manager
+        requires."""
         session: LiveSession | None = None
         reason: IntegrationError | None = None  # None: closed by us
         try:
@@ -296,7 +297,8 @@ class LiveClient:
 
 
 async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMessage]":
-    """Yield all frames, skipping unreadable ones. The SDK consumes a frame before it raises."""
+    """Yield all frames, skipping unreadable ones. When the SDK raises an error for a frame, it has
+    already consumed that frame."""
     strange = 0
     level = logging.WARNING
     while True:

@@ -219,8 +219,8 @@ _USED_BY = (
 
 
 def likely_type(node: Node) -> str:
-    """Return the node's type: the first declared one other than null, or else the type that its
-    keywords suggest. Returns "" if there is neither."""
+    """Return the first declared type other than null. If there is none, return the type that the
+    keywords suggest, or "" if they suggest none."""
     declared = next((name for name in types_of(node) if name != "null"), "")
     return declared or next((kind for kind, keys in _USED_BY if not keys.isdisjoint(node)), "")
 

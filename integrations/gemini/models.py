@@ -28,7 +28,8 @@ class Status(Enum):
 
 
 class ThinkingSetting(Enum):
-    """The thinking setting that a model supports. Any other setting is refused with 1007."""
+    """The thinking setting that a model supports. Gemini refuses any other setting (close code
+    1007)."""
 
     NONE = "none"  # any setting is refused
     LEVEL = "level"  # thinking_level
@@ -215,7 +216,8 @@ _SAFEST = ModelRow(
 
 
 def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
-    """Return the model's row and True, or for an unknown model the safest row of `kind` and False.
+    """Return the model's row and True. For an unknown model, return the safest row of `kind` and
+    False.
 
     `name` may begin with "models/". The caller should warn about an unknown name.
     """
@@ -230,8 +232,8 @@ def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
 def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
     """Return the cost of the tokens in USD, at the prices on the day `on` (default: today in UTC).
 
-    Tokens are priced by modality where Google reports it. These details do not add up to the totals
-    (Google's developer forum, 188765), and the remainder is priced as text.
+    Tokens are priced by modality where Google reports the modality. The reported details do not add
+    up to the totals (Google's developer forum, 188765), so the remainder is priced as text.
     """
     day = on or datetime.now(UTC).date()
     prices = [price for price in row.prices if price.since <= day][-1]

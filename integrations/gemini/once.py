@@ -220,9 +220,9 @@ class OnceConversation:
     def _echo(self, parts: "list[types.Part]") -> None:
         """Store the answer part by part, exactly as received.
 
-        Gemini 3 refuses a call without its thought signature, and a signature can come in a part
-        that has no text (Google's page on thought signatures), so parts are neither joined nor
-        changed.
+        Gemini 3 refuses a call without its thought signature, and the signature can arrive in a
+        part that has no text (Google's page on thought signatures). The parts are therefore neither
+        joined nor changed.
         """
         from google.genai import types
 
@@ -245,9 +245,9 @@ class OnceConversation:
 async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
     """Close the connection of an answer that is no longer needed.
 
-    Closing the SDK's generator leaves its inner generator and HTTP response to the garbage
-    collector, and the answer keeps arriving until then. If the generator is cancelled while it
-    waits, the HTTP client closes the connection.
+    Closing the SDK's generator is not enough: its inner generator and HTTP response remain open
+    until they are garbage-collected, and the answer keeps arriving. Cancelling the generator while
+    it waits makes the HTTP client close the connection.
     """
     try:
         async with asyncio.timeout(0):

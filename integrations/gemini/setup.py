@@ -116,7 +116,7 @@ def suspects(setup: LiveSetup) -> tuple[str, ...]:
 
 
 def named_in(reason: str, names: Collection[str]) -> tuple[str, ...]:
-    """Return those of the optional parts `names` whose fields the service's reason mentions."""
+    """Return the optional parts in `names` whose fields are mentioned in the service's reason."""
     return tuple(
         part.name for part in OPTIONAL if part.name in names and part.fields.search(reason)
     )
@@ -194,8 +194,8 @@ def tools_of(
 def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
     """Return the thinking setting for the level `wish`, or None if none should be sent.
 
-    If the model lacks that level, the next higher level is used, or else its highest. "" means the
-    model's minimum.
+    If the model lacks that level, the next higher level is used, or the model's highest level if
+    there is none. "" means the model's minimum.
     """
     from google.genai import types
 
@@ -217,8 +217,8 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
 def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
     """Return the settings for compressing the context window.
 
-    Compression starts early, because every turn is billed for the whole window. But the set-up,
-    which is long for a large house, must not trigger it by itself.
+    Compression starts early, because every turn is billed for the whole window. However, the set-up
+    alone must not trigger it, although it is long for a large house.
     """
     from google.genai import types
 

@@ -32,7 +32,7 @@ ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null"
 
 
 def described(schema: Schema, own: str, notes: list[str]) -> Schema:
-    """Return the schema with a description and notes added; an overlong description is
+    """Return the schema with a description and notes added. A description that is too long is
     shortened."""
     kept = schema.get("description", "")
     if not own and not notes:
@@ -302,7 +302,8 @@ def is_noted(node: Mapping[str, Any]) -> bool:
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
     """Describe a node's unsupported keywords, one sentence each.
 
-    Each also counts as a loss, except defaults and examples, which are not binding.
+    Each of these keywords also counts as a loss, except defaults and examples, which are not
+    binding.
     """
     said = []
     for key, text in _SPOKEN.items():

@@ -156,10 +156,10 @@ class Conversation:
         return {"device_id": device} if self._takes_device else {}
 
     async def _is_taken(self, device: str) -> bool:
-        """Return True if `conversation/process` accepts a device id, by sending it without a
-        sentence.
+        """Return True if `conversation/process` accepts a device id.
 
-        Home Assistant 2026.2 has no such field, and the error message says so.
+        To find out, it sends a command with a device id but no sentence. Home Assistant 2026.2,
+        which does not accept the id, names the unknown field in its error message.
         """
         try:
             await self._home.command(_SAY, device_id=device)

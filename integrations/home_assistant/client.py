@@ -206,7 +206,7 @@ class HomeAssistant:
         known: Mapping[str, frozenset[str]],
         tell: Callable[[Mapping[str, frozenset[str]]], None] | None = None,
     ) -> None:
-        """Restore which switches were seen to open something (`House.seen_opening`).
+        """Restore earlier observations of which switches open something (`House.seen_opening`).
 
         New observations are passed to `tell`, which must be quick and must not raise.
         """
@@ -267,8 +267,8 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """Run one connection from sign-in until it closes. Raises IntegrationError, perhaps in a
-        group."""
+        """Run one connection from sign-in until it closes. Raises IntegrationError, possibly in an
+        exception group."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
             open_connection(self._url, self._token, tls) as connection,
@@ -343,7 +343,7 @@ class HomeAssistant:
     async def _await_running(self, connection: Connection) -> None:
         """Wait until Home Assistant has started, then have everything read once more.
 
-        It polls, because Home Assistant sends its start event only to administrators.
+        This polls, because Home Assistant sends its start event only to administrators.
         """
         running = False
         while not running:

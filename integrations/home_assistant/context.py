@@ -129,8 +129,8 @@ def exposed_by(
 
 
 def _plainly(row: str) -> dict[str, str] | None:
-    """Parse a row of plain one-line values, much faster than YAML. Returns None for any other
-    row."""
+    """Parse a row of plain one-line values without the YAML parser, which is much slower. Returns
+    None for any other row."""
     content: dict[str, str] = {}
     for line in row.splitlines():
         found = _PLAIN_LINE.fullmatch(line.rstrip())

@@ -248,7 +248,8 @@ async def set_area(home: Commands, device_id: str, area_id: str) -> None:
 
 
 async def hide_tracker(home: Commands, identifier: str) -> None:
-    """Disable the device tracker that every registration creates: Hearth's device never moves.
+    """Disable the device tracker that every registration creates, because Hearth's device never
+    moves.
 
     Raises Refused unless Hearth's user is an administrator.
     """

@@ -183,9 +183,9 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
     """Return True if an entity is exposed.
 
-    The registry decides first, then the server's prompt, then the administrators' list. Any other
-    entity is exposed unless it is hidden, disabled or in a category. In doubt it is exposed,
-    because the policy must not overlook an entity.
+    The registry decides first, then the server's prompt, then the administrators' list. If none of
+    them mentions the entity, it is exposed unless it is hidden, disabled or in a category. In case
+    of doubt, the entity counts as exposed, because the policy must not overlook one.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:

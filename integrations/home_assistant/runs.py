@@ -3,12 +3,13 @@
 `search/related` does not return all effects (see `effects`). However, Home Assistant gives a script
 run and all its actions the same context, and every state change carries its context. When the run
 triggers an automation, the automation's context has the run's context as its parent (2026.11,
-`core.Context`). So once a script was seen to open a door, directly or through an automation, the
-door counts as one of its effects.
+`core.Context`). Once a script has been seen to open a door, directly or through an automation, the
+door therefore counts as one of its effects.
 
 A switch that opens a door through a template or an automation is recognised in the same way: the
 lock changes in the context of the switch, or in a child context. A relay that is wired to the door
-leaves no such trace, so a lock that changes by itself within a second of a switch also counts.
+leaves no such trace. A lock that changes without a known cause within a second of a switch is
+therefore attributed to that switch.
 """
 
 from collections import deque
@@ -50,8 +51,10 @@ class Runs:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Record a new state. If it belongs to a lock or another entity that lets people in, return
-        the id of the script that caused it. Otherwise, or if no script did, return ""."""
+        """Record a new state, and return the id of the script that caused it, or "".
+
+        Returns "" unless the entity's domain is in LETS_IN.
+        """
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))
         if not own:
@@ -165,9 +168,9 @@ class Switches:
 def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
     """Return True if the state change means that somebody or something switched the entity.
 
-    A button has no previous state until it is first pressed, and neither has a template without a
-    state until its first use. If such a template changes without a known cause, Home Assistant may
-    just be starting, so the change is ignored.
+    A button has no previous state until it is first pressed. Nor does a template entity without a
+    state until it is first used. If such a template entity changes without a known cause, the
+    change is ignored, because Home Assistant may just be starting.
     """
     away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
     return before not in away and now not in _AWAY and now != before

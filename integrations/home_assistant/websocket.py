@@ -240,7 +240,7 @@ class Stream:
 
 class _Connect(connect):
     """A connection that does not follow redirects, because it would send the token to the
-    target."""
+    redirect's target."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc

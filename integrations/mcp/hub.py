@@ -74,12 +74,12 @@ class McpHub:
         return {name: session.openings for name, session in self._sessions.items()}
 
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
-        """List the tools of every server that answers; `states` shows which servers did not.
+        """List the tools of every server that answers. `states` shows which servers did not.
 
         Home Assistant's own server may take as long as it needs. While Home Assistant is known to
-        be unreachable, its server has only a few seconds to answer (none right after a failure) and
-        otherwise contributes no tools. If any other server takes longer than `wait_s`, its previous
-        list is returned, and the next call returns the new one.
+        be unreachable, Hearth waits only a few seconds for this server, or not at all right after a
+        failure, and leaves out its tools if it doesn't answer. If any other server takes longer
+        than `wait_s`, its previous list is returned, and the next call returns the new one.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
@@ -117,7 +117,7 @@ class McpHub:
         return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
     async def _list(self, session: McpSession) -> None:
-        """Store the server's tools, or [] if listing fails. The server's state then has the
+        """Store the server's tools, or [] if listing fails. The server's state then contains the
         reason."""
         name = session.spec.name
         try:
@@ -147,9 +147,9 @@ class McpHub:
     ) -> McpResult:
         """Call a tool once. If the tool itself fails, the result has `is_error` set.
 
-        For Home Assistant's server, `meta` is added to the request's `_meta`. Raises TimeoutError
-        after `timeout_s` (None: the server's setting), IntegrationError if the call did not run,
-        and its subclass CallLost if it may have run.
+        For Home Assistant's server, `meta` is added to the request's `_meta`. Without `timeout_s`,
+        the server's own setting applies. Raises TimeoutError when that time is over,
+        IntegrationError if the call did not run, and its subclass CallLost if it may have run.
         """
         session = self._session(server)
         limit_s = session.spec.timeout_s if timeout_s is None else timeout_s

@@ -163,8 +163,8 @@ def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
 def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grants:
     """Return the paths that the program can open.
 
-    `spec.closed` lists Hearth's own files, which stay closed even if the settings name a folder
-    that contains them. This reads the file system and creates only cache folders.
+    `spec.closed` lists Hearth's own files, which stay inaccessible even if the settings name a
+    folder that contains them. This function reads the file system and creates only cache folders.
     """
     home = Path(made.env.get("HOME", "/nonexistent"))
     closed = tuple(_real(path) for path in spec.closed)
@@ -259,7 +259,8 @@ def _folder_of(path: Path, home: Path) -> list[Path]:
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
-    """Return the existing paths, leaving out closed ones and those that are in another one."""
+    """Return the existing paths, without closed files and without paths inside a folder that is
+    also returned."""
     found: set[Path] = set()
     for path in paths:
         found.update(_but(_real(path), closed, _MAX_DEPTH))
@@ -267,7 +268,7 @@ def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _but(path: Path, closed: Sequence[Path], depth: int) -> list[Path]:
-    """Return the path. If it contains closed files, return its other contents instead.
+    """Return the path, or if it contains closed files, the paths of its other contents.
 
     Landlock cannot exclude a file in an allowed folder.
     """

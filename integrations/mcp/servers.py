@@ -68,7 +68,8 @@ class ServerSpec:
         return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
 
     def allows(self, tool: str) -> bool:
-        """Return True if the owner rated the tool as comfort. Patterns can contain `*` and `?`."""
+        """Return True if the owner rated the tool as `comfort`. Patterns can contain
+        `*` and `?`."""
         return any(_is_like(tool, pattern) for pattern in self.allow)
 
     def denies(self, tool: str) -> bool:
@@ -79,7 +80,7 @@ class ServerSpec:
 
     @property
     def address(self) -> str:
-        """The URL without user, password, query and fragment, for messages."""
+        """The URL without its username, password, query or fragment, for use in messages."""
         return shown(self.url)
 
 

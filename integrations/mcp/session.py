@@ -353,7 +353,7 @@ class McpSession:
         return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
 
     async def _probe(self, client: Client) -> None:
-        """End the session if the program does not even list its tools."""
+        """End the session if the program no longer lists its tools."""
         self._doubtful = False
         try:
             async with asyncio.timeout(PROBE_S):

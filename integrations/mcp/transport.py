@@ -2,8 +2,8 @@
 
 A server that is a local program exchanges JSON-RPC messages over its pipes, one per line. This
 module implements that transport itself. The SDK's transport (2.3) buffers lines of any length,
-accepts any number of messages, sends the program's stderr to our terminal and does not report why
-the program exited.
+accepts any number of messages, sends the program's stderr to Hearth's terminal and does not report
+why the program exited.
 """
 
 import asyncio
@@ -278,10 +278,10 @@ async def open_client(
     trace: Trace,
     on_end: Callable[[IntegrationError], None],
 ) -> tuple[Client, bool]:
-    """Open a client, and return it with True if it uses the preferred endpoint. `stack` closes it.
+    """Open a client. Returns the client and whether it uses the preferred endpoint.
 
-    An endpoint is skipped only if it does not exist (404). Any other error is raised, and `trace`
-    has its status. `on_end` is called if a local program exits.
+    `stack` closes the client. An endpoint is skipped only if it does not exist (404). Any other
+    error is raised, with its HTTP status in `trace`. `on_end` is called if a local program exits.
     """
     if spec.transport == "stdio":
         return await _handshake(stack, stdio_transport(spec, on_end), "auto"), True

@@ -314,8 +314,8 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 def leaves_open(trace: Trace) -> bool:
     """Return True if the reason is unclear: the server responded, but not with MCP.
 
-    A rejected token is a clear reason, and Home Assistant logs each use of it. A network error is
-    also clear; further requests would reveal nothing more.
+    A rejected token is a clear reason, and Home Assistant would log every further use of it. A
+    network error is also clear, because further requests would reveal nothing more.
     """
     return trace.connected and trace.error is None and trace.status != 401
 

@@ -83,9 +83,9 @@ def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, An
     """Return a simplified JSON Schema of the model's fields, with the descriptions in `told`.
 
     pydantic generates references, titles and `null` for optional fields. With these, models call a
-    tool less reliably, and some clients refuse it. Patterns use JavaScript syntax, which Home
-    Assistant, in Python, supports only in part. Raises KeyError for a field without a description,
-    so that a new field is not exposed by accident.
+    tool less reliably, and some clients refuse it. Patterns are left out too, because they use
+    JavaScript syntax, which Home Assistant supports only in part. Raises KeyError for a field
+    without a description, so that a new field is not exposed by accident.
     """
     whole = model.model_json_schema()
     definitions = whole.get(_DEFINITIONS, {})

@@ -32,9 +32,9 @@ def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]
 
     That client does not accept a token directly. It supports only OAuth 2 with a client id and
     secret, which a person enters in Home Assistant (`components/mcp`, 2026.11), so the secret is
-    one of Hearth's tokens. The browser is redirected immediately, which proves nothing. The proof
-    is the secret, which Home Assistant itself sends to the token path. The other paths need no
-    token and reveal nothing. The formats follow RFC 6749 and RFC 8414.
+    one of Hearth's tokens. Hearth redirects the browser without asking anybody. Only the secret,
+    which Home Assistant itself sends to the token path, proves that the client may sign in. The
+    other paths need no token and reveal nothing. The formats follow RFC 6749 and RFC 8414.
 
     `callbacks` are the allowed redirect targets in addition to My Home Assistant. They must match
     exactly.

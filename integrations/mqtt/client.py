@@ -25,10 +25,10 @@ class MqttClient(Opened):
     """An MQTT client. Entering the context never waits and succeeds even if the broker is
     unreachable.
 
-    On each connection, the client subscribes and then calls `on_connected`; from then on, `publish`
+    On each connection, the client subscribes and then calls `on_connected`. From then on, `publish`
     works. If the broker kept the session, QoS 1 messages that were sent to the client during an
-    outage arrive then. `publish` fails without a connection, so publish everything again on the
-    next one.
+    outage arrive at this point. `publish` fails while there is no connection, so publish everything
+    again on the next connection.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class MqttClient(Opened):
         pause_s: tuple[float, float] = PAUSE_S,
     ) -> None:
         """`name` is the client id, which must be permanent and unique. The broker publishes `will`
-        if the connection is lost. `receive` handles one message at a time; it returns False if the
-        message could not be stored and must be sent again, and must not raise. `on_connected` must
-        not block."""
+        if the connection is lost. `receive` handles one message at a time. It must not raise; it
+        returns False if it could not store the message, so that the broker sends it again.
+        `on_connected` must not block."""
         self._broker = broker
         self._name = name
         self._will = will

@@ -1,9 +1,10 @@
 """Fetch single web pages, but only from the public internet.
 
-The URL can be malicious, because a model may choose it under the influence of a page. The host name
-is therefore resolved once, all its addresses are checked, and the connection goes to an address
-that was checked. A name that changes in between (DNS rebinding) has no effect. Each redirect is
-handled in the same way. TLS verifies the name, and no device at home has a certificate for it.
+The URL can be malicious, because a model can choose it under the influence of a page. The host name
+is therefore resolved once, all its addresses are checked, and the connection goes to one of the
+checked addresses. If the name is resolved differently later (DNS rebinding), this has no effect.
+Each redirect is handled in the same way. TLS verifies the name, and no device at home has a
+certificate for it.
 """
 
 import asyncio

@@ -112,7 +112,8 @@ def _page(title: str, lines: list[str], whole: bool) -> Page:
 
 
 def _decoded(fetched: Fetched) -> str:
-    """Decode the body with the server's charset, or else the page's own, or else UTF-8.
+    """Decode the body with the charset that the server declares, or the page's own, or UTF-8, in
+    this order.
 
     Invalid bytes are replaced.
     """

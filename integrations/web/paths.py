@@ -136,8 +136,8 @@ _ALWAYS = {
 def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document for these paths, as JSON.
 
-    pydantic provides the schemas and little else is needed, so no library is used: it would bring
-    another way of writing handlers and validating bodies.
+    No library is used, because pydantic already provides the schemas, and a library would add a
+    second way of writing handlers and validating bodies.
     """
     rows = tuple(paths)
     shapes = _Shapes(rows)

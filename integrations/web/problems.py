@@ -201,8 +201,8 @@ def _keys(model: type[BaseModel]) -> str:
 class Rate:
     """A separate rate limit for each caller.
 
-    Only one number is stored per caller: the time at which the allowed rate will have made up for
-    all its calls (the generic cell rate algorithm, ATM Forum TM-4.1, annex B).
+    It uses the generic cell rate algorithm (ATM Forum TM-4.1, annex B), which stores only one
+    number for each caller: the time at which the caller may again make a full burst of calls.
     """
 
     def __init__(self, at_once: int, every_s: float, now: Callable[[], float]) -> None:

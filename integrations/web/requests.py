@@ -104,8 +104,8 @@ class Choice(Wish):
 class QuestionRequest(SpokenRequest):
     """Body of `POST /v1/question`.
 
-    Without `answers`, any answer is accepted. With a `schema` of an object, a model then fills in
-    that object from the answer.
+    Without `answers`, any answer is accepted. If `schema` describes an object, a model then fills
+    in that object from the answer.
     """
 
     question: Said

@@ -46,7 +46,8 @@ _log = logging.getLogger(__name__)
 
 
 def satellite_info(name: str, area: str, version: str) -> Event:
-    """Return a satellite's response to `describe`. Its port must not offer any other service."""
+    """Return a satellite's response to `describe`. The satellite's port must not offer any other
+    service."""
     satellite = {**_artifact(name, "The voice of this room", version), "area": area or None}
     return _info({"satellite": {**satellite, "has_vad": True, "supports_trigger": False}})
 

@@ -81,7 +81,7 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 class DescribedSession(Opened):
-    """A connection. Leaving its context cancels everything that it started."""
+    """A client's connection. Leaving the context cancels everything that the session started."""
 
     def __init__(self, send: Send, info: Event) -> None:
         """`info` is the response to `describe`."""
@@ -126,7 +126,7 @@ class SatelliteSession(DescribedSession):
     ) -> None:
         """`play` gets mono int16 audio and its rate in Hz. It plays the audio once nobody is
         talking, and returns after it has been played. `ring` is called when a Home Assistant timer
-        for this satellite finishes, with the timer's name or "". Both may raise NotAnnounced and
+        for this satellite finishes, with the timer's name or "". Both can raise NotAnnounced and
         NotPossible."""
         super().__init__(send, info)
         self._play_sound = play

@@ -318,7 +318,7 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Return the entities with this name, by the rules of `find`."""
+    """Return the entities that match the name by the rules described in `find`."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (

@@ -137,7 +137,8 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """Return the verdict on a call with a place, judging only the targets that the person meant."""
+    """Return the verdict on a call that targets a place, judging only the entities that the person
+    meant."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)

@@ -18,7 +18,7 @@ _PLAIN = frozenset({"input_boolean", "switch"})  # only the name shows what they
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of entity that people refer to with the same words, which are one topic of the
+    """A kind of entity that people refer to with the same words. Those words form one topic of the
     vocabulary."""
 
     topic: str
