@@ -72,7 +72,7 @@ class Requests:
             self._want(Ended.RELOAD)
 
     def renew(self) -> None:
-        """Clear a reload request that has been handled. A stop request stays."""
+        """Clear a reload request that has been handled. A stop request remains in effect."""
         if self._wanted is Ended.RELOAD:
             self._wanted = None
 

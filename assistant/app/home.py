@@ -92,8 +92,8 @@ async def open_home(
 ) -> AsyncIterator[HomeContext]:
     """Open the store, Home Assistant and the tool servers. Raises ConfigError and StoreError.
 
-    `resident` is True in the daemon, which holds the data folder's lock. If a `store` is given, it
-    is used and stays open on exit. If a `catalogue` is given, none is loaded.
+    `resident` is True in the daemon, which holds the data folder's lock. If a `store` is passed, it
+    is used and stays open on exit. If a `catalogue` is passed, it is used instead of a new one.
     """
     async with AsyncExitStack() as stack:
         demo = await _demo(settings, stack)

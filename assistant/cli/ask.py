@@ -25,7 +25,7 @@ _COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def print_turn(turn: FinishedTurn, as_json: bool) -> int:
-    """Print a finished turn as JSON or for people, and return the exit code.
+    """Print a finished turn as JSON or as text for people, and return the exit code.
 
     The exit code is 1 if the turn failed or was not understood, or if a call failed and none
     succeeded.

@@ -1,4 +1,4 @@
-"""`hearth backup`: save what Hearth has learned to a file, and restore it on this or another
+"""`hearth backup`: save Hearth's settings and data to a file, and restore them on this or another
 device."""
 
 import argparse
@@ -105,8 +105,8 @@ async def restore_backup(
 ) -> None:
     """Show what restoring a backup would change, and restore it.
 
-    With `ask`, the user has to confirm first. `yes_flag` names the option that skips this, for an
-    error message. Raises ConfigError, StoreError and Failed.
+    With `ask`, the user has to confirm first. `yes_flag` is the option that skips the confirmation;
+    an error message mentions it. Raises ConfigError, StoreError and Failed.
     """
     (target,) = await asyncio.to_thread(_absolute, target)
     text, settings = await asyncio.to_thread(_present, target)

@@ -144,7 +144,7 @@ class Keyboard:
         self._console = Terminal(stderr=True)
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Return the user's answer, or None if it is empty, too late or the input is closed.
+        """Return the user's answer, or None if it is empty or too late, or if the input is closed.
 
         With `hidden`, the answer is not echoed. Discards everything typed before the question.
         """

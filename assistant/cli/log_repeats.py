@@ -21,8 +21,8 @@ class _Trouble:
 class RepeatHandler(logging.StreamHandler[TextIO]):
     """A stream handler that suppresses repeated warnings and errors.
 
-    A record repeats an earlier one if logger, level and text are the same, apart from numbers in
-    the text. After `EVERY_S` seconds it is written again, with the number of suppressed
+    A record repeats an earlier one if its logger, level and text are the same, apart from numbers
+    in the text. After `EVERY_S` seconds it is written again, with the number of suppressed
     repetitions.
     """
 

@@ -202,8 +202,8 @@ class QuietHours(Section):
         """Return True if the local time `now` is in the quiet hours, which include `from` but not
         `to`.
 
-        Only the clock time is compared. If daylight saving time repeats an hour, it is quiet both
-        times.
+        Only the clock time is compared. If daylight saving time repeats an hour, both occurrences
+        are treated alike.
         """
         if not self.from_:
             return False

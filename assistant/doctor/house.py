@@ -144,7 +144,8 @@ def judge_servers(
 ) -> list[Finding]:
     """Return a finding for each tool server other than Home Assistant's own.
 
-    `tools` contains the number of tools and `servers` the settings, by server name.
+    `tools` maps the name of each server to its number of tools, and `servers` maps it to its
+    settings.
     """
     return [
         finding(

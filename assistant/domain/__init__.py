@@ -2,5 +2,5 @@
 
 Start reading at `brain` (the events of a turn and the brain interface), `tool_call` (a call, its
 caller, its confirmation and its outcome) and `records` (the rows of the journal). `clock` contains
-the injected clock, and `events` the event bus, listeners and `Deferred`.
+the injected clock. `events` contains the event bus, listeners and `Deferred`.
 """

@@ -218,9 +218,10 @@ _newest = [0]  # number of the last id
 
 
 def new_id(now: datetime) -> str:
-    """Return a short id that sorts by time: 9 characters of milliseconds, then 3 random ones.
+    """Return a short id that sorts by time: 9 characters for the milliseconds, then 3 random
+    characters.
 
-    Within a millisecond, only the first id is random and the next ones count up from it, so that a
+    Within a millisecond, only the first id is random and later ids count up from it, so that a
     process never creates the same id twice. If the counter overflows, it continues into the next
     millisecond, and that millisecond's ids count on from there.
     """

@@ -11,10 +11,10 @@ MAX_SECONDS = 25.0  # 20 s of listening plus the audio before the detection
 class TurnAudio:
     """The audio of a turn, as mono int16 at 16 kHz.
 
-    The listener writes it, and any number of brains read it from the start. Positions are in
-    samples from the first one kept. Audio beyond MAX_SECONDS is dropped. If `released` is False,
-    nothing is streamed until `release` is called. All methods must be called on the event loop's
-    thread.
+    The listener writes it, and any number of brains read it from the start. Positions are counted
+    in samples from the first sample that is kept. Audio beyond MAX_SECONDS is dropped. If
+    `released` is False, nothing is streamed until `release` is called. All methods must be called
+    on the event loop's thread.
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:

@@ -36,8 +36,8 @@ class TurnStats(Opened):
     """Statistics of the last user turn and of today (since local midnight).
 
     They are updated while the context is open. `last_heard` and `last_answer` belong to the last
-    turn and are None if they weren't stored (guests) or were deleted. Wake word, brain and latency
-    come from the last turn that had them.
+    turn and are None if they weren't stored (as for guests) or were deleted. The wake word, the
+    brain and the latency are those of the last turn that has them.
     """
 
     def __init__(self, turns: TurnLog, journal: "Store", clock: Clock) -> None:
@@ -141,8 +141,9 @@ class TurnStats(Opened):
 class HealthMonitor(Opened):
     """Check for problems and publish `fault` events while the context is open.
 
-    Each event contains `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`. When a
-    problem starts, `problem` describes it in a sentence.
+    Each event contains `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`, which
+    is True when a problem starts and False when it ends. When a problem starts, `problem` describes
+    it in a sentence.
     """
 
     def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:

@@ -87,7 +87,7 @@ class Jobs(Opened):
     Jobs announces the result when the call ends. A job is cancelled after `limit_s` seconds.
     Leaving the context cancels all calls without an announcement.
 
-    `announce` speaks a text, and `tell` words the announcement of a job's outcome.
+    `announce` speaks a text, and `tell` composes the announcement of a job's outcome.
     """
 
     def __init__(

@@ -309,7 +309,7 @@ _INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Words the announcements of job results.
+    """Composes the announcements of job results.
 
     `thinker` summarises the data that a tool server returned. Without a thinker, Hearth speaks only
     the outcome's sentence.

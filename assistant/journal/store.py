@@ -151,8 +151,8 @@ class Store:
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
         """Return the newest turns, announcements and jobs, newest first.
 
-        `before` is the id of a turn: only earlier turns are returned, or none if there is no such
-        turn.
+        If `before` is the id of a turn, only earlier turns are returned. The result is empty if
+        there is no such turn.
         """
         newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
         if before is None:

@@ -1,7 +1,7 @@
 """Reload of the settings while Hearth runs.
 
-Invalid settings change nothing. If valid settings can't be applied (a port is in use, a device
-doesn't exist), Hearth returns to the previous ones.
+Invalid settings change nothing. If valid settings can't be applied, for example because a port is
+in use or a device doesn't exist, Hearth returns to the previous settings.
 """
 
 import logging

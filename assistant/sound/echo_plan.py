@@ -65,8 +65,8 @@ class EchoPaths:
         """Measure and store the pair's echo path. `audio` contains the settings that name the
         devices.
 
-        Raises InputUnusable or DeviceLost if the measurement fails, and StoreError. A muted
-        microphone also raises InputUnusable.
+        Raises InputUnusable or DeviceLost if the measurement fails, for example because the
+        microphone is muted. Also raises StoreError.
         """
         # If this can't be read, the microphone may be muted, so the error must end the attempt.
         muted = await self._kept.kept(MUTED)

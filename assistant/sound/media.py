@@ -2,11 +2,11 @@
 
 Players are lowered from the wake word to the end of the user's sentence, and again while Hearth
 speaks, asks a question or waits for an answer. While Hearth is preparing an answer, they are back
-at their usual volume: "louder" must start from the volume the user knows, and "pause the music"
-must find it playing.
+at their usual volume, because "louder" must start from the volume that the user knows, and "pause
+the music" must find the music playing.
 
 Turns never wait for the players. The players' previous volumes are stored before they are changed,
-so that if the process dies, the next one can restore them.
+so that the next process can restore them if this one dies.
 """
 
 import asyncio

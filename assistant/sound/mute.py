@@ -118,8 +118,8 @@ class Mute:
         """`kept` is the store. `mute` makes the conversation stop or resume listening.
 
         `sound` plays an earcon of `audio.earcons` by name. `opening` plays the warning tone before
-        a program unmutes the microphone, and returns False if it could not be played. Without it,
-        programs can't unmute.
+        a program unmutes the microphone, and returns False if it could not be played. Without
+        `opening`, programs can't unmute.
         """
         self._kept = kept
         self._mute = mute

@@ -1,9 +1,9 @@
 """Recordings of wake words, near misses and commands, for troubleshooting. Off by default.
 
-Each recording is a WAV file and a `.json` file, named after its time, kind, word and score. They
-are in a separate folder that only its owner can read. A thread writes them, and deletes old ones by
-number and age. PINs, other answers to Hearth's questions and anything said in guest mode are never
-recorded.
+Each recording consists of a WAV file and a `.json` file, which are named after the recording's
+time, kind, word and score. The files are in a separate folder that only its owner can read. A
+thread writes them, and deletes old recordings by number and age. PINs, other answers to Hearth's
+questions and anything said in guest mode are never recorded.
 """
 
 import asyncio

@@ -206,8 +206,8 @@ class Catalogue:
     def own(self, language: str) -> str:
         """Return the language in which Hearth answers users who speak `language`.
 
-        That is `language` itself if it has a file, which then contains every spoken sentence, and
-        English otherwise.
+        This is `language` if it has a file, because such a file contains every spoken sentence.
+        Otherwise, it is English.
         """
         known = language in self._texts or _base(language) in self._texts
         return language if known else FALLBACK

@@ -162,11 +162,11 @@ _UNSURE = 2.0
 def identify(text: str, languages: Sequence[str], expected: str | None = None) -> str | None:
     """Return the configured language of `text`, such as "es-MX", or None if it is unclear.
 
-    If only one language is configured, that is the result. A language without a word table is never
-    detected. `expected` is the most likely language, for example the user's while an answer is
-    spoken. Another language is then detected only if the text has none of the expected language's
-    words and more foreign words than a name would: a lamp with a foreign name must not turn an
-    English sentence into a Spanish one.
+    If only one language is configured, the result is always that language. A language without a
+    word table is never detected. `expected` is the most likely language, for example the user's
+    while an answer is spoken. In that case, another language is detected only if the text has none
+    of the expected language's words and more foreign words than a name would: a lamp with a foreign
+    name must not turn an English sentence into a Spanish one.
     """
     if len(languages) == 1:
         return languages[0]

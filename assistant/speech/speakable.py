@@ -203,11 +203,11 @@ def _dotted(name: str, dot: str) -> str:
 
 
 def spoken_name(name: str) -> str:
-    """Return a name in a form that is safe within Hearth's sentences: one short line that can't
-    read as a sentence itself.
+    """Return a name in a form that is safe within Hearth's sentences: one short line that can't be
+    mistaken for a sentence.
 
-    Keeps letters, digits, spaces and the few symbols used in names, up to MAX_NAME characters, cut
-    between words if possible. Returns "" if nothing is left.
+    Keeps letters, digits, spaces and the few symbols used in names, up to MAX_NAME characters, and
+    cuts the name between words if possible. Returns "" if nothing is left.
     """
     line = one_line(unicodedata.normalize("NFC", name), 4 * MAX_NAME)
     kept = "".join(

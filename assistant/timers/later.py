@@ -75,9 +75,9 @@ class FrozenCalls:
         """Return the call in the form in which it is stored. Raises NotLater if the policy wouldn't
         allow it now without confirmation.
 
-        `turn_id` is the requesting turn: a tool outside that turn's profile can't be scheduled, and
-        if the turn is tainted, the scheduled call runs tainted too. `searched` is True if the turn
-        used web search, which also taints the call.
+        `turn_id` identifies the requesting turn. A tool outside that turn's profile can't be
+        scheduled. If the turn is tainted, the scheduled call runs tainted too. `searched` is True
+        if the turn used web search, which also taints the call.
         """
         found = await self._tools.explain(name, arguments, heard, LATER, turn_id)
         if found is None:

@@ -116,7 +116,7 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
     """Carry out the plan. If anything fails, all changes are undone. Raises ConfigError and
     StoreError.
 
-    The caller must hold the data folder's lock: a running `hearth run` would miss the changes and
+    The caller must hold the data folder's lock, because a running daemon would miss the changes and
     overwrite them.
     """
     now = clock.now()
@@ -234,8 +234,8 @@ Openings = Mapping[str, frozenset[str]]  # opened entities by the opener's id
 def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Openings) -> Tiers:
     """Merge the ratings. The backup's ratings override this device's.
 
-    A rating other than `secure` is dropped if the device it comes from hadn't seen the entity open
-    anything but the other device had (as in `seen_opening.SeenOpening`).
+    A rating other than `secure` is dropped if it comes from a device that hadn't seen the entity
+    open anything, while the other device had (see `seen_opening.SeenOpening`).
     """
     ours = _informed(here, seen_here, seen_there)
     return {**ours, **_informed(there, seen_there, seen_here)}

@@ -202,8 +202,8 @@ def _restore_servers(
 ) -> tuple[list[SecretFile], list[str]]:
     """Restore MCP servers' secrets in `document`.
 
-    `same` are the names of servers that haven't changed, which keep their current secrets. Returns
-    the files to write, and the names of secrets that are dropped.
+    `same` contains the names of servers that haven't changed and therefore keep their current
+    secrets. Returns the files to write, and the names of secrets that are dropped.
     """
     there = {str(server.get("name")): server for server in _servers(before)}
     files, lost = [], []

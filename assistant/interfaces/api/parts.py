@@ -174,8 +174,8 @@ class History:
     async def turns(self, limit: int, before: str | None) -> Sequence[dict[str, Any]]:
         """Return at most `limit` turns, newest first, without their tool calls.
 
-        `before` is the id of a turn: only earlier turns are returned. Raises Unknown if there is no
-        such turn.
+        If `before` is the id of a turn, only earlier turns are returned. Raises Unknown if there is
+        no such turn.
         """
         if before is not None:
             await self._known(before)

@@ -234,8 +234,8 @@ class DeviceEvents(Opened):
     """Fire Home Assistant events such as `hearth_wake` and `hearth_answer`, in order, while the
     context is open.
 
-    Events are dropped while Home Assistant is unreachable or if they can't be sent within FRESH_S,
-    so that automations never react to old events.
+    Events are dropped while Home Assistant is unreachable or if they can't be sent within FRESH_S
+    seconds, so that automations never react to old events.
 
     Each event contains `device_id` (from Home Assistant's device registry), `device_name`,
     `turn_id` ("" if the event isn't part of a turn) and its own data. `intent` is the first tool

@@ -372,8 +372,8 @@ class Taken:
 
     A message that contains an id or a sending time is identified by that value. Any other message
     is identified by its packet number and content, and only if the broker flags it as a repeated
-    delivery, so that a text that somebody deliberately sends twice is announced twice. Use it from
-    one task only.
+    delivery. A text that somebody deliberately sends twice is therefore announced twice. Use it
+    from one task only.
     """
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:

@@ -46,9 +46,9 @@ _log = logging.getLogger(__name__)
 class MqttInterface(Opened):
     """Publish Hearth's state and events, and receive commands, while the context is open.
 
-    If the broker is unreachable, it keeps trying to connect. The discovery message and all states
-    are published after every connection and whenever Home Assistant starts. Events wait for a
-    connection for up to EVENT_S, after which they are dropped.
+    While the broker is unreachable, Hearth keeps trying to connect. The discovery message and all
+    states are published after every connection and whenever Home Assistant starts. Events that
+    can't be published within EVENT_S seconds are dropped.
     """
 
     def __init__(
