@@ -248,7 +248,7 @@ class _BrainFactory:
     async def _engine_there(self, what: str) -> bool:
         """Return False, and add a notice, if Home Assistant has no conversation engine.
 
-        An unreachable Home Assistant counts as having one, because it may come back.
+        An unreachable Home Assistant counts as having one, because it may become reachable again.
         """
         if await self._home.conversation.offered() is not False:
             return True

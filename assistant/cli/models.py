@@ -138,7 +138,10 @@ def _told(
 def _tell_of_the_rest(
     settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
-    """Report languages without a voice. Raises Failed for a missing model that can't be downloaded."""
+    """Report languages without a voice.
+
+    Raises Failed for a missing model that can't be downloaded.
+    """
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; run hearth models list for all voices"

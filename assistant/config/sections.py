@@ -210,10 +210,11 @@ class Gemini(Section):
 
 
 class Profile(Section):
-    """A profile called NAME, selected by a wake word or while Hearth is running.
+    """A profile called NAME. A wake word can select it, and so can people and programs while Hearth
+    is running.
 
-    If a key is empty, the corresponding general setting applies. A profile can restrict what the
-    settings allow, but never extend it.
+    If a key is empty, the corresponding general setting applies. A profile can only restrict what
+    the general settings allow.
     """
 
     persona: str = Field(

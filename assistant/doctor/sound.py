@@ -92,7 +92,7 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """Check the level, measured by the running Hearth or by listening for two seconds."""
+    """Check the microphone level, measured by the running Hearth or by listening for two seconds."""
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")

@@ -57,7 +57,8 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True, eq=False)  # one object per language, compared by identity
 class LanguageTable:
-    """Table of one language. Texts are lower case, except for names, and contain no digits."""
+    """Words and rules for speaking one language. Texts are lower case, except for names, and
+    contain no digits."""
 
     numbers: Numbers
     calendar: Calendar
