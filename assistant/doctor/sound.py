@@ -92,7 +92,10 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """Check the microphone level, measured by the running Hearth or by listening for two seconds."""
+    """Check the microphone level.
+
+    The running Hearth measures it, or else this check listens for two seconds.
+    """
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")
@@ -252,7 +255,7 @@ def judge_path(path: EchoPath, how: str) -> Found:
 
 
 async def _echo(scene: Scene) -> Found:
-    """Check that users can interrupt an answer by speaking, and how the echo is removed."""
+    """Check that users can interrupt an answer by speaking, and report how the echo is removed."""
     try:
         echo = await plan_echo(scene.settings)
     except AudioError as error:

@@ -1,5 +1,7 @@
-"""Rewriting of dates and times as they are read aloud: numeric, with month names, and in ISO
-8601."""
+"""Rewriting of dates and times the way they are read aloud.
+
+Dates can be numeric, contain the name of a month, or be in ISO 8601.
+"""
 
 import re
 from collections.abc import Mapping
