@@ -69,8 +69,8 @@ async def open_brains(
     """Open every available brain listed in `brain.order`. Raises ConfigError if none is available.
 
     With `resident` (the daemon), a cloud brain that is unavailable gets a stand-in, so that Hearth
-    says aloud, once, why it is working without Gemini. Otherwise only `BrainSet.notices` explains
-    it. `next_profile` returns the profile that a turn starting now would use.
+    says aloud, once, why it is working without Gemini. In other processes, the reason is only in
+    `BrainSet.notices`. `next_profile` returns the profile that a turn starting now would use.
     """
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(OwnedTasks())

@@ -82,7 +82,7 @@ class Requests:
         return self._wanted
 
     async def wait(self, rests: Callable[[], bool]) -> Ended:
-        """Wait until `serve` should stop or reload, and return which.
+        """Wait until `serve` should stop or reload, and return which of the two it should do.
 
         A reload waits until `rests` returns True, which means that it would interrupt nothing.
         """

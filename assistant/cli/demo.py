@@ -231,7 +231,8 @@ def _changed_states(before: dict[str, str], after: dict[str, str]) -> dict[str, 
 def _trouble(
     scene: SpokenCommand | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
 ) -> str | None:
-    """Describe how the result differs from what the scene expects. Return None if it doesn't."""
+    """Describe how the result differs from what the scene expects. Return None if it doesn't
+    differ."""
     if turn is None:
         return "the sentence was not heard"
     if {key: now for key, (_, now) in changes.items()} != scene.expects:

@@ -222,7 +222,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) -> int:
     """Verify the models' files and return the exit code.
 
-    It is 1 if a model is broken, or if a model that the settings need is missing.
+    The exit code is 1 if a model is broken, or if a model that the settings need is missing.
     """
     needed = wanted_names(settings)
     lacking = (State.MISSING, State.PARTIAL)

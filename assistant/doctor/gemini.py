@@ -84,7 +84,8 @@ async def _allowed(scene: Scene) -> Found:
 
 
 async def _known(settings: Settings) -> str:
-    """Describe the rejected parts of the session set-up and the last test, as far as known."""
+    """Describe the rejected parts of the session set-up and the last test, as far as they are
+    known."""
     clock, model = SystemClock(), key_of(settings.gemini.model, settings.gemini.api_version)
     try:
         async with Store(settings.database, clock) as store:

@@ -64,7 +64,8 @@ async def _device(name: str, kind: Kind, daemon: Daemon | None) -> Found:
 
 
 def _closed(device: DeviceInfo) -> Found | None:
-    """Return a problem if the device is muted, at volume 0 or a monitor, otherwise None."""
+    """Return a problem if the device is muted, has volume 0 or is a monitor. Otherwise, return
+    None."""
     if device.monitor:
         return bad(
             f"{device.name} is not a microphone: it records what a loudspeaker plays",
@@ -94,7 +95,8 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 async def _level(scene: Scene) -> Found:
     """Check the microphone level.
 
-    The running Hearth measures it, or else this check listens for two seconds.
+    If Hearth is running, it reports the level. Otherwise, this check listens for two seconds if
+    that is permitted.
     """
     audio = scene.settings.audio
     if not is_device(audio.input):

@@ -94,7 +94,7 @@ class Tried:
 
 
 def judge_wake(tried: Sequence[Tried], fooled: Sequence[str], engine: str) -> Found:
-    """Check the wake words. `fooled` contains those that other speech triggered."""
+    """Check the wake words. `fooled` contains the wake words that other speech triggered."""
     told = f"{engine}, clips by espeak-ng: {'; '.join(one.told for one in tried)}"
     if fooled:
         return odd(

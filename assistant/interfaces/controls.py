@@ -118,7 +118,8 @@ class Controls:
     async def set_volume(self, volume: float) -> None:
         """Set the volume and save it.
 
-        Raises StoreError if the volume can't be saved. It then applies until the next restart.
+        Raises StoreError if the volume can't be saved, in which case it applies only until the next
+        restart.
         """
         self._volume = min(self.loudest, max(0.0, volume))
         self._set_output_volume()
@@ -128,7 +129,8 @@ class Controls:
     async def set_speed(self, speed: float) -> None:
         """Set the speed from the next clause on and save it.
 
-        Raises StoreError if the speed can't be saved. It then applies until the next restart.
+        Raises StoreError if the speed can't be saved, in which case it applies only until the next
+        restart.
         """
         self._speed = min(FASTEST, max(SLOWEST, speed))
         self._listeners.tell()
@@ -387,7 +389,7 @@ class VoiceTools:
         return BuiltInResult(answer[:MAX_ANSWER])
 
     async def _change(self, change: Callable[[float], Awaitable[None]], value: float) -> None:
-        """Apply the change. If it can't be saved, it lasts until the next restart."""
+        """Apply the change. If it can't be saved, it lasts only until the next restart."""
         try:
             await change(round(value, 2))
         except StoreError as error:

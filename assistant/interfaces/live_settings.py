@@ -184,7 +184,8 @@ class LiveSettings:
         return value
 
     async def _engine_for(self, chosen: Mapping[Chosen, str]) -> WakeEngine | None:
-        """Return a new wake engine, or None if the current one still fits. Raises NotPossible."""
+        """Return a new wake engine, or None if the current engine can still be used. Raises
+        NotPossible."""
         after = {**self._chosen, **chosen}
         names: tuple[Chosen, Chosen] = ("wake_word", "sensitivity")
         if all(after.get(name) == self._chosen.get(name) for name in names):
@@ -283,7 +284,7 @@ def _bare(profile: str) -> str:
 def _primed(
     settings: Settings, words: tuple[str, ...], sensitivity: Sensitivity | None
 ) -> WakeEngine:
-    """Create a wake engine and warm it up on silence. Blocks for up to a second."""
+    """Create a wake engine and warm it up with silence. Blocks for up to a second."""
     engine = wake_engine(settings, words, sensitivity)
     engine.restart()
     return engine

@@ -127,7 +127,7 @@ class Database:
     async def check(self) -> bool:
         """Check the whole file on another thread, and repair it if it is damaged.
 
-        Returns False if it was damaged. Raises StoreError if it can't be read.
+        Returns False if it was damaged. Raises StoreError if the file can't be read.
         """
         self._opened()
         inode = self._inode

@@ -218,7 +218,7 @@ class CostRow:
 
 
 def first_midnight(days: int, now: datetime) -> datetime:
-    """Return the midnight at which a period of `days` days that includes today starts."""
+    """Return the midnight at the start of the last `days` days, which include today."""
     first = now.date() - timedelta(days=min(days, _MOST_DAYS) - 1)
     # Start from a naive time, so that `astimezone` uses that day's UTC offset.
     return datetime.combine(first, time.min).astimezone()

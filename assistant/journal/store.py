@@ -106,7 +106,7 @@ class Store:
     async def check(self) -> bool:
         """Check the whole file, and replace it if it is damaged. Returns False if it was damaged.
 
-        Raises StoreError if it can't be read.
+        Raises StoreError if the file can't be read.
         """
         return await self._database.check()
 
@@ -188,7 +188,7 @@ class Store:
     # --- the audit
 
     async def audit(self, record: AuditRecord) -> None:
-        """Add a row to the audit log. It can't be changed later."""
+        """Add a row to the audit log. The row can't be changed later."""
         row = audit_row(record)
         await self._database.run(lambda db: add_audit_row(db, row))
 

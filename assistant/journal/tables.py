@@ -80,7 +80,7 @@ class MemoryRows:
         self._database = database
 
     async def keep(self, *memories: MemoryRecord) -> None:
-        """Store the memories, or none of them if that fails. Memories with the same ids are
+        """Store all of the memories, or none of them if that fails. Memories with the same ids are
         replaced."""
         replaced = await self._database.run(lambda db: write_memories(db, memories), durable=True)
         if replaced:

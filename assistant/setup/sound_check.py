@@ -54,7 +54,7 @@ class Meter:
 
     @property
     def told(self) -> Loudness:
-        """Loudness so far; SILENCE_DBFS before the first frame."""
+        """Loudness so far, or SILENCE_DBFS before the first frame."""
         if not self._levels:
             return Loudness(SILENCE_DBFS, SILENCE_DBFS, SILENCE_DBFS, 0.0)
         ordered = sorted(self._levels)

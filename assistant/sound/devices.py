@@ -87,7 +87,7 @@ async def open_outputs(
 @asynccontextmanager
 async def open_file_player(out: Path | None, paced: bool) -> AsyncIterator[Player]:
     """Open a player that needs no device: it writes to the file `out`, or discards the audio if
-    None."""
+    `out` is None."""
     player: Player = WavPlayer(out, paced) if out else NullPlayer(paced)
     try:
         yield player

@@ -182,7 +182,10 @@ def goes_by_devices(audio: Audio) -> bool:
 
 
 def devices_of(audio: Audio) -> Devices:
-    """Find the devices in the settings, which must name two. Blocks. Raises InputUnusable."""
+    """Find the microphone and the loudspeaker that are named in the settings.
+
+    Neither of them can be a file or `null`. Blocks. Raises InputUnusable.
+    """
     return Devices(find_pair(audio.input, audio.output, audio.channel), _is_cancelled(audio))
 
 

@@ -106,7 +106,8 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
 def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touched]:
     """Decide which of the players to lower or pause, and how.
 
-    Players that don't support it are left out. `lower_to` is a fraction of the current volume.
+    `means` chooses between lowering and pausing; players that don't support it are left out.
+    `lower_to` is a fraction of the current volume.
     """
     if means == "pause":
         able = [one for one in players if has_features(one, _PAUSE | _PLAY)]
@@ -327,7 +328,7 @@ class RoomMedia:
     def _taken_up(self, house: House) -> list[_Held]:
         """Return the players that were being restored and must be lowered again.
 
-        Their original volume stays the one to restore.
+        The volume to restore is still their original volume.
         """
         again = []
         for name, held in list(self._held.items()):

@@ -45,7 +45,7 @@ LONG_LINES = frozenset(
 
 
 def is_short(key: str) -> bool:
-    """Return True if this line is spoken to users and so must be in every language file."""
+    """Return True if this line is spoken to users and must therefore be in every language file."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 
@@ -196,8 +196,10 @@ class Catalogue:
         return self.line(key, language, **values).text
 
     def line(self, key: str, language: str, **values: object) -> Line:
-        """Return the same as `say`, with the language used: English if the requested one lacks the
-        sentence."""
+        """Return the same sentence as `say`, together with its language.
+
+        The language is English if the requested language lacks the sentence.
+        """
         found = self._find(key, language)
         language = _base(found.language)
         filled = {name: _Filled(value, language) for name, value in values.items()}

@@ -37,7 +37,8 @@ class SpeechOutput:
         fallback: Voices = EspeakVoice,
         off: Collection[str] = (),
     ) -> None:
-        """`volume` is 0 to 1, for speech and earcons. `off` names earcons that are turned off."""
+        """`volume` (0 to 1) applies to speech and earcons. `off` contains the names of earcons that
+        are turned off."""
         self._synthesis = Synthesis(voices, fallback)
         self._volume = volume
         self._loudest: Callable[[], float] = lambda: math.inf
@@ -159,7 +160,7 @@ class SpeechOutput:
             self._streams[name].stop()
 
     def duck(self, on: bool) -> None:
-        """Make speech much quieter (`on`), or restore its volume."""
+        """Make speech much quieter if `on` is True. Otherwise, restore its volume."""
         self._outputs.duck(on)
 
     def use(self, voices: Voices | None) -> None:

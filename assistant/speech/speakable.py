@@ -222,8 +222,8 @@ def spoken_name(name: str) -> str:
 
 
 def _belongs(sign: str, before: str, after: str) -> bool:
-    """Return True if a character is part of a name. Punctuation that ends or opens a sentence
-    isn't."""
+    """Return True if a character is part of a name. Punctuation that opens or ends a sentence isn't
+    part of it."""
     if unicodedata.category(sign)[0] in "LNM" or sign == " " or sign in "&+%°":
         return True
     return sign in "'’-./" and before.isalnum() and after.isalnum()

@@ -84,7 +84,8 @@ def _time_of(timer: TimerRecord, zone: tzinfo) -> time:
 
 
 def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
-    """Match by id, then by the whole name, then by words of the name, then by words of the text."""
+    """Find timers by id, then by the whole name, then by words of the name, then by words of the
+    text."""
     wanted = visible(said)
     for fits in (
         lambda timer: timer.id == said,

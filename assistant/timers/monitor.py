@@ -36,13 +36,13 @@ class Complaints:
         self._now: dict[str, str] = {}
 
     def complain(self, kind: str, trouble: str) -> None:
-        """Log a problem, unless it is the same message as the last one of this kind."""
+        """Log a problem, unless the last message of this kind was the same."""
         if self._now.get(kind) != trouble:
             _log.error("%s", trouble)
         self._now[kind] = trouble
 
     def over(self, kind: str) -> bool:
-        """Mark a kind of problem as resolved. Returns True if there was one."""
+        """Mark a kind of problem as resolved. Returns True if a problem of this kind existed."""
         return self._now.pop(kind, None) is not None
 
     async def safely(self, work: Awaitable[Any]) -> bool:

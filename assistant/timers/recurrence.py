@@ -151,7 +151,7 @@ def _moment(rule: Rule, day: date, zone: tzinfo, sun: Sun) -> datetime | None:
 
 
 def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
-    """Find when the clock was put forward between two times, to the second."""
+    """Find, to the second, when the clock was put forward between two times."""
     ahead = late.astimezone(zone).utcoffset()
     while late - early > timedelta(seconds=1):
         middle = (early + (late - early) / 2).replace(microsecond=0)

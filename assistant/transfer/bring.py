@@ -242,7 +242,7 @@ def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Ope
 
 
 def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
-    """Return a line about the entities that the backup's device saw open something.
+    """Return a line about the entities that the backup's device has seen opening something.
 
     Returns no lines if there are none.
     """

@@ -134,7 +134,8 @@ class DeviceKeeper(Opened):
             self._registered(record.webhook_id)
 
     async def _until_in_doubt(self) -> None:
-        """Wait until the connection or the channel may have been lost, or for at most _RENEW_S."""
+        """Wait, for at most _RENEW_S seconds, until the connection or the channel may have been
+        lost."""
         until = self._clock.monotonic() + _RENEW_S
         while self._clock.monotonic() < until and not self._doubtful:
             await self._clock.sleep(_WATCH_S)

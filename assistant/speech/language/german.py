@@ -16,8 +16,10 @@ _TENS = {20: "zwanzig", 30: "dreißig"}
 
 
 def _ordinal(day: int, before: str) -> str:
-    """Return a day as an ordinal in words. At the full stop of "21. November", a voice would end
-    the sentence."""
+    """Return a day as an ordinal in words.
+
+    A voice would mistake the full stop in "21. November" for the end of the sentence.
+    """
     if day < 20:
         stem = _ORDINALS.get(day) or f"{_ONES[day]}t"
     else:
