@@ -205,9 +205,9 @@ async def fetch_together(
     Returns the paths of the downloaded files. Files that are already correct are skipped. The first
     file is moved into place last. Raises:
 
-    - Unavailable if the download can be continued later. Partial content is kept;
+    - Unavailable if the download can be continued later. Partial content is kept.
     - Refused if the size or hash is wrong, or if the URL does not exist or is not allowed. Partial
-      content is deleted;
+      content is deleted.
     - Misconfigured if there is a problem with the disk.
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]

@@ -212,8 +212,9 @@ class FallbackTurn:
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
         """Return True if the same brain should be tried again.
 
-        A brain that was silent for long isn't, because people won't wait that long twice. An empty
-        answer comes quickly, so it is asked for again even if the breaker has just opened.
+        A brain that was silent for long is not tried again, because people won't wait that long
+        twice. After an empty answer, which arrives quickly, the brain is tried again even if its
+        breaker has just opened.
         """
         silent_s = self._failed_at - self._sign_at
         asked = fault.kind == "empty" or slot.fault(self._owner) is None
@@ -296,7 +297,8 @@ class FallbackTurn:
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """Return a sentence about actions that the brain left unreported, or "" otherwise."""
+        """Return a sentence about the actions that the brain didn't report, or "" if there are
+        none."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         actions = await self._actions()
@@ -355,9 +357,9 @@ class FallbackTurn:
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
     def _line(self, slot: BrainSlot) -> str:
-        """Return the sentence to say before the slot's answer, or "".
+        """Return the sentence to say before the slot's answer, or "" if there is none.
 
-        There is none if the slot has left the sentence to another brain.
+        Nothing is said if the slot has left the turn to another brain.
         """
         if self._serving != slot.name:
             return ""

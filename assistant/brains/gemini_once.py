@@ -79,8 +79,8 @@ class GeminiOnceBrain:
 
         `call` runs a tool; the calls of one response run concurrently. `thinking` is a level such
         as "high". `spend` receives the cost of each request. If there is a `picture`, the question
-        is about it. Service errors are reported in the result, and exceptions raised by `call` in
-        an ExceptionGroup.
+        is about it. Service errors are reported in the result. Exceptions that `call` raises are
+        raised in an ExceptionGroup.
         """
         setup = OnceSetup(self._row, instruction, declarations, thinking)
         conversation = self._client.converse(setup)
@@ -174,7 +174,7 @@ class Dialogue:
         """Yield ReplyText, ToolCall and Spent events, then TurnDone, NotMeant or BrainFault.
 
         The calls of a response are yielded only after the response is complete, so nothing is
-        executed if it breaks off. Their results are sent back together.
+        executed if the response breaks off. The results of these calls are sent back together.
         """
         for number in range(1, self._rounds + 1):
             try:

@@ -53,7 +53,7 @@ class Said:
 
 
 class Ear:
-    """Recognises speech with Home Assistant's speech-to-text, or else on this device.
+    """Recognises speech with Home Assistant's speech-to-text or, if that fails, on this device.
 
     `own` returns the device's recogniser. It is loaded only when it is needed, because it can be
     large. `languages` are the languages that people speak.
@@ -95,7 +95,7 @@ class Ear:
 
 
 async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
-    """Yield the audio from shortly before the wake word detection."""
+    """Yield the turn's audio, starting shortly before the detection of the wake word."""
     skip = 2 * _start(audio)
     async with aclosing(audio.stream()) as pieces:
         async for piece in pieces:
@@ -221,7 +221,7 @@ class DryRun:
 class HomeAssistantBrain:
     """Serves the sentences that the engine understands, and leaves all others to the next brain.
 
-    If this is the `last` brain, it says so when it hasn't understood a sentence.
+    If this is the `last` brain, it reports that it hasn't understood a sentence.
     """
 
     def __init__(self, ear: Ear, dry_run: DryRun, catalogue: Catalogue, *, last: bool) -> None:

@@ -87,7 +87,7 @@ class LocalChoice:
         self._over_at = now
 
     def heard(self, text: str, now: float) -> None:
-        """Update the transcript, which discards the dry run's verdict on the previous one."""
+        """Update the transcript. The dry run's verdict on the previous transcript is discarded."""
         if text != self._text:
             self._text, self._text_at, self._matches = text, now, None
 
@@ -148,11 +148,11 @@ _ENDS = (TurnDone, NotMeant, BrainFault, _Over)
 
 
 class PreferLocalBrain:
-    """Wraps a model's brain and gives Home Assistant the first try.
+    """Wraps a model's brain and lets Home Assistant try each sentence first.
 
     `allows` returns True if the policy allows a sentence. With `mode` "sentences", Home Assistant
-    serves only the sentences that users wrote themselves; with "always", all that it understands.
-    `tasks` owns the background tasks of a turn.
+    serves only the sentences that users wrote themselves. With "always", it serves every sentence
+    that it understands. `tasks` owns the background tasks of a turn.
     """
 
     def __init__(
@@ -244,7 +244,8 @@ class PreferLocalTurn:
         return self._spoken() if text is None else self._typed(text)
 
     async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
-        """Serve a typed sentence. It is complete, so Home Assistant is asked before the model."""
+        """Serve a typed sentence. Home Assistant is asked before the model, because the sentence is
+        complete."""
         trying = self._brain.try_sentence(text, None, self._request.language)
         match = await self._brain.within(HOLD_S, trying, "prefer-local dry run")
         if match is not None:

@@ -66,8 +66,8 @@ class Breaker:
     def failed(self, fault: BrainFault) -> None:
         """Count a failure, and open the breaker if necessary.
 
-        Faults that concern only one sentence or Home Assistant are ignored. So is a spent budget,
-        which `FallbackBrain.barred` handles.
+        Faults that concern only one sentence or Home Assistant are ignored. A spent budget is
+        ignored too, because `FallbackBrain.barred` handles it.
         """
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
@@ -203,8 +203,8 @@ LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # connection
 class BrainSlot:
     """One brain of the chain, with its circuit breakers.
 
-    Programs have a breaker of their own, because their failures must not affect people. An example
-    is a session beyond the service's limit.
+    Programs have a separate breaker, because their failures must not affect people. For example, a
+    program can exceed the service's limit on sessions.
     """
 
     brain: Brain
@@ -262,7 +262,7 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The last failure that Hearth has told people about."""
+    """The last failure that Hearth has reported to people."""
 
     alone: bool = False  # Gemini is unreachable
     instead: FaultKind | None = None  # why one Gemini brain replaces the other

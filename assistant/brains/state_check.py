@@ -1,9 +1,9 @@
 """Check the engine's answers to state questions against the latest snapshot of the house.
 
-Home Assistant's engine (2026.11) answers "no" for unreachable entities, ignores contact sensors in
-questions about doors or windows in general, and answers "yes" if nothing matches, for example to
-"are all windows closed" in a home without windows. If it looked at different entities from those in
-question, or if an entity's state is unknown, Hearth's own answer is used.
+Home Assistant's engine (2026.11) answers "no" for unreachable entities, and ignores contact sensors
+in questions about doors or windows in general. It also answers "yes" if nothing matches, for
+example to "are all windows closed" in a home without windows. Hearth uses its own answer if the
+engine looked at different entities from those in question, or if an entity's state is unknown.
 """
 
 import asyncio

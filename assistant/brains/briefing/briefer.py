@@ -35,10 +35,10 @@ _FIRST = ("person", "todo")  # people and lists: there are few, and they are har
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
-    """Return the names of rooms, floors, people, lists and devices, those in `area` first.
+    """Return the names of exposed entities and of their rooms and floors, those in `area` first.
 
-    Includes aliases, but only of what is exposed to the assistant. Contains no duplicates, and at
-    most MAX_NAMES names with MAX_CHARACTERS characters in total.
+    Aliases are included. The result contains no duplicates, and at most MAX_NAMES names with
+    MAX_CHARACTERS characters in total.
     """
     names: dict[str, str] = {}
     room = MAX_CHARACTERS
@@ -157,9 +157,9 @@ class Briefer:
     ) -> Briefing:
         """Return the current briefing. Never raises.
 
-        Waits at most `wait_s` for the home, or `first_s` the first time. `profile` is a name in
-        `[profiles]`; "" or an unknown name means no profile. `said` is the request, if it is
-        already known. Owners without the `recalls` right get no remembered facts.
+        Waits at most `wait_s` for Home Assistant's answers, or `first_s` the first time. `profile`
+        is a name in `[profiles]`; "" or an unknown name means no profile. `said` is the request, if
+        it is already known. Owners without the `recalls` right get no remembered facts.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
         memories: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ class Briefer:
         )
 
     def _asking(self) -> asyncio.Task[bool]:
-        """Return the request that is running or has just succeeded, or else start a new one."""
+        """Return the request that is running or has just succeeded. If there is none, start one."""
         task = self._asked
         if task is not None:
             age_s = self._clock.monotonic() - self._asked_s

@@ -1,8 +1,9 @@
-"""Shorten the text of Home Assistant's MCP server: group its list by area, and in a large house
-list nearby entities and count all others.
+"""Shorten the text of Home Assistant's MCP server.
 
-The text takes 76,000 characters for 1,000 exposed entities and 328,000 for 5,000, and is billed in
-every turn. The server's instructions are always kept.
+The text's list of entities is grouped by area. In a large house, only nearby entities are listed,
+and all others are counted. Without this, the text takes 76,000 characters for 1,000 exposed
+entities and 328,000 for 5,000, and it is billed in every turn. The server's instructions are always
+kept.
 """
 
 import re
@@ -73,7 +74,7 @@ def without_place(text: str, *, known: bool) -> str:
 
 
 def without_headings(text: str) -> str:
-    """Remove the marks of lines that look like Hearth's own headings."""
+    """Remove the heading marks from lines that look like Hearth's own headings."""
     return _HEADING.sub("", text)
 
 
@@ -81,10 +82,10 @@ def without_headings(text: str) -> str:
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     """Return the text with its list grouped by area, shortened to `room` characters.
 
-    If the whole list doesn't fit, only nearby entities are listed, as many as fit, and all others
-    are counted by area and domain after `note`. In a house with very many areas, only the areas'
-    names follow. Returns None if a text without a list, or with this much around it, doesn't fit.
-    The same arguments always give the same text, so that the service's prefix cache stays valid.
+    If the whole list doesn't fit, only nearby entities are listed, as many as fit. All others are
+    counted by area and domain after `note`; in a house with very many areas, only the names of the
+    areas follow `note`. Returns None if even that doesn't fit. The same arguments always give the
+    same text, so that the service's prefix cache stays valid.
     """
     before, rows, after = _parsed(text)
     for nearest, quiet in ((2, True), (1, True), (1, False), (0, True), (0, False)):
@@ -111,8 +112,8 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
 def _parsed(text: str) -> tuple[str, list[Shown], str]:
     """Return the text before the list, the list's rows, and the text after it.
 
-    Lines that look like Hearth's headings lose their marks. A row that can't be read becomes part
-    of the text before the list, on one line.
+    Lines that look like Hearth's headings lose their heading marks. A row that can't be read
+    becomes part of the text before the list, on one line.
     """
     listing = find_list(text)
     read = [(row, read_row(row)) for row in listing.rows]

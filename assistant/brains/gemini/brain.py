@@ -95,11 +95,12 @@ class LiveSessions:
             self._services.tasks.start(session.end(), "gemini-live end of a conversation")
 
     async def _make_room(self, opening: LiveSessionManager, refused: bool) -> bool:
-        """Close idle sessions of programs so that `opening` can connect.
+        """Close idle sessions of programs so that `opening` can connect. Returns True if any was
+        closed.
 
-        With `refused`, the service has already rejected `opening` for lack of quota, and all idle
-        sessions are closed. Before that, surplus ones are closed only for programs, because people
-        must not wait for it. Returns True if any session was closed.
+        With `refused`, the service has already rejected `opening` for lack of quota, so all idle
+        sessions are closed. Otherwise only surplus sessions are closed, and only if `opening`
+        belongs to a program, because people must not wait for this.
         """
         others = [session for session in self._programs.values() if session is not opening]
         open_ones = [session for session in others if session.is_open]

@@ -212,8 +212,9 @@ class LiveConnection:
         """Answer the calls that a resumed session's earlier connection has lost.
 
         Without an answer, gemini-3.8-live uses the next input only to end the exchange that the
-        calls belong to, so a command would be swallowed. With it, the model ends the exchange with
-        an empty TurnComplete. Older models ignore it. (pydantic/pydantic-ai, realtime/google.py)
+        calls belong to, so a command would be lost. With an answer, the model ends the exchange
+        with an empty TurnComplete. Older models ignore the answer. (pydantic/pydantic-ai,
+        realtime/google.py)
         """
         if not answers:
             return
@@ -328,7 +329,8 @@ class LiveConnection:
             listener(Closed(error or Unavailable("Hearth gave up the connection to Gemini.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
-        """Return the error to report to the turn. The error decides if a new session is tried."""
+        """Return the error to report to the turn. This error determines whether a new session is
+        tried."""
         if type(error) is not Refused:
             return error
         if not self.update_unproven:

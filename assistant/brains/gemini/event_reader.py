@@ -250,8 +250,8 @@ class EventReader:
     def _unfinished(self) -> bool:
         """True if more of the transcript is certain to arrive.
 
-        That is the case if it hasn't reached the end of a sentence, and the audio is much longer
-        than speaking the transcript would take.
+        That is the case if the transcript hasn't reached the end of a sentence, and the audio is
+        much longer than speaking the transcript would take.
         """
         said = self.answer.strip()
         if not said:
@@ -263,8 +263,9 @@ class EventReader:
     def _broken_off(self) -> bool:
         """True if the model has ended its turn in the middle of a sentence (python-genai #2117).
 
-        A complete answer has a punctuation mark at its end, or GenerationComplete before it. If an
-        action has to be reported, the mark decides, because the ledger can report it too.
+        A complete answer ends with a punctuation mark or follows GenerationComplete. If an action
+        has to be reported, only the punctuation mark counts, because the ledger can report the
+        action too.
         """
         said = self.answer[self._reported_from :].strip()
         whole = ends_sentence(said) or (self._generated and not self.acted)

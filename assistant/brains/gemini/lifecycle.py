@@ -2,8 +2,8 @@
 
 All times are seconds on one monotonic clock, passed in by the caller. The service's behaviour is
 described in Google's documentation of Live sessions (handles, goAway). According to public reports,
-a reply is lost if Hearth reconnects in the middle of it, and some goAway messages arrive long
-before the deadline. Hearth therefore reconnects between turns.
+reconnecting in the middle of a reply loses the reply, and some goAway messages arrive long before
+the deadline. Hearth therefore reconnects between turns.
 """
 
 import asyncio
@@ -141,7 +141,8 @@ class SessionLifecycle:
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
     def closed(self, now: float, handle: str | None) -> None:
-        """Record that the session is closed. `handle` resumes it; None means that nothing can."""
+        """Record that the session is closed. `handle` resumes it; if it is None, the session can't
+        be resumed."""
         self._open = False
         self._leave_by = None
         self._handle = handle

@@ -143,7 +143,7 @@ class LiveSessionManager:
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
         """Return an open connection for a turn, and pass its events to `listener`.
 
-        Raises IntegrationError. The turn must call `leave` in either case.
+        Raises IntegrationError. The turn must call `leave` even then.
         """
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
@@ -164,13 +164,13 @@ class LiveSessionManager:
     def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
         """End a turn's use of the session.
 
-        If it isn't `usable`, the session is closed and can't be resumed. `rejected` means that the
-        service declined to answer; after several rejections in a row, the session is replaced.
+        If the session isn't `usable`, it is closed and can't be resumed. `rejected` means that the
+        service declined to answer. After several rejections in a row, the session is replaced.
 
         A session left in the middle of a sentence is closed too. If the sentence were ended
-        instead, the model would answer a fragment or even act on it. Closing also keeps speech
-        after a false wake out of the conversation. The handle restores the conversation as it was
-        before the sentence.
+        instead, the model would answer a fragment or even act on it. Closing the session also keeps
+        speech after a false wake out of the conversation. The handle restores the conversation as
+        it was before the sentence.
         """
         link = self._link
         if link is not None:
@@ -192,7 +192,7 @@ class LiveSessionManager:
         self._changed.set()
 
     def remember(self, exchange: Exchange) -> None:
-        """Keep an exchange, so that a new session can be told about it."""
+        """Store an exchange, so that a new session can include it."""
         if self._cut is None or exchange.turn_id != self._cut[0]:
             self._cut_notes.clear()  # another answer has followed
         self._exchanges.append(bounded(self._as_heard(exchange)))

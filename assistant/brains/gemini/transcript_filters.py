@@ -133,9 +133,9 @@ def ends_sentence(text: str) -> bool:
 class EchoFilter:
     """Drops the phantom transcript that some models send after a function call.
 
-    Reported for gemini-3.1-flash-live: right after a call comes an output transcription that
+    According to reports, gemini-3.1-flash-live follows a call with an output transcription that
     contains only one of the call's string arguments, in a frame without audio. While the call is
-    open the model can't be speaking, so this text is dropped immediately. After the call's result,
+    open, the model can't be speaking, so this text is dropped immediately. After the call's result,
     a real sentence may begin with the same words ("Milk", " is on your list."). The text is then
     held back until the next chunk continues it, or until audio and the end of the answer show that
     it was spoken.
@@ -160,7 +160,7 @@ class EchoFilter:
     def push(self, piece: str, with_sound: bool, answered: bool) -> str:
         """Add a chunk and return the text that can be spoken.
 
-        `with_sound` means that the frame contains audio, and `answered` that no call is open.
+        `with_sound` is True if the frame contains audio, and `answered` is True if no call is open.
         """
         if not piece:
             return ""

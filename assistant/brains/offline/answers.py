@@ -99,7 +99,8 @@ def _where(place: str, key: str) -> Names:
 
 
 def _as_called(called: str) -> Names:
-    """Return the person's name for an entity or area, with an article in other languages."""
+    """Return the person's name for an entity or area. In languages other than English, it has an
+    article."""
     return Names(called, called, spoken_things([called]).others)
 
 
@@ -287,7 +288,8 @@ def question_of(command: ParsedCommand) -> Question:
 
 
 def _is_of_windows(command: ParsedCommand) -> bool:
-    """Return True if the question is about windows. The intent for locks covers doors as well."""
+    """Return True if the question is about windows rather than locks or doors, which use the same
+    intent."""
     return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 
 

@@ -298,8 +298,8 @@ def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
 def _shopping_list(house: House, said: str) -> str | None:
     """Return the name of the list to use as the shopping list, or None if it isn't clear.
 
-    This is the list that the sentence names, or else the one called "shopping", or else the only
-    list.
+    This is the list that the sentence names, the list called "shopping" or the only list, in this
+    order.
     """
     lists = [entity for entity in house.exposed() if entity.domain == "todo"]
     for entity in lists:

@@ -74,7 +74,7 @@ def vocabulary(names: Names) -> list[str]:
 def _number(least: int) -> str:
     """Return a rule for the numbers from `least` to 100.
 
-    It combines tens and ones, which takes a tenth of the size of a complete list.
+    The rule combines tens and ones, so it takes only a tenth of the space of a complete list.
     """
     small = " | ".join(number_words(number) for number in range(least, 20))
     tens = " | ".join(number_words(number) for number in range(20, 100, 10))
@@ -111,8 +111,8 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
 
     `area_id` is this device's area, or "" if it is unknown. Entities in this area are preferred,
     followed by those without an area (scripts, scenes), those on the same floor, and all others.
-    Outside this area, sensors come last, because they can only be queried. The names keep their
-    order.
+    Outside this area, sensors have the lowest priority, because people can only ask about them. The
+    names keep their order.
     """
     can_be_said = tuple(name for name in names.entities if name.domain in SAID)
     here = house.areas.get(area_id)

@@ -148,7 +148,8 @@ class Listener:
     def _listen_for(self, house: House, area_id: str) -> None:
         """Rebuild the parser and the grammar if the house's names or the area have changed.
 
-        The grammar takes much longer to build, and typed text doesn't need it.
+        Call this only for speech: typed text doesn't need the grammar, which takes much longer to
+        build than the parser.
         """
         self._use(house)
         known, room = self._heard

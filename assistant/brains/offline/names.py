@@ -82,8 +82,8 @@ def spoken(written: str) -> str:
 def naming(house: House) -> tuple[object, ...]:
     """Return a value that changes whenever the result of `house_names` can change.
 
-    Comparing it takes a tenth of the time of `house_names`, and every state change creates a new
-    snapshot.
+    Every state change creates a new snapshot. Comparing this value takes a tenth of the time that
+    `house_names` takes.
     """
     things = tuple(
         (one.entity_id, one.names, one.area_id, one.device_class) for one in house.exposed()

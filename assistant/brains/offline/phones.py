@@ -1,16 +1,16 @@
 """Check by phones whether a recognised command was really spoken, and pronounce unknown words.
 
-Grammar-based recognition always finds a sentence, so `weigh` judges whether it was spoken. The
-thresholds were measured on synthetic speech (60 commands and 200 other sentences in three flite
-voices) and checked on recordings of people. There are three kinds of evidence:
+Grammar-based recognition always finds a sentence, so `weigh` judges whether the sentence was
+spoken. The thresholds were measured on synthetic speech (60 commands and 200 other sentences in
+three flite voices) and checked on recordings of people. There are three kinds of evidence:
 
-- the distance between the command's phones and those of free decoding. Phones are compared
-  instead of spellings, because free decoding turns made-up names into similar-sounding words;
-- how badly the worst word fits the audio, compared with a loop of all phones;
-- the phones that free decoding finds outside the command.
+- The distance between the command's phones and those of free decoding. Phones are compared
+  instead of spellings, because free decoding turns made-up names into similar-sounding words.
+- How badly the worst word fits the audio, compared with a loop of all phones.
+- The phones that free decoding finds outside the command.
 
-A command is always rejected if replacing one word by a rival brings it closer to free decoding.
-Rivals are words such as "lock" and "unlock", or "eight" and "eighty".
+A command is always rejected if replacing one word with a rival brings the command closer to free
+decoding. Rivals are words such as "lock" and "unlock", or "eight" and "eighty".
 """
 
 import logging
