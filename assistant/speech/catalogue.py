@@ -38,6 +38,7 @@ LONG_LINES = frozenset(
         "tools.dropped",
         "tools.failed_there",
         "tools.held",
+        "tools.late_there",
         "tools.needs_confirmation",
         "tools.withdrawn",
     }

@@ -33,8 +33,9 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
 CLAIM = "I have asked it."
 LATER_S = 60.0  # tools that were listed just now are not listed again
 MOST_BYTES = 60_000_000  # more than before
+SWITCHED = "Done. The office light is on at one hundred percent; the desk lamp is on."
 LOST = "I lost the connection, so I don't know whether that happened."
-LATE = "Home Assistant took too long to answer. It may still happen."
+LATE = "rogue took too long to answer. It may still happen."
 HELD = "t has changed since it was approved, so I won't use it until its owner has checked it."
 UNKNOWN = f"the model's reply to this result: “{LOST}”"
 NOT_AGAIN = "nothing; a call that may have run is never sent again"
@@ -146,7 +147,8 @@ async def test_a_server_goes_wrong_amid_a_call(
             await asyncio.wait([turn], timeout=0.02)
             most = max(most, memory())
         assert outcomes(turn.result()) == [status, Status.DONE]
-        assert said(turn.result()) == CLAIM
+        # The model's claim is not what happened, so Hearth reports the results instead.
+        assert said(turn.result()) == f"{told} {SWITCHED}"
         assert answers(on)[0]["sentence"] == told
         assert most - before < MOST_BYTES, f"{(most - before) / 1e6:.0f} MB were held"
         assert len(on.house_calls) == 1

@@ -73,7 +73,8 @@ class Executor:
         except (TimeoutError, CallLost) as error:
             timeout = isinstance(error, TimeoutError)
             status = Status.TIMEOUT if timeout else Status.UNKNOWN
-            sentence = sentences.say("tools.timeout" if timeout else "tools.lost")
+            late = "tools.timeout" if entry.of_home else "tools.late_there"
+            sentence = sentences.say(late if timeout else "tools.lost", server=entry.server)
             finding = await self._look(entry, verdict, verdict.entities, wait_s=0.0, before=before)
             return replace(
                 outcome,

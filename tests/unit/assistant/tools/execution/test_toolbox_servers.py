@@ -55,14 +55,14 @@ def called(box: Toolbox, name: str, number: int = 1, **arguments: Any) -> Any:
 @pytest.mark.parametrize(
     ("mode", "status", "sentence"),
     [
-        ("hang-call", Status.TIMEOUT, "tools.timeout"),
+        ("hang-call", Status.TIMEOUT, "tools.late_there"),
         ("die-call", Status.UNKNOWN, "tools.lost"),
         ("long-line", Status.UNKNOWN, "tools.lost"),
         ("long-text", Status.UNKNOWN, "tools.lost"),
         ("notices", Status.UNKNOWN, "tools.lost"),
         ("half-json", Status.UNKNOWN, "tools.lost"),
         ("no-content", Status.UNKNOWN, "tools.lost"),
-        ("other-id", Status.TIMEOUT, "tools.timeout"),
+        ("other-id", Status.TIMEOUT, "tools.late_there"),
     ],
 )
 async def test_a_bad_answer_is_a_sentence_and_the_others_work(
@@ -74,7 +74,7 @@ async def test_a_bad_answer_is_a_sentence_and_the_others_work(
         assert (fine.status, fine.data) == (Status.DONE, "fine")
         outcome = await bad
         assert (outcome.decision, outcome.status) == (Decision.ALLOWED, status)
-        assert outcome.sentence == Catalogue().say(sentence, "en")
+        assert outcome.sentence == Catalogue().say(sentence, "en", server="rogue")
         assert outcome.ms < 5_000
         assert (await called(box, HONEST, 2)).status is Status.DONE
         assert {entry.declaration.name for entry in (await box.menu()).offered()} >= {HONEST}
