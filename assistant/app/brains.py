@@ -14,12 +14,13 @@ from assistant.brains.home_assistant import DryRun, Ear, HomeAssistantBrain
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener, make_recognizer
 from assistant.brains.prefer_local import PreferLocalBrain
-from assistant.brains.slots import AbsentBrain, Budget
+from assistant.brains.slots import AbsentBrain, Budget, FallbackNotices
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
 from assistant.domain.brain import Brain, FaultKind
 from assistant.domain.clock import Clock
+from assistant.domain.events import Deferred
 from assistant.speech.identify import Languages, identify
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
@@ -97,6 +98,7 @@ async def open_brains(
             {name: profile.brain for name, profile in settings.profiles.items()},
             next_profile,
         )
+        maker.people_notices.set(chain.notices)
         yield BrainSet(
             chain,
             briefer,
@@ -155,6 +157,7 @@ class _BrainFactory:
         self._stack = stack
         self.thinker: GeminiOnceBrain | None = None
         self.notices: list[str] = []
+        self.people_notices: Deferred[FallbackNotices] = Deferred()
         self.absent: set[str] = set()
         self._live_brain: GeminiLiveBrain | None = None
         # Created once, because two brains use its recogniser.
@@ -187,7 +190,9 @@ class _BrainFactory:
         settings = self._settings
         client = await self._stack.enter_async_context(LiveClient(access))
         brain = GeminiLiveBrain(
-            SetupRepair(client, self._home.store, self._clock, access.api_version),
+            SetupRepair(
+                *(client, self._home.store, self._clock, access.api_version), self._repaired
+            ),
             self._briefer,
             self._row("live"),
             self._clock,
@@ -197,6 +202,13 @@ class _BrainFactory:
         )
         self._live_brain = await self._stack.enter_async_context(brain)
         return self._live_brain
+
+    def _repaired(self, told: str) -> None:
+        """Report, once, that Live is used without a rejected part of its set-up."""
+        bus = self._home.bus
+        bus.publish("fault", what="gemini_set_up", on=True, problem=told)
+        bus.publish("fault", what="gemini_set_up", on=False)  # it is repaired
+        self.people_notices.get().repaired()
 
     async def _once(self, access: Access) -> Brain:
         from assistant.brains.gemini_once import GeminiOnceBrain

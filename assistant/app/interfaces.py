@@ -143,6 +143,8 @@ def _connected(watched: Watched) -> dict[str, bool]:
     home = watched.app.home
     now = {"home_assistant": home.client.connected}
     now |= {f"tools:{state.name}": state.ok for state in home.hub.states()}
+    chain = watched.app.brains.chain
+    now |= {slot.name: slot.name not in chain.troubles for slot in chain.slots if slot.cloud}
     if watched.broker is not None:
         now["mqtt"] = watched.broker.connected()
     return now
@@ -255,6 +257,7 @@ def _troubles(
 ) -> dict[str, str]:
     found = {} if sound is None else dict(sound.troubles)
     found |= {what: problem for what, look in looks.items() if (problem := look())}
+    found |= app.brains.chain.troubles
     client = app.home.client
     if not client.connected:
         found["home_assistant"] = str(client.problem or "Home Assistant is not connected.")

@@ -114,6 +114,12 @@ class FallbackBrain:
         """Return the notices for this owner. Programs and people are notified separately."""
         return self.notices if owner.is_people else self._notices_of_programs
 
+    @property
+    def troubles(self) -> dict[str, str]:
+        """A sentence about each brain that is skipped for a while, by brain name."""
+        faults = {slot.name: slot.breaker.fault for slot in self.slots}
+        return {name: f"{name}: {fault.message}" for name, fault in faults.items() if fault}
+
     async def barred(self, owner: ConversationOwner = PEOPLE) -> dict[str, BrainFault]:
         """Return the faults of the brains that this owner can't use now, by brain name."""
         barred = {slot.name: slot.fault(owner) for slot in self.slots}
@@ -136,6 +142,7 @@ class FallbackTurn:
         self._notices = ladder.notices_of(request.owner)
         self._language = request.language
         self._faults: dict[str, BrainFault] = {}  # by brain, in the order of failure
+        self._skipped: frozenset[str] = frozenset()  # brains that were barred when it began
         self._attempts = 0
         self._gave = False  # the current attempt has produced text or audio
         self._prefaced = False  # the current attempt starts with a notice
@@ -173,6 +180,7 @@ class FallbackTurn:
         """
         barred = await self._ladder.barred(self._owner)
         slots = self._ladder.slots_of(self._request.profile)
+        self._skipped = frozenset(barred)
         self._faults |= {slot.name: barred[slot.name] for slot in slots if slot.name in barred}
         for slot in self._to_ask(barred):
             for again in (False, True):
@@ -364,12 +372,14 @@ class FallbackTurn:
         if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []
+        skipped = False
         for other in self._ladder.slots_of(self._request.profile):
             if other.name == slot.name:
                 break
             if other.cloud and other.name in self._faults:
                 above.append(self._faults[other.name])
-        line = self._notices.line(slot.name, above, self._language)
+                skipped |= other.name in self._skipped
+        line = self._notices.line(slot.name, above, self._language, skipped=skipped)
         self._prefaced = bool(line)
         return line
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from assistant.domain.brain import (
@@ -28,7 +28,6 @@ FAILURES_TO_OPEN = 2
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 600.0
 QUOTA_PAUSE_S = 600.0
-REFUSED_PAUSE_S = 600.0  # one refusal can be due to the request's content, but not two in a row
 SETTING_PAUSE_S = 3_600.0  # somebody must change a setting first
 
 PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
@@ -69,15 +68,13 @@ class Breaker:
         Faults that concern only one sentence or Home Assistant are ignored. A spent budget is
         ignored too, because `FallbackBrain.barred` handles it.
         """
+        # A refusal can be due to the content of one conversation, so a new one may work soon.
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
             if self._failures < FAILURES_TO_OPEN:
                 return
-            if fault.kind == "refused":
-                self._open(fault, REFUSED_PAUSE_S)
-            else:
-                self._open(fault, self._pause_s)
-                self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            self._open(fault, self._pause_s)
+            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
         elif fault.kind == "quota":
             self._open(fault, QUOTA_PAUSE_S)
         elif fault.kind in _SETTING:
@@ -265,7 +262,9 @@ class Known:
     """The last failure that Hearth has reported to people."""
 
     alone: bool = False  # Gemini is unreachable
-    instead: FaultKind | None = None  # why one Gemini brain replaces the other
+    # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.
+    instead: str | None = None
+    repairs: int = 0  # number of repaired set-ups
 
 
 class AbsentBrain:
@@ -311,34 +310,48 @@ class FallbackNotices:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.known = Known()
+        self._repairs = 0
+
+    def repaired(self) -> None:
+        """Record that Gemini Live works without a rejected part of its set-up from now on."""
+        self._repairs += 1
 
     def restore(self, known: Known) -> None:
         """Go back to an earlier state, because the notices given since then weren't heard."""
         self.known = known
 
-    def line(self, brain: str, faults: Sequence[BrainFault], language: str) -> str:
+    def line(
+        self, brain: str, faults: Sequence[BrainFault], language: str, *, skipped: bool = False
+    ) -> str:
         """Return the sentence to say before this brain's answer, or "" if nothing has changed.
 
-        `faults` are the faults of earlier Gemini brains in this turn. The sentence counts as spoken
-        once it is returned.
+        `faults` are the faults of earlier Gemini brains in this turn, and `skipped` is True if one
+        of these brains wasn't asked because it is barred for a while. The sentence counts as
+        spoken once it is returned.
         """
         fault = most_telling(faults)
         if brain in CLOUD:
-            kind = fault.kind if fault is not None and fault.kind in _INSTEAD else None
+            kind: str | None = "barred" if skipped else None
+            if fault is not None and fault.kind in _INSTEAD:
+                kind = fault.kind
             return self._with_gemini(kind, language)
         if fault is None or self.known.alone:
             return ""
-        self.known = Known(alone=fault.kind not in _ONE_SENTENCE)
+        self.known = replace(self.known, alone=fault.kind not in _ONE_SENTENCE, instead=None)
         return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
 
-    def _with_gemini(self, instead: FaultKind | None, language: str) -> str:
+    def _with_gemini(self, instead: str | None, language: str) -> str:
         """Return the sentence to say before a Gemini brain's answer, or "".
 
-        A switch between the two Gemini brains is mentioned only for certain faults.
+        A switch between the two Gemini brains is mentioned only for certain faults, and if it
+        lasts.
         """
         known = self.known
-        self.known = Known(instead=None if instead in _ONE_SENTENCE else instead)
+        lasting = None if instead in _ONE_SENTENCE else instead
+        self.known = Known(instead=lasting, repairs=self._repairs)
         lines = [self._catalogue.say("ladder.back", language)] if known.alone else []
         if instead is not None and instead != known.instead:
             lines.append(self._catalogue.say(f"ladder.instead_{instead}", language))
+        if known.repairs < self._repairs:
+            lines.append(self._catalogue.say("ladder.repaired", language))
         return " ".join(lines)

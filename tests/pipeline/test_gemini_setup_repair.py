@@ -3,7 +3,9 @@
 Public logs of 2026 show such refusals, with the field's name and without it.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,9 @@ from tests.simulators.script import Call, Done, OnceTurn, Opening, Say, Step, Tu
 
 ASKED = "turn on the office lights"
 SAID = "The office lights are on."
+REPAIRED = (
+    "By the way, Google rejected one of my settings for Gemini, so I'm leaving it out for now. "
+)
 SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
 PARTS = {
     "custom vocabulary": "inputAudioTranscription.customVocabulary",
@@ -53,16 +58,22 @@ async def test_the_turn_is_served_without_the_part(
     service = GeminiSimulator([Turn("text", SERVED)] * 2, opening=refusing(path, reason=told))
     async with scene(tmp_path, service, gemini={"google_search": True}) as on:
         on.repeats = True
+        faults: list[Mapping[str, Any]] = []
+        on.app.home.bus.follow(lambda event: faults.append(event.data))
         turn = await on.ask(ASKED)
-        assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
+        assert (ended(turn), said(turn)) == ((LIVE, None), REPAIRED + SAID)
         assert f"is used without it: {part}." in caplog.text
+        begun, over = [each for each in faults if each.get("what") == "gemini_set_up"]
+        assert part in begun["problem"]
+        assert not over["on"]
         assert await left_out(on) == {part}
         refused = sum(one.refused is not None for one in service.connections)
         assert refused == (1 if reason == "named" else 1 + list(PARTS).index(part))
 
         # The next conversation begins without it at once.
         on.app.brains.forget()
-        assert ended(await on.ask(ASKED)) == (LIVE, None)
+        turn = await on.ask(ASKED)
+        assert (ended(turn), said(turn)) == ((LIVE, None), SAID), "it is told once"
         assert sum(one.refused is not None for one in service.connections) == refused
 
 

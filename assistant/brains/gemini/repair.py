@@ -5,7 +5,7 @@ notice. Without this repair, a single rejected part would make Gemini Live unusa
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -57,14 +57,22 @@ class SetupRepair:
     After a rejection it retries without the parts that the error names, then without each other
     optional part in turn, and finally without any of them. The result is stored. If the turn's time
     limit interrupts the search, it continues with the next connect. `version` is the API version;
-    each version accepts different fields.
+    each version accepts different fields. `on_repair` is called with a sentence about each finding.
     """
 
-    def __init__(self, client: LiveClient, store: "Store", clock: Clock, version: str) -> None:
+    def __init__(
+        self,
+        client: LiveClient,
+        store: "Store",
+        clock: Clock,
+        version: str,
+        on_repair: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
         self._client = client
         self._store = store
         self._clock = clock
         self._version = version
+        self._on_repair = on_repair
         self._refused: dict[str, RefusedPart] | None = None  # None until read
         self._reason = ""  # last error of the current search; "" if there is none
         self._named: tuple[str, ...] = ()  # parts that its errors have named
@@ -144,11 +152,12 @@ class SetupRepair:
         until = (self._clock.now() + kept).isoformat()
         for name in names:
             self._refused[name] = RefusedPart(name, self._reason, until)
-        _log.warning(
-            "Gemini Live rejected part of the session set-up and is used without it: %s. %s",
-            ", ".join(names),
-            self._reason,
+        told = (
+            "Gemini Live rejected part of the session set-up and is used without it: "
+            f"{', '.join(names)}. {self._reason}"
         )
+        _log.warning("%s", told)
+        self._on_repair(told)
         self._end_search()
         try:
             stored = await self._store.kept(NAME)

@@ -66,7 +66,7 @@ def test_one_request_that_is_refused_may_be_that_sentence_s_fault_two_are_not(
     assert breaker.fault is None
     breaker.failed(fault("refused"))
     assert breaker.fault == fault("refused")
-    is_open_for(breaker, clock, 600)
+    is_open_for(breaker, clock, 30)
 
 
 @pytest.mark.parametrize("kind", ["blocked", "house_away", "budget"])
