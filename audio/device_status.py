@@ -58,7 +58,7 @@ class Presence:
     """
 
     def __init__(self, name: str, look: Callable[[], Awaitable[bool]], clock: Clock) -> None:
-        """`name` is the device's display name. `look` checks for the device without opening it: it
+        """`name` is the device's display name. `look` checks for the device without opening it. It
         returns False if the device is open and needs no check, and raises AudioError if the device
         is missing."""
         # Called on the event loop for every change; must not block.

@@ -21,7 +21,7 @@ EDGE_MS = 12.0  # attack and decay of every tone, to avoid clicks
 
 @dataclass(frozen=True, slots=True)
 class _Earcon:
-    """Sequence of tones, each as (frequency in Hz, length in ms), with their peak level in dBFS."""
+    """A sequence of tones, each as (frequency in Hz, length in ms), with its peak level in dBFS."""
 
     tones: tuple[tuple[float, float], ...]
     peak_dbfs: float = -12.0

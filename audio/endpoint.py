@@ -81,9 +81,9 @@ class Endpointer:
 
         Voiced chunks before sample `person_from` are attributed to other people if they are fainter
         than those between `person_from` and `after`. If only those other people keep talking, the
-        speech has ended. Nothing that Hearth plays may fall into this range. With 0, nothing new is
-        learned about other people. `goes_on` keeps what is known about other people from the
-        previous turn.
+        speech has ended. Hearth must not play anything in this range. If `person_from` is 0,
+        nothing new is learned about other people. `goes_on` keeps what is known about other people
+        from the previous turn.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()
@@ -164,7 +164,7 @@ _DIGITAL_SILENCE_DB = -120.0
 
 
 class PersonLevel:
-    """Tells the person speaking in a turn from other people by the level of their voices.
+    """Distinguishes the person speaking in a turn from other people, by the level of their voices.
 
     Levels are per chunk, in dB. A chunk without a level is attributed to the person.
     """
@@ -181,7 +181,7 @@ class PersonLevel:
     def background(self, level: float | None, voiced: bool, own: bool = False) -> None:
         """Process a chunk from before the turn's speech.
 
-        `own` is True if a voiced chunk may belong to the person, who said the wake word.
+        `own` is True if a voiced chunk can belong to the person, who said the wake word.
         """
         if level is not None:
             insort(self._heard, level)

@@ -9,7 +9,7 @@ AudioError
 
 
 class AudioError(Exception):
-    """Base class. `str(error)` is one sentence for the user."""
+    """The base class of these errors. `str(error)` is one sentence for the user."""
 
 
 class InputUnusable(AudioError):

@@ -26,7 +26,7 @@ class Frame:
 
 
 class FrameSource(Protocol):
-    """Source of frames: a microphone, or a file in its place."""
+    """A source of frames: a microphone, or a file in its place."""
 
     pulled: bool  # True if frames are made on request, so that none is lost by a late request
 
@@ -66,7 +66,7 @@ class Framer:
 
 
 class Ring:
-    """Ring buffer of the newest frames. Positions are in samples of the stream."""
+    """A ring buffer of the newest frames. Positions are in samples of the stream."""
 
     def __init__(self, seconds: float = 3.0) -> None:
         self._frames: deque[Frame] = deque(maxlen=max(1, round(seconds * 1000 / FRAME_MS)))
@@ -109,10 +109,10 @@ class Positions:
         self._gap = False
 
     def gap(self) -> None:
-        """Report that audio is missing before the next block. The clock shows how much.
+        """Report that audio is missing before the next block. The clock shows how much is missing.
 
-        Without this call, blocks are joined however late they arrive, because a busy machine
-        delivers several at once.
+        Without this call, blocks are joined however late they arrive, because a busy machine can
+        deliver several of them at once.
         """
         self._gap = True
 
@@ -152,8 +152,10 @@ class Silence:
         return self._seconds >= SILENT_S
 
     def is_news(self, now: float) -> bool:
-        """Return True at most once an hour, because some microphones are silent whenever nobody
-        speaks."""
+        """Return True if the silence should be reported, which is at most once an hour.
+
+        Some microphones are silent whenever nobody speaks.
+        """
         if self._said_at is not None and now - self._said_at < _SAY_AGAIN_S:
             return False
         self._said_at = now

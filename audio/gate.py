@@ -20,11 +20,12 @@ _MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
 
 
 class EnergyGate:
-    """Gate that is open while there is more to hear than the room's constant noise.
+    """A gate that is open while the room is louder than its constant noise.
 
-    It tracks the power of the audio, in which hum and rumble can hide a voice, and the power of its
-    sample-to-sample differences, in which hiss can. For each, a floor follows the constant noise:
-    down within a few frames, up by less than 1 dB a second.
+    It tracks two powers: that of the audio, in which hum and rumble can hide a voice, and that of
+    the sample-to-sample differences, in which hiss can hide a voice. For each power, a floor
+    follows the constant noise. The floor falls within a few frames, and rises by less than 1 dB a
+    second.
     """
 
     def __init__(self) -> None:
@@ -50,8 +51,8 @@ class EnergyGate:
         return self.open
 
     def glance(self, pcm: bytes) -> bool:
-        """Like `hear`, but with a quarter of the work while the gate is open, because it can close
-        a little later."""
+        """Do the same as `hear`, with a quarter of the work while the gate is open. The gate can
+        then close a little later."""
         self._unseen += pcm
         if self.open and len(self._unseen) < _GLANCE_BYTES:
             return True
@@ -65,7 +66,7 @@ class EnergyGate:
 
 
 class _Band:
-    """Smoothed power and its floor."""
+    """A smoothed power and its floor."""
 
     def __init__(self) -> None:
         self._power = -1.0  # smoothed; negative before the stream's first frame
@@ -87,7 +88,7 @@ class _Band:
 def _powers(pcm: bytes) -> Iterator[tuple[float, float]]:
     """Return each frame's power and the power of its sample-to-sample differences.
 
-    The first is without DC offset, which cheap converters add.
+    The first power excludes the DC offset that cheap converters add.
     """
     samples = np.frombuffer(pcm, "<i2").astype(np.float32).reshape(-1, FRAME_SAMPLES)
     steps = samples[:, 1:] - samples[:, :-1]

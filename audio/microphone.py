@@ -1,7 +1,5 @@
-"""Microphone as a frame source that ends when the device is lost.
-
-`audio.steady` adds recovery.
-"""
+"""A microphone as a frame source. The source ends when the device is lost; `audio.steady` adds
+recovery."""
 
 import asyncio
 import contextlib
@@ -36,21 +34,22 @@ FIRST_BLOCK_S = 4.0  # PulseAudio can take 2.0 s for the first block
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Block of audio as delivered by the device."""
+    """A block of audio as delivered by the device."""
 
     pcm: bytes  # int16 of all channels, interleaved, at the device's rate
     at: float  # arrival time by the clock, in seconds
 
 
 class Blocks:
-    """Bounded queue of blocks from PortAudio's thread to the event loop. If it is full, the oldest
-    block is dropped."""
+    """A bounded queue from PortAudio's thread to the event loop. If it is full, the oldest block is
+    dropped."""
 
     def __init__(
         self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
     ) -> None:
-        """`size` is in blocks. `now` returns the time and is called from any thread. `news` is
-        called on the running event loop after a block is added, and at the end."""
+        """`size` is the maximum number of blocks. `now` returns the time, and is called from any
+        thread. `news` is called on the running event loop after a block is added, and at the end.
+        """
         self.dropped = 0
         self._loop = asyncio.get_running_loop()
         self._now = now
@@ -119,9 +118,9 @@ class DeviceCapture:
         patient: bool = False,
     ) -> None:
         """`device` is a name from `list_devices`. `block_ms` is 20 to 80. `channel` is the channel
-        to use, from 1, or None for the mean of all. With `patient`, blocks from a quiet room are
-        delivered several at a time (see `QuietRoom`), provided that the device delivers one channel
-        at SAMPLE_RATE."""
+        to use, counted from 1, or None for the mean of all channels. With `patient`, blocks from a
+        quiet room are delivered several at a time (see `QuietRoom`), provided that the device
+        delivers one channel at SAMPLE_RATE."""
         self.rate = SAMPLE_RATE  # Hz
         self._device = device
         self._blocks = blocks
@@ -235,8 +234,9 @@ class Microphone:
         channel: int | None = None,
     ) -> None:
         """`device` is a name from `list_devices`. `block_ms` is 20 to 80. After `silent_s` seconds
-        without a block, the device is considered lost. `channel` is the channel to use, from 1, or
-        None for the mean of all. Raises ValueError if `block_ms` is out of range."""
+        without a block, the device is considered lost. `channel` is the channel to use, counted
+        from 1, or None for the mean of all channels. Raises ValueError if `block_ms` is out of
+        range."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, but must be 20 to 80")
         self._device = device
@@ -248,7 +248,7 @@ class Microphone:
     async def frames(self) -> AsyncGenerator[Frame, None]:
         """Yield frames until the caller stops or is cancelled, then close the device.
 
-        Positions count the samples that arrived, without any that were dropped. Raises
+        Positions count only the samples that arrived, not those that were dropped. Raises
         InputUnusable if the device can't be opened, and DeviceLost if it stops.
         """
         blocks = Blocks(QUEUE_MS // self._block_ms, LoopClock().monotonic)
@@ -287,7 +287,7 @@ class Microphone:
 
 
 class Cleaner(Protocol):
-    """Processor of the microphone's frames, such as an echo canceller."""
+    """A processor of the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
         """Return the frame (FRAME_BYTES of 16 kHz mono int16) without Hearth's own voice, at the
@@ -300,7 +300,7 @@ class Cleaner(Protocol):
 
 
 class DeviceInput:
-    """PortAudio microphone that can be opened repeatedly."""
+    """A PortAudio microphone that can be opened repeatedly."""
 
     def __init__(
         self,
@@ -309,9 +309,9 @@ class DeviceInput:
         block_ms: int = BLOCK_MS,
         patient: bool = False,
     ) -> None:
-        """`device` is a name from `list_devices`. `channel` is the channel to use, from 1, or None
-        for the mean of all. `patient` is as in DeviceCapture. Raises ValueError unless `block_ms`
-        is 20 to 80."""
+        """`device` is a name from `list_devices`. `channel` is the channel to use, counted from 1,
+        or None for the mean of all channels. `patient` is as in DeviceCapture. Raises ValueError
+        unless `block_ms` is 20 to 80."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, but must be 20 to 80")
         self.name = device
@@ -373,8 +373,8 @@ class Opening:
         self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
-        """Give the stream another STOPPED_S (1 s) to resume, because a new stream would
-        start over."""
+        """Give the stream another STOPPED_S (1 s) to resume before it is replaced with a new
+        stream."""
         self.late = True
         self.deadline = now + STOPPED_S
 

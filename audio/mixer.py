@@ -33,7 +33,7 @@ class _Handed:
 
 
 class Track:
-    """Queue and playback position of one stream.
+    """The queue and the playback position of one stream.
 
     One thread calls `put`, `end` and `stop`; the device's thread calls `take` and `smooth`.
     """
@@ -93,8 +93,8 @@ class Track:
             return self._told
 
     def rewind(self, at: float) -> None:
-        """Put samples back into the queue that had not left the loudspeaker when the device was
-        lost, at time `at`."""
+        """Return the samples that had not left the loudspeaker at time `at`, when the device was
+        lost, to the queue."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):
@@ -108,7 +108,7 @@ class Track:
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
     def take(self, samples: int, sounds_at: float) -> tuple[Samples | None, bool]:
-        """Take up to `samples` samples from the queue, or None if it is empty.
+        """Take up to `samples` samples from the queue. Returns None if the queue is empty.
 
         The second value is True if the block directly continues the previous one.
         """
@@ -189,7 +189,7 @@ _WORDS: tuple[StreamName, ...] = ("voice", "announcements")
 
 
 class Ramp:
-    """Gain between 1 and DUCK_DB that changes linearly, independently of block sizes."""
+    """A gain that changes linearly between 1 and DUCK_DB, independently of block sizes."""
 
     def __init__(self) -> None:
         self._length = RATE * UP_MS // 1000
@@ -236,8 +236,8 @@ class Mixer:
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:
-        """Prepare for another device, which resumes where the audio was last heard, at time
-        `at`."""
+        """Prepare for another device, on which playback resumes where the audio was last heard, at
+        time `at`."""
         for track in self.tracks.values():
             track.rewind(at)
 

@@ -37,10 +37,10 @@ _TOLD_S = 0.005  # accuracy of a device's times; shorter silences are not report
 class Stalls:
     """Detects silence caused by stalls, from how much later than expected each block is heard.
 
-    A device that reports a stall knows its own buffer immediately, but the delay behind the buffer
-    only slightly later. Some devices stall without reporting it. So the silence of a reported stall
-    is returned with the next block. Silence that becomes visible later is returned once it has
-    lasted a whole window. A slow change is clock drift, not silence.
+    The silence of a stall that the device reports is returned with the next block. Some silence is
+    noticed only later, because devices can stall without reporting it, or report a longer delay
+    only after a moment. Such silence is returned once it has lasted a whole window. A slow change
+    is clock drift, not silence.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Stalls:
 
 
 class Reference(Protocol):
-    """Consumer of the audio that the loudspeaker plays, called from the output thread."""
+    """A consumer of the audio that the loudspeaker plays. It is called from the output thread."""
 
     def played(self, pcm: bytes, rate: int) -> None:
         """Process the next mono int16 block that the device accepted, including silence. Must not
@@ -133,7 +133,7 @@ class DevicePlayback:
         """Check that the device could be opened, without making a sound.
 
         Raises InputUnusable or DeviceLost, or Unlisted if another stream in this process prevents a
-        new device list. Use a separate instance for this that is never opened.
+        new device list. Call this only on a separate instance that is never opened.
         """
         self._unregister = register_stream()
         try:
@@ -198,8 +198,8 @@ class DevicePlayback:
     def _renew(self, trouble: AudioError) -> None:
         """Make PortAudio list the devices again.
 
-        If an open stream prevents this, raises `trouble` if a sound server is running, because the
-        server's list is current, and Unlisted otherwise.
+        If an open stream prevents this, an error is raised: `trouble` if a sound server is running,
+        because the server's list is current, and otherwise Unlisted.
         """
         self._unregister()
         if not refresh():

@@ -1,4 +1,5 @@
-"""Audio players: a device, a WAV file or none, with a common protocol."""
+"""Audio players that play on a device, write a WAV file or discard the audio, with a common
+protocol."""
 
 import asyncio
 import os
@@ -50,7 +51,7 @@ StreamName = Literal["voice", "announcements", "sounds", "ringing"]
 
 @runtime_checkable
 class Outputs(Protocol):
-    """Loudspeaker that plays several streams at once, each of which is a Player.
+    """A loudspeaker that plays several streams at once, each of which is a Player.
 
     A stream's `drain`, `stop` and `played_ms` concern only that stream. Closing a stream does
     nothing.

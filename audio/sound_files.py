@@ -1,4 +1,5 @@
-"""WAV files as a frame source, reading and writing of whole files, and decoding of short clips."""
+"""A frame source for WAV files, functions that read and write whole files, and a decoder for short
+clips."""
 
 import asyncio
 import io
@@ -38,7 +39,7 @@ _CONVERT = "convert it to 16-bit PCM with `ffmpeg -i IN -c:a pcm_s16le OUT.wav`"
 
 @dataclass(frozen=True, slots=True)
 class WavHeader:
-    """Header of a WAV file, checked against the file's length."""
+    """The header of a WAV file, checked against the file's length."""
 
     channels: int
     rate: int  # Hz
@@ -142,7 +143,8 @@ _BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is nev
 
 
 class WavSource:
-    """Frame source that plays a WAV file: any PCM or float format, any rate, channels mixed to one.
+    """A frame source that plays a WAV file of any PCM or float format and any rate. Channels are
+    mixed to one.
 
     A 16 kHz mono 16-bit file is passed on bit for bit. The last frame is padded with silence. Each
     call of `frames` starts at the beginning.
@@ -246,7 +248,7 @@ _HEADS = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"ID3", b"FORM")
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Short audio clip as mono int16 PCM."""
+    """A short audio clip as mono int16 PCM."""
 
     name: str  # display name, such as "doorbell.wav"
     pcm: bytes = field(repr=False)

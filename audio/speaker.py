@@ -1,5 +1,5 @@
-"""Loudspeaker: plays all streams on one device, which is opened on demand and reopened if it is
-lost."""
+"""Loudspeaker that plays all streams on one device. The device is opened on demand, and reopened if
+it is lost."""
 
 import asyncio
 import logging
@@ -37,14 +37,15 @@ class Speaker:
     """Plays all streams on one device (implements `Outputs`).
 
     The device is opened when audio arrives and closed after IDLE_S (5 s) of silence. If it is lost
-    while playing, Speaker looks for it. If it returns within PATIENCE_S (3 s), playback resumes
-    where it was last heard. Otherwise the audio is dropped, and callers waiting for it get
-    DeviceLost. When new audio arrives, Speaker tries once more. While the device is closed,
-    `presence` shows if it is connected, provided that `presence` follows the device events.
+    while playing, Speaker looks for it. If the device returns within PATIENCE_S (3 s), playback
+    resumes where the audio was last heard. Otherwise the audio is dropped, and callers waiting for
+    it get DeviceLost. When new audio arrives, Speaker looks for the device once more. While the
+    device is closed, `presence` shows if it is connected, provided that `presence` follows the
+    device events.
 
-    A stream's position is the audio that has left the loudspeaker: what the device accepted, minus
-    what it reports that it still holds. At a `stop`, the audio that the device holds counts as
-    played immediately, because it will be heard.
+    A stream's position is the amount of audio that has left the loudspeaker: all audio that the
+    device accepted, minus the audio that it still holds, as it reports. At a `stop`, the audio that
+    the device holds counts as played immediately, because it will be heard.
     """
 
     def __init__(

@@ -1,4 +1,5 @@
-"""Microphone that recovers from failures: one frame source for the lifetime of the process."""
+"""A microphone that recovers from failures, and is used as one frame source for the lifetime of the
+process."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -34,8 +35,8 @@ _log = logging.getLogger(__name__)
 class SteadyMicrophone:
     """Yields frames indefinitely. If the device is lost, it is searched for and reopened.
 
-    `frames` never raises DeviceLost or InputUnusable. When audio was lost, positions advance by its
-    length, rounded to 80 ms.
+    `frames` never raises DeviceLost or InputUnusable. If audio is lost, positions advance by the
+    length of that audio, rounded to 80 ms.
     """
 
     pulled = False
@@ -89,12 +90,14 @@ class SteadyMicrophone:
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since the last sign of progress. More than a few mean that something is stuck."""
+        """Seconds since the last sign of progress. More than a few seconds mean that something is
+        stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
     def dropped(self) -> int:
-        """Number of blocks lost because they were not read in time, here or in PortAudio."""
+        """Number of blocks lost because they were not read in time, in this process or in
+        PortAudio."""
         return self._dropped
 
     @property
@@ -127,16 +130,16 @@ class SteadyMicrophone:
     def make_way(self) -> None:
         """Close the device briefly, so that PortAudio can find a newly connected loudspeaker.
 
-        Does nothing if no device has changed or Hearth is listening to somebody; then call it again
-        later. Call it on the event loop. `on_change` is called only if the device can't be
-        reopened.
+        Does nothing if no device has changed, or if Hearth is listening to somebody. In the second
+        case, call it again later. Call it on the event loop. `on_change` is called only if the
+        device can't be reopened.
         """
         self._way_wanted = True
         self._alarm.ring()
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
-        """Close the device, await `use`, which can open it, then reopen it. Must be called on the
-        event loop.
+        """Close the device, await `use` (which can open it), then reopen it. Call this on the event
+        loop.
 
         The status doesn't change. `use` must finish within a few seconds. If the microphone is
         paused, `use` isn't called until it resumes.

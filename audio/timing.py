@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Clock(Protocol):
-    """Clock that tests can replace with a virtual one."""
+    """A clock that tests can replace with a virtual one."""
 
     def monotonic(self) -> float:
         """Return a time in seconds that never decreases."""
@@ -116,7 +116,8 @@ MOST_STUCK = 3  # with this many stuck calls, no more are made
 
 
 class CallStuck(Exception):
-    """A call did not return in time, so its thread was abandoned, or too many others are stuck."""
+    """A call was abandoned because it did not return in time, or not made because too many others
+    are stuck."""
 
 
 class BoundedCalls:
@@ -171,10 +172,9 @@ class BoundedCalls:
 
 
 class _Job(Generic[Result]):
-    """Call in its own thread.
+    """A call in its own thread.
 
-    Its token is taken by the returning call or the caller that stops waiting, whichever comes
-    first.
+    The token goes to the returning call or to the caller that stops waiting, whichever is first.
     """
 
     def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:

@@ -18,8 +18,8 @@ from typing import Literal
 
 
 class IntegrationError(Exception):
-    """Base class. `str(error)` is a sentence that can be shown to people and contains no
-    secrets."""
+    """The base class of these errors. `str(error)` is a sentence that can be shown to people and
+    contains no secrets."""
 
     told: str = ""  # the service's whole reason, without secrets; "" if it gave none
 

@@ -124,7 +124,8 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without signal handlers, and without polling ten times a second for a stop request.
+    """A uvicorn server without signal handlers, and without polling ten times a second for a stop
+    request.
 
     To stop it, call `end`. This class accepts the connections itself, because those that are still
     in the TLS handshake must count towards the limit, and uvicorn does not know about them.

@@ -38,7 +38,7 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class WyomingRecognizer:
-    """Client of a Wyoming server. Each transcription opens a new connection, as in Home
+    """A client of a Wyoming server. Each transcription opens a new connection, as in Home
     Assistant."""
 
     def __init__(self, host: str, port: int, language: str | None, timeout_s: float = 15.0) -> None:

@@ -151,7 +151,7 @@ class OnceTurn:
 
 
 class Dialogue:
-    """Alternating requests and tool calls, until the model has finished."""
+    """Alternates requests and tool calls until the model has finished."""
 
     def __init__(self, conversation: OnceConversation, row: ModelRow, rounds: int) -> None:
         self._conversation = conversation

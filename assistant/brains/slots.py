@@ -268,7 +268,7 @@ class Known:
 
 
 class AbsentBrain:
-    """Placeholder for a brain that can't be used, such as Gemini without `privacy.accept_cloud`.
+    """A placeholder for a brain that can't be used, such as Gemini without `privacy.accept_cloud`.
 
     `message` is one sentence for the log and `--json`.
     """

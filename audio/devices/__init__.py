@@ -93,7 +93,7 @@ def server_out_of_reach() -> bool:
 
 @contextmanager
 def chosen(device: DeviceInfo) -> Iterator[None]:
-    """Direct PortAudio streams that are opened and started inside the block to `device`.
+    """Make PortAudio streams use `device` if they are opened and started inside the block.
 
     PortAudio sees the whole sound server as one device, so the server's device is chosen with an
     environment variable of this process. Only one stream per direction is opened at a time.
@@ -261,7 +261,7 @@ def level_of(pcm: bytes) -> float:
 
 
 class _Heard:
-    """First `wanted` blocks of a recording, filled on PortAudio's thread."""
+    """The first `wanted` blocks of a recording, which are added on PortAudio's thread."""
 
     def __init__(self, wanted: int) -> None:
         self.blocks: list[bytes] = []

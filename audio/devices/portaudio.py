@@ -19,7 +19,7 @@ Backend = Literal["alsa", "server"]
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """Audio device in one direction. A headset is two devices."""
+    """An audio device in one direction. A headset counts as two devices."""
 
     name: str  # name used in the settings; the same after a reboot or in another socket
     kind: Kind

@@ -28,8 +28,8 @@ def usb_names(sys: Path = SYS) -> dict[int, str]:
     """Map ALSA's numbers of USB sound cards to stable names such as "usb:vendor:product:serial".
 
     The serial number is left out if the device has none. Otherwise identical cards are
-    distinguished by their USB port: "usb:0d8c:0014@1-1.3". Read from sysfs, because card numbers
-    can change at each boot.
+    distinguished by their USB port: "usb:0d8c:0014@1-1.3". The names are read from sysfs. Unlike
+    ALSA's card numbers, they stay the same after a reboot.
     """
     names: dict[int, str] = {}
     sockets: dict[int, str] = {}
@@ -70,7 +70,7 @@ class NoServer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerDevice:
-    """Source or sink of the sound server."""
+    """A source or sink of the sound server."""
 
     name: str
     kind: Kind
@@ -148,8 +148,8 @@ def _mark(pulse: Any, *, connected: bool) -> None:
 
 
 class Patience:
-    """Time limit for waiting on the server. Without it, pulsectl would wait forever if the server
-    hangs."""
+    """A time limit for waiting for the server. Without it, pulsectl would wait forever if the
+    server hangs."""
 
     def __init__(self, pulse: Any, limit_s: float) -> None:
         self._pulse = pulse

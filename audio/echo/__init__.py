@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Echo plan for one microphone and loudspeaker."""
+    """The chosen way to deal with echo between one microphone and one loudspeaker."""
 
     kind: PlanKind  # own: Hearth's canceller; system: the sound server's; device: the microphone's
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
@@ -68,8 +68,8 @@ def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathK
 def choose_meanwhile(
     setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
 ) -> Plan:
-    """Choose a plan for devices that appear while no canceller is running; arguments as in
-    `choose`.
+    """Choose a plan for devices that appear while no canceller is running. The arguments are those
+    of `choose`.
 
     Hearth's canceller can only be started together with the process. If the devices need it, the
     plan is half duplex until the next start.

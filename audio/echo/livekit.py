@@ -53,9 +53,10 @@ class CleanCounts:
 class LivekitCleaner:
     """Implements Cleaner, and the Reference that it needs.
 
-    Echo cancellation delays all audio by 8 ms, noise suppression by 6 ms (both: 14 ms). The number
-    and length of frames don't change, and the delay is the same whether or not anything is playing.
-    `played` and `stalled` can be called from another thread; everything else belongs to one thread.
+    Echo cancellation delays all audio by 8 ms, and noise suppression by 6 ms (both together: 14
+    ms). The number and length of frames don't change, and the delay is the same whether or not
+    anything is playing. `played` and `stalled` can be called from another thread. Call all other
+    methods on one thread.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class LivekitCleaner:
 
 
 class _Module:
-    """AudioProcessingModule that processes whole 20 ms frames."""
+    """An AudioProcessingModule that processes whole 20 ms frames."""
 
     def __init__(self, **switches: bool) -> None:
         try:
@@ -273,11 +274,11 @@ class Residual:
         self._recent: deque[bool] = deque(maxlen=_RECENT)
 
     def moved(self, *, opened: bool = False) -> None:
-        """Report that the output stalled or, with `opened`, was reopened, after which the echo can
-        arrive a little later.
+        """Report that the output stalled or, with `opened`, was reopened. The echo can then arrive
+        a little later.
 
-        The canceller is then not trusted for a moment. Without this, its adjustment was mistaken
-        for a person in 6 of 24 reopenings that changed the delay by up to 15 ms; with it, in none.
+        The canceller is not trusted for a moment, because its adjustment could be mistaken for a
+        person speaking.
         """
         if self._learned <= 0 or self._learning <= 0:
             self._again = True
@@ -328,8 +329,10 @@ class Residual:
         return not self._stays
 
     def _learn(self, down: bool, playing: bool) -> bool:
-        """Count an audible frame, reduced or not. Returns True while the canceller isn't trusted
-        yet."""
+        """Count an audible frame. `down` is True if the canceller has reduced it.
+
+        Returns True while the canceller isn't trusted yet.
+        """
         if self._watched and playing:
             self._watched -= 1
             self._downs.append(down)

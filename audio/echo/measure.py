@@ -63,7 +63,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EchoPath:
-    """Measured echo path from a loudspeaker to a microphone."""
+    """The measured echo path from a loudspeaker to a microphone."""
 
     # echo: must be cancelled. apart: inaudible (headphones, another room). cancels: the device
     # cancels it, so that only the start comes through. deaf: the microphone closes while the
@@ -280,7 +280,7 @@ _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Microphone and loudspeaker of this machine, with their active ports."""
+    """A microphone and a loudspeaker of this machine, with their active ports."""
 
     input: DeviceInfo
     output: DeviceInfo

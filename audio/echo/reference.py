@@ -1,19 +1,19 @@
 """Reference for the echo canceller: the audio that the loudspeaker played, cut into the
 microphone's frames.
 
-Two clocks meet here: the loudspeaker's thread adds blocks, and the microphone's side takes one
-frame for each frame that it recorded. Neither side is timed; both are counted in samples, and the
-number of samples between them (the fill) is the only state. Apart from clock drift, running streams
-keep their relative position. So the fill is left alone while it stays within a band. If it drifts
-out of the band, it is corrected by single samples during pauses. After a stream was interrupted, it
-is set again. The canceller itself follows smaller drifts (measured: 200 ppm cost it 3 dB of 48).
+The loudspeaker's thread adds blocks, and the microphone's side takes one frame for each frame that
+it recorded. Both sides are counted in samples, because they run on different clocks. The only state
+is the number of samples between them (the fill). Apart from clock drift, running streams keep their
+relative position, so the fill is left alone while it stays within a band. If it drifts out of the
+band, it is corrected by single samples during pauses. After a stream was interrupted, it is set to
+its initial value.
 
 Silence that the device produced because this process was late is added too. Otherwise all later
 audio would be heard later than its sample count says.
 
 The echo canceller finds the delay itself, up to about half a second, but the reference must be
-ahead of its echo (measured: 5 ms is enough, 0 ms is not). It is ahead because of the loudspeaker's
-latency, so the fill is kept as small as the block sizes of both sides allow.
+ahead of its echo (5 ms is enough). The loudspeaker's latency ensures this, so the fill is kept as
+small as the block sizes of both sides allow.
 """
 
 from collections import deque
@@ -55,7 +55,8 @@ _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 
 
 class PlayedSound:
-    """Bounded buffer of played audio, read at the microphone's pace.
+    """A bounded buffer of played audio. The microphone's thread takes a frame for each frame that
+    it records.
 
     Only the loudspeaker's thread may call `put` and `stall`. All other methods are for the
     microphone's thread.
@@ -201,8 +202,8 @@ class PlayedSound:
         self._move(-1 if min(self._leasts) > _HIGHEST else 1)
 
     def _judge(self, least: int, worst: int) -> None:
-        """End a window. `worst` is its lowest fill, and `least` the lowest without brief
-        hiccups."""
+        """End a window. `worst` is its lowest fill, and `least` is its lowest fill apart from brief
+        interruptions."""
         self._windows += 1
         self._fills.clear()
         self._leasts.append(least)

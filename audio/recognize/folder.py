@@ -48,7 +48,7 @@ _PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms, so that other threads run in bet
 
 
 class VoskRecognizer:
-    """Recogniser with a vosk model, which is loaded immediately (0.1 to 2 GB of memory).
+    """A recogniser with a vosk model, which is loaded immediately (0.1 to 2 GB of memory).
 
     Uses the API of vosk 0.3.45.
     """
@@ -96,13 +96,16 @@ _TAIL_S = (
 
 
 class SherpaRecognizer:
-    """Recogniser with a sherpa-onnx model, which is loaded immediately. Uses the API of sherpa-onnx
-    2.0.
+    """A recogniser with a sherpa-onnx model, which is loaded immediately. Uses sherpa-onnx 2.0's
+    API.
 
-    The model type follows from the files in the folder. With an encoder, a decoder and a joiner, it
-    is a transducer (a streaming one if the folder's name contains "streaming"); with an encoder and
-    a decoder, Whisper; with preprocess, encode and two decode files, Moonshine. A single file is
-    SenseVoice or NeMo CTC, depending on the folder's name.
+    The files in the folder determine the type of the model:
+
+    - An encoder, a decoder and a joiner are a transducer. If the folder's name contains
+      "streaming", it is a streaming transducer.
+    - An encoder and a decoder are a Whisper model.
+    - One preprocess, one encode and two decode files are a Moonshine model.
+    - A single file is a SenseVoice or NeMo CTC model, depending on the folder's name.
     """
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:

@@ -1,9 +1,10 @@
 """Conversion of a speech grammar into a minimal word network.
 
-pocketsphinx can convert a grammar itself, but it copies a rule to each place where it is used, and
-needs a 3 kB table per state: a typical house's grammar gives 3,500 states and 17,000 arcs. Here,
-positions that can be followed by the same words share a state, which gives about 450 states and
-1,600 arcs. The weights are the same as in pocketsphinx, and so is the best path.
+pocketsphinx can convert a grammar itself, but it copies each rule to every place where the rule is
+used, and needs a table of 3 kB for each state. For a typical house, this results in 3,500 states
+and 17,000 arcs. In this module, positions that can be followed by the same words share a state,
+which results in about 450 states and 1,600 arcs. The weights and the best path are the same as in
+pocketsphinx.
 """
 
 import re
@@ -52,7 +53,7 @@ _Arcs = dict[tuple[str, int], float]  # (word or "" for none, next state) -> wei
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """Transition between two states of the network."""
+    """A transition between two states of the network."""
 
     source: int  # state
     target: int  # state
@@ -62,7 +63,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Word network of valid sentences, each of which is a path from `start` to `final`."""
+    """A word network of valid sentences, each of which is a path from `start` to `final`."""
 
     start: int  # state
     final: int  # state

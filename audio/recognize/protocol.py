@@ -25,7 +25,7 @@ class Recognizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Speech grammar, with the pronunciations of words that are not in the dictionary."""
+    """A speech grammar, with the pronunciations of words that are not in the dictionary."""
 
     jsgf: str  # JSpeech Grammar Format, one public rule
     pronunciations: Mapping[str, Sequence[str]] = field(default_factory=dict)  # word -> phones
@@ -33,7 +33,7 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class HeardWord:
-    """Recognised word and its position."""
+    """A recognised word and its position."""
 
     text: str
     start: int  # samples from the start of the audio
@@ -45,7 +45,7 @@ class HeardWord:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """Words recognised in the audio."""
+    """The words recognised in the audio."""
 
     words: tuple[HeardWord, ...]  # in order, without silence and noise
 
@@ -56,7 +56,7 @@ class Decoding:
 
 @runtime_checkable
 class GrammarRecognizer(Recognizer, Protocol):
-    """Recogniser that also accepts a grammar. Not thread-safe: use a single worker thread."""
+    """A recogniser that also accepts a grammar. Not thread-safe: use a single worker thread."""
 
     def unknown(self, words: Sequence[str]) -> list[str]:
         """Return the words that are not in the dictionary, in order and without duplicates."""
@@ -81,7 +81,7 @@ class GrammarRecognizer(Recognizer, Protocol):
 
 @runtime_checkable
 class PunctualRecognizer(Recognizer, Protocol):
-    """Recogniser with a time limit. Not thread-safe: use a single worker thread."""
+    """A recogniser with a time limit. Not thread-safe: use a single worker thread."""
 
     def finish_within(self, seconds: float) -> None:
         """Set a deadline, in seconds from now. Further calls raise TookTooLong when it has
@@ -91,10 +91,10 @@ class PunctualRecognizer(Recognizer, Protocol):
 
 @runtime_checkable
 class DigitRecognizer(Recognizer, Protocol):
-    """Recogniser that can listen for digits only. Not thread-safe: use a single worker thread.
+    """A recogniser that can listen for digits only. Not thread-safe: use a single worker thread.
 
     Because it knows only ten words, it hears digits in many other sounds. Use it for a secret that
-    is compared afterwards, never for words that take effect by themselves.
+    is compared afterwards, never for words that have an immediate effect.
     """
 
     def spell(self, pcm: bytes) -> str:

@@ -90,8 +90,8 @@ class _Segment:
 
 
 class SphinxRecognizer:
-    """Recogniser with pocketsphinx 5 and the en-us model from its wheel. Use it on one thread at a
-    time.
+    """A recogniser with pocketsphinx 5 and the en-us model from its wheel. Use it on one thread at
+    a time.
 
     The model (25 MB, 0.15 s) is loaded with the first audio or word.
     """
@@ -209,8 +209,8 @@ class SphinxRecognizer:
         return scores
 
     def _run(self, search: str, pcm: bytes) -> list[_Segment]:
-        """Decode the audio after measuring its level, without which a tenth fewer words are
-        recognised."""
+        """Decode the audio after measuring its level. Without the measurement, a tenth fewer words
+        are recognised."""
         decoder = self._decoder  # first, because it sets the level
         if self._measured[0] != pcm:
             self._feed(_LEVEL, pcm, self._level)
@@ -266,7 +266,7 @@ _PUBLIC = re.compile(r"^public <(\w+)> =", re.MULTILINE)
 
 
 class SphinxLive:
-    """Recogniser for streaming audio with pocketsphinx 5. Use it on one thread at a time.
+    """A recogniser for streaming audio with pocketsphinx 5. Use it on one thread at a time.
 
     A loop of all phones competes with the grammar. Speech outside the grammar matches the loop and
     yields no words.

@@ -1,5 +1,5 @@
-"""Reduction of steady noise for a recogniser, which also adds noise to audio that has too little of
-it."""
+"""Noise filter for a recogniser. It reduces steady noise, and adds noise to audio that has too
+little."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,12 @@ _LOUDEST = 320  # samples
 
 
 class SteadyNoise:
-    """Noise filter for one turn. Its output is delayed by one window and one window shorter."""
+    """A noise filter for one turn. Its output is delayed by one window, and one window shorter than
+    its input."""
 
     def __init__(self, heard: bytes) -> None:
-        """`heard` is 16 kHz mono int16 recorded in this room just before: at least 0.3 s, with or
-        without speech.
+        """`heard` is at least 0.3 s of 16 kHz mono int16, recorded in this room just before the
+        turn. It can contain speech.
 
         Raises ValueError if it is shorter than four windows (128 ms).
         """

@@ -18,7 +18,7 @@ Speed = float | Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Chunk of a clause's audio, and the positions at which its words end.
+    """A chunk of a clause's audio, and the positions at which its words end.
 
     Words are the whitespace-separated parts of the text passed to `speak`, in order across all its
     chunks.

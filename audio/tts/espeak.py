@@ -50,7 +50,7 @@ def espeak_name(language: str) -> str:
 
 
 class EspeakVoice:
-    """Voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
+    """A voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
 
     A `speed` of 1.0 is normal, and 2.0 is twice as fast. With `ahead`, the next clause's process is
     started in advance, for programs that keep running. `speak` raises InputUnusable.
@@ -139,11 +139,10 @@ class EspeakVoice:
 
 
 class _Spare:
-    """Process that was started in advance, has loaded its voice and waits for text.
+    """A process that was started in advance, has loaded its voice and waits for text.
 
-    Starting a process when it is needed would delay the first audio by 20 to 120 ms (measured on
-    two x86 cores, idle and busy). The spare process ends when its stdin closes, so it never
-    outlives this process.
+    Starting a process only when it is needed would delay the first audio by 20 to 120 ms. The spare
+    process ends when its stdin closes, so it never outlives this process.
     """
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ NAMES_TOLD = 8  # speakers listed in the error for an unknown one
 
 
 class PiperVoice:
-    """Piper voice file (`X.onnx` beside `X.onnx.json`), loaded on creation.
+    """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded on creation.
 
     It yields one chunk per sentence, at the model's own loudness. A `speed` of 1.0 is the voice's
     own speed, and 2.0 is twice as fast. `speaker` is the name or number of one of the voice's
@@ -117,7 +117,7 @@ def _telling_durations(path: Path) -> Iterator[str]:
     """Yield the path of a copy of the model that also returns phoneme durations.
 
     The copy is an in-memory file that disappears when it is closed. An onnxruntime session that is
-    created from bytes would keep them instead (measured: 60 MB per voice).
+    created from bytes would keep these bytes in memory (60 MB for each voice).
     """
     model = path.read_bytes()
     told = durations_output(model)

@@ -36,9 +36,9 @@ class Leveller:
 
     A voice's loudness is measured over its last `MEMORY_S` (20 s). A voice's first audio gets its
     gain immediately. After that, the gain changes by at most `SLEW_DB_PER_S` (0.5 dB/s), or
-    `SETTLING_DB_PER_S` until `SETTLED_S` of speech are known. So if a 4 s clause is spoken more
-    softly than the previous one, the gain makes up for at most 2 dB of that. Peaks above
-    `CEILING_DB` are reduced smoothly.
+    `SETTLING_DB_PER_S` until `SETTLED_S` of speech are known. If a 4 s clause is spoken more softly
+    than the previous one, the gain therefore makes up for at most 2 dB of the difference. Peaks
+    above `CEILING_DB` are reduced smoothly.
 
     Not thread-safe.
     """
@@ -66,7 +66,7 @@ class Leveller:
 
 @dataclass
 class _Account:
-    """Measured loudness of one voice, and its gain."""
+    """The measured loudness of one voice, and its gain."""
 
     # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
@@ -129,8 +129,8 @@ def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
 def speech_power(blocks: Collection[float]) -> tuple[float, float]:
     """Return the mean square of the speech in these blocks, and its length in seconds.
 
-    Gated relative to the mean as in ITU-R BS.1770-4 (annex 1), but with shorter blocks and without
-    frequency weighting, because the voices are similar enough.
+    The blocks are gated relative to their mean as in ITU-R BS.1770-4 (annex 1), but they are
+    shorter and not frequency-weighted, because the voices are similar enough.
     """
     if not blocks:
         return 0.0, 0.0
@@ -176,7 +176,7 @@ LONGEST = 60  # characters; longer texts hardly ever repeat
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Cache key of a phrase: everything that determines its audio."""
+    """The cache key of a phrase: everything that determines its audio."""
 
     voice: str  # engine and file
     speaker: str  # "" if the voice has only one
@@ -185,7 +185,7 @@ class Phrase:
 
 
 class PhraseCache:
-    """Cache of the most recently used phrases, limited in bytes. Not thread-safe."""
+    """A cache of the most recently used phrases, limited in bytes. Not thread-safe."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, longest: int = LONGEST) -> None:
         self._most_bytes = most_bytes
@@ -362,7 +362,7 @@ def lighter(voice: str) -> str | None:
 
 
 def slowness(name: str, factor: float) -> str:
-    """Return a sentence saying that a voice is too slow, by how much, and what to do.
+    """Return a sentence that explains how much too slow a voice is, and what to do about it.
 
     `name` is the voice's name, "ENGINE:VOICE".
     """

@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Voicing:
-    """Speech probability of one chunk of audio."""
+    """The speech probability of one chunk of audio."""
 
     end: int  # sample index (16 kHz) at which the chunk ends
     probability: float  # 0 to 1

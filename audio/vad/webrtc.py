@@ -47,7 +47,7 @@ _FAINTER_DB = 6.0
 
 
 class WebrtcDetector:
-    """VoiceDetector based on webrtcvad. A chunk is one frame.
+    """A VoiceDetector based on webrtcvad. A chunk is one frame.
 
     It adapts to the room's noise: steady noise counts as speech only for its first 0.2 s.
     """

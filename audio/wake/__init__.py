@@ -145,8 +145,8 @@ class ModelWake:
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
     ) -> None:
-        """`models` and `thresholds` are by word. Each model has a `close` method. `lead_ms` is as
-        in Trigger."""
+        """`models` and `thresholds` map each word to its model and its threshold. Each model has a
+        `close` method. `lead_ms` is as in Trigger."""
         self.thresholds = thresholds  # by word; not changed by `strict`
         self.scores = dict.fromkeys(models, 0.0)
         self._models = models

@@ -98,7 +98,7 @@ _DISTANCE: Mapping[Sensitivity, float] = {"low": 0.5, "normal": 1.0, "high": 2.0
 
 
 class MicroWake(ModelWake):
-    """WakeEngine based on pymicro-wakeword.
+    """A WakeEngine based on pymicro-wakeword.
 
     A word is a built-in name, the name of an added model, or a model's .json file, which contains
     the name of its .tflite file and its cutoff (ESPHome's manifest, version 2).

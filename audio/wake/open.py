@@ -32,11 +32,11 @@ _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
 
 class OpenWake(ModelWake):
-    """WakeEngine based on pyopen-wakeword.
+    """A WakeEngine based on pyopen-wakeword.
 
     A word is a built-in name, the name of an added model, or a .tflite model file. Creating the
-    engine takes about 0.4 s, because the features start with 8 s of silence. That is also why they
-    are never reset; after a detection, only the refractory time keeps the engine silent.
+    engine takes about 0.4 s, because the features start with 8 s of silence. For the same reason
+    they are never reset: after a detection, only the refractory time keeps the engine silent.
     """
 
     def __init__(

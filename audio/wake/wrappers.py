@@ -42,13 +42,13 @@ class _Wrapper:
 
 
 class GatedWake(_Wrapper):
-    """WakeEngine behind an energy gate. When the gate opens, the engine first hears the preceding
+    """A WakeEngine behind an energy gate. When the gate opens, the engine first hears the preceding
     audio.
 
     Older audio is skipped, because it was as silent as the audio that the engine heard last.
     Detections have the positions of their frames, even if the engine hears those frames later. A
     gap in positions, after the microphone was lost, counts as silence. Otherwise the engine would
-    detect the word that it heard last once more after the gap.
+    detect the last word from before the gap once more.
     """
 
     def __init__(self, engine: WakeEngine) -> None:
@@ -148,7 +148,7 @@ REFUSED_BELOW = 0.05  # the other engine's score; reject only words that it does
 
 
 class VerifiedWake(_Wrapper):
-    """WakeEngine whose detections another engine can reject.
+    """A WakeEngine whose detections another engine can reject.
 
     The other engine hears only the audio that it checks. It is reset when the next frame arrives,
     so that the reset doesn't delay the result. Words that it doesn't know are not checked. A

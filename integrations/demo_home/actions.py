@@ -17,7 +17,7 @@ TARGETS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Description of an action.
+    """The description of an action.
 
     `response` is "none" if the action never returns data, "optional" if it does on request, and
     "only" if the data must be requested.

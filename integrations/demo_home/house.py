@@ -22,7 +22,7 @@ UNAVAILABLE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class CallerPlace:
-    """Area and floor of the device that made a call."""
+    """The area and floor of the device that made a call."""
 
     area_id: str | None = None
     floor_id: str | None = None
@@ -34,7 +34,7 @@ NOWHERE = CallerPlace()
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Registry data and initial state of an entity."""
+    """The registry data and the initial state of an entity."""
 
     entity_id: str
     name: str
@@ -70,7 +70,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """State of an entity at one point in time."""
+    """The state of an entity at one point in time."""
 
     entity_id: str
     state: str
@@ -94,7 +94,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Event other than a state change, such as a registry change or a device event."""
+    """An event other than a state change, such as a registry change or a device event."""
 
     kind: str  # such as "area_registry_updated"
     data: Mapping[str, Any]
@@ -316,7 +316,7 @@ def _new_context() -> str:
 
 @dataclass(slots=True)
 class Labels:
-    """Label registry, with the labels of areas and devices. An entity's labels are in
+    """The label registry, with the labels of areas and devices. An entity's labels are in
     `Thing.labels`."""
 
     names: dict[str, str] = field(default_factory=dict)  # by label id

@@ -19,7 +19,7 @@ class IntentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServiceTool:
-    """Tool function that calls one service on every matching entity."""
+    """A tool function that calls one service on every matching entity."""
 
     domain: str
     service: str
@@ -221,7 +221,7 @@ Run = Callable[[DemoHouse, Mapping[str, Any], CallerPlace], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """MCP annotations of a tool. Home Assistant sets them reliably only for read-only tools."""
+    """The MCP annotations of a tool. Home Assistant sets them reliably only for read-only tools."""
 
     destructive: bool = True
     idempotent: bool = False
@@ -238,7 +238,7 @@ AGAIN = Hints(idempotent=True)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Tool offered to models, with the function that runs it."""
+    """A tool offered to models, with the function that runs it."""
 
     name: str
     title: str

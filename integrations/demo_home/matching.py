@@ -14,7 +14,7 @@ from integrations.home_assistant.house import Area, Floor
 
 
 class Reason(Enum):
-    """Reason why nothing matched, as worded in Home Assistant 2026.11.0."""
+    """The reason why nothing matched, as worded in Home Assistant 2026.11.0."""
 
     NAME = "No entities matched the name"
     AREA = "No entities were in the area"
@@ -32,7 +32,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Constraints on the entities of a call. None or empty means unconstrained."""
+    """The constraints on the entities of a call. None or empty means unconstrained."""
 
     name: str | None = None
     area: str | None = None

@@ -40,7 +40,7 @@ Heard = Callable[[str, Mapping[str, Any]], None]
 
 @dataclass
 class _NoWayBack:
-    """Dispatch context of one POST, in which the server can send nothing but the response."""
+    """The dispatch context of one POST, in which the server can send nothing but the response."""
 
     request_id: types.RequestId
     transport: TransportContext = field(
@@ -67,7 +67,7 @@ class _NoWayBack:
 
 
 class McpEndpoint:
-    """Handler for `/api/mcp` and `/api/mcp/assist`. It calls `heard` with each tool call."""
+    """The handler for `/api/mcp` and `/api/mcp/assist`. It calls `heard` with each tool call."""
 
     def __init__(self, house: DemoHouse, heard: Heard) -> None:
         self._house = house

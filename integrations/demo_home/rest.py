@@ -35,7 +35,8 @@ _MISASKED = {
 
 
 class Rest:
-    """Request handlers. The token has already been checked; the user is in `request.state`."""
+    """The request handlers. The token has already been checked, and the user is in
+    `request.state`."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house
@@ -119,7 +120,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class DemoHome:
-    """Server of the simulated house, which runs while the context is open.
+    """The server of the simulated house, which runs while the context is open.
 
     Clients need `url` and a token: `token` belongs to an administrator, `person_token` to a user
     without administrator rights. `/api/mcp` (administrators only) and `/api/mcp/assist` offer the

@@ -199,7 +199,7 @@ Call = Callable[[DemoHouse, str, str, str, Mapping[str, Any]], Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Script field, as a JSON Schema for tools and as a selector for `get_services`."""
+    """A script field, as a JSON Schema for tools and as a selector for `get_services`."""
 
     description: str
     schema: dict[str, Any]

@@ -27,7 +27,7 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """User with a long-lived token."""
+    """A user with a long-lived token."""
 
     name: str
     is_admin: bool

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 
 class Socket:
-    """Connection of one client."""
+    """The connection of one client."""
 
     def __init__(self, house: DemoHouse, websocket: WebSocket, people: tuple[Person, ...]) -> None:
         self._house = house

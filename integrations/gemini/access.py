@@ -103,7 +103,7 @@ def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
 
 
 class LazyClient:
-    """google-genai's client, created in a thread on first use because importing the SDK is slow."""
+    """Creates google-genai's client in a thread on first use, because importing the SDK is slow."""
 
     def __init__(self, access: Access) -> None:
         self._access = access

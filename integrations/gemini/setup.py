@@ -49,7 +49,7 @@ class LiveSetup:
 
 @dataclass(frozen=True, slots=True)
 class OptionalPart:
-    """Part of the session set-up that can be omitted."""
+    """A part of the session set-up that can be omitted."""
 
     name: str
     fields: re.Pattern[str]  # matches its field names in a refusal by the service

@@ -34,7 +34,7 @@ _SAY = "conversation/process"
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """Result of a dry run: the sentence that the engine understood and what it would do."""
+    """The result of a dry run: the sentence that the engine understood and what it would do."""
 
     text: str
     # "custom": a sentence that the owner defined; "trigger": a trigger sentence of an automation

@@ -69,7 +69,7 @@ _log = logging.getLogger(__name__)
 
 
 class SigningIn:
-    """`/v1/session`: sign a browser in with a token or a one-time link, and sign it out.
+    """`/v1/session`: signs a browser in with a token or a one-time link, and signs it out.
 
     Every session starts with a new id. An id that the browser sends is never reused.
     """

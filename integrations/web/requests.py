@@ -74,7 +74,7 @@ def _either(given: str, left_out: str) -> JsonDict:
 
 
 class AnnounceRequest(SpokenRequest):
-    """Body of `POST /v1/announce`: a text or a sound."""
+    """The body of `POST /v1/announce`: a text or a sound."""
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [_either("text", "media"), _either("media", "text")]}
@@ -102,7 +102,7 @@ class Choice(Wish):
 
 
 class QuestionRequest(SpokenRequest):
-    """Body of `POST /v1/question`.
+    """The body of `POST /v1/question`.
 
     Without `answers`, any answer is accepted. If `schema` describes an object, a model then fills
     in that object from the answer.
@@ -128,7 +128,7 @@ class QuestionAnswer(BaseModel):
 
 
 class ConverseRequest(SpokenRequest):
-    """Body of `POST /v1/converse`: an opening line, after which Hearth listens."""
+    """The body of `POST /v1/converse`: an opening line, after which Hearth listens."""
 
     text: Said
     # an instruction to the model for this conversation only
@@ -136,13 +136,13 @@ class ConverseRequest(SpokenRequest):
 
 
 class AskRequest(Wish):
-    """Body of `POST /v1/ask`: a typed turn."""
+    """The body of `POST /v1/ask`: a typed turn."""
 
     text: Said
 
 
 class SignInRequest(Wish):
-    """Body of `POST /v1/session`: a token, or the code of a one-time link."""
+    """The body of `POST /v1/session`: a token, or the code of a one-time link."""
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [_either("token", "code"), _either("code", "token")]},
@@ -160,39 +160,39 @@ class SignInRequest(Wish):
 
 
 class MuteRequest(Wish):
-    """Body of `POST /v1/mute`."""
+    """The body of `POST /v1/mute`."""
 
     muted: bool
 
 
 class ModeRequest(Wish):
-    """Body of `POST /v1/mode`."""
+    """The body of `POST /v1/mode`."""
 
     mode: Mode
     minutes: Annotated[int, Field(ge=1, le=_MOST_MINUTES), Whole] | None = None
 
 
 class ConfirmRequest(Wish):
-    """Body of `POST /v1/confirmations/{id}`."""
+    """The body of `POST /v1/confirmations/{id}`."""
 
     yes: bool
     pin: Annotated[str, Field(max_length=32)] = ""
 
 
 class RateRequest(Wish):
-    """Body of `POST /v1/openers/{id}`: the opener's rating."""
+    """The body of `POST /v1/openers/{id}`: the opener's rating."""
 
     tier: Literal["comfort", "costly", "secure"]
 
 
 class CorrectRequest(Wish):
-    """Body of `POST /v1/memory/{id}`: the corrected fact."""
+    """The body of `POST /v1/memory/{id}`: the corrected fact."""
 
     text: Annotated[Said, Field(max_length=LONGEST_FACT)]
 
 
 class MarkRequest(Wish):
-    """Body of `POST /v1/turns/{id}/mark`."""
+    """The body of `POST /v1/turns/{id}/mark`."""
 
     mark: Literal["", "wrong", "misheard"]  # "" removes the mark
 
@@ -210,7 +210,7 @@ class Repeat(Wish):
 
 
 class TimerRequest(Wish):
-    """Body of `POST /v1/timers`."""
+    """The body of `POST /v1/timers`."""
 
     kind: Literal["timer", "alarm", "reminder", "request"] = "timer"
     seconds: Annotated[int, Field(ge=1, le=30 * 24 * 3600), Whole] | None = None  # from now
@@ -224,7 +224,7 @@ class TimerRequest(Wish):
 
 
 class LiveRequest(Wish):
-    """Body of `POST /v1/settings`: any settings that can be changed at run time."""
+    """The body of `POST /v1/settings`: any settings that can be changed at run time."""
 
     volume: Fraction | None = None
     speed: Annotated[float, Field(ge=0.5, le=2, allow_inf_nan=False)] | None = None

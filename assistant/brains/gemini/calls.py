@@ -200,7 +200,7 @@ class OpenCalls:
 
 
 class UsageMeter:
-    """Token counts that still have to be reported.
+    """The token counts that still have to be reported.
 
     The service counts from the start of an interaction, so each count replaces the previous one.
     Counts that an interrupted turn couldn't report are reported by the next turn.

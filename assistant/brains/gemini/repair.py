@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RefusedPart:
-    """Part of the session set-up that the service rejected."""
+    """A part of the session set-up that the service rejected."""
 
     part: str  # name in `integrations.gemini.setup.OPTIONAL`
     reason: str  # the service's error
