@@ -124,6 +124,7 @@ def briefer_for(settings: Settings, home: HomeContext, clock: Clock, tasks: Owne
         tasks,
         learn=home.client.learn_exposure,
         memories=lambda said, program: home.memories.briefed(said, program=program),
+        uses=home.store.tool_uses,
     )
 
 

@@ -28,6 +28,7 @@ from assistant.timers.service import TimerService
 from assistant.timers.telling import TimerTelling
 from assistant.timers.tools import AlarmTool, TimerTools
 from assistant.tools.builtin.date_and_weather import Weather
+from assistant.tools.builtin.find_tools import FindTools
 from assistant.tools.builtin.outside import SendToPhone, fetch_page
 from assistant.tools.builtin.protocol import BuiltIn
 from assistant.tools.execution.toolbox import Toolbox
@@ -256,6 +257,9 @@ async def open_background_work(
         tools.offer(Weather(client, house, catalogue, clock).tool())
         timers = Timekeeping(home.store, tools, client, rings, catalogue, clock)
         tools.offer(*timers.tools())
+        if settings.gemini.menu == "small":
+            found = FindTools(lambda: tools.current_menu, tools.permits, catalogue)
+            tools.offer(*found.tools())
         if settings.tools.web_fetch:
             tools.offer(fetch_page(Fetcher(), catalogue, home.memories.texts))
         if thinking.enabled:

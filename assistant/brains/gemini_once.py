@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from assistant.brains.briefing.briefer import STAY_SILENT, Briefer
-from assistant.brains.gemini.calls import fault_from, response_to, spent
+from assistant.brains.gemini.calls import fault_from, response_to, spent, tool_call
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -194,7 +194,7 @@ class Dialogue:
             loop = asyncio.get_running_loop()
             self._open = {call.id: loop.create_future() for call in self._calls}
             for call in self._calls:
-                yield ToolCall(call.id, call.name, call.arguments)
+                yield tool_call(call)
             self._conversation.answer(
                 [
                     FunctionAnswer(call.id, call.name, response_to(await self._open[call.id]))

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from assistant.app.brains import NO_CONSENT, may_use_cloud
 from assistant.app.home import open_home
+from assistant.app.tools import open_background_work
 from assistant.cli.console import Terminal, read_line, stacked, worded
 from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say, say_json
 from assistant.config.errors import ConfigError
@@ -100,7 +101,10 @@ async def _probe(arguments: argparse.Namespace) -> int:
     await _agree(settings, yes=arguments.yes)
     tell = None if arguments.json else _print_finding
     clock = SystemClock()
-    async with open_home(settings, clock) as home:
+    async with (
+        open_home(settings, clock) as home,
+        open_background_work(settings, home, clock),  # adds its tools to the menu
+    ):
         report = await probe_cloud(settings, home, clock, tell)
     if arguments.json:
         say_json(asdict(report))

@@ -15,7 +15,7 @@ from assistant.app.build import App
 from assistant.app.guards import rulings_of
 from assistant.app.home import HomeContext, open_home
 from assistant.app.tools import open_background_work
-from assistant.brains.briefing.briefer import Briefer
+from assistant.brains.briefing.briefer import Briefer, Briefing
 from assistant.cli.console import Terminal
 from assistant.cli.terminal import CliCommand, Failed, add_alone, say, say_json
 from assistant.cli.tools_decide import add_approve_parser, add_rate_parser, approve, rate
@@ -23,7 +23,7 @@ from assistant.config.schema import Settings
 from assistant.conversation.rules.events import Prompter
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.tool_call import Decision
-from assistant.tools.catalog.menu import MenuEntry
+from assistant.tools.catalog.menu import MenuEntry, text_tokens, tokens
 from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 from integrations.owner import OwnedTasks
@@ -53,7 +53,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PROFILE",
         nargs="?",
         const="",
-        help="print the instructions that a cloud model currently gets",
+        help="print the instructions and tools that a cloud model currently gets, and their tokens",
     )
 
 
@@ -101,8 +101,12 @@ async def _show(
     tools."""
     await home.hub.tools(PATIENCE_S)  # server programs take a while to start
     if arguments.prompt is not None:
-        told = await _instruction(home, settings, clock, arguments.prompt)
-        say_json(told) if arguments.json else say(*told.split("\n"))
+        briefing = await _briefing(home, settings, clock, arguments.prompt)
+        if arguments.json:
+            say_json(briefing.instruction)
+        else:
+            offered = len((await home.tools.menu()).offered()) + 1  # and StaySilent
+            say(*briefing.instruction.split("\n"), "", *_sizes(briefing, offered))
         return 0
     if arguments.explain:
         language = settings.assistant.languages[0]
@@ -120,8 +124,8 @@ async def _show(
     return 0 if any(server.ok for server in servers) else 1
 
 
-async def _instruction(home: HomeContext, settings: Settings, clock: Clock, profile: str) -> str:
-    """Return the system instruction that a session starting now would get."""
+async def _briefing(home: HomeContext, settings: Settings, clock: Clock, profile: str) -> Briefing:
+    """Return the instruction and the tools that a session starting now would get."""
     prompt = partial(home.hub.prompt, HOME_ASSISTANT)
     house = home.client
     async with OwnedTasks() as tasks:
@@ -133,9 +137,22 @@ async def _instruction(home: HomeContext, settings: Settings, clock: Clock, prof
             clock,
             tasks,
             memories=lambda said, program: home.memories.briefed(said, program=program),
+            uses=home.store.tool_uses,
             wait_s=PATIENCE_S,
         )
-        return (await briefer.brief(profile)).instruction
+        return await briefer.brief(profile)
+
+
+def _sizes(briefing: Briefing, offered: int) -> list[str]:
+    """Return lines with the tools that are sent, and the tokens that every turn takes."""
+    instruction = text_tokens(briefing.instruction)
+    menu = sum(map(tokens, briefing.declarations))
+    names = ", ".join(one.name for one in briefing.declarations)
+    return [
+        f"Tools sent ({len(briefing.declarations)}, of {offered} offered): {names}",
+        f"About {instruction + menu:,} tokens per turn: {instruction:,} of instruction and "
+        f"{menu:,} of tools, estimated at four characters a token.",
+    ]
 
 
 def _print_menu(

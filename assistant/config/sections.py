@@ -182,6 +182,13 @@ class Gemini(Section):
             "simple commands, Hearth always uses the smallest amount that the model allows."
         ),
     )
+    menu: Literal["small", "whole"] = Field(
+        default="small",
+        description=(
+            "Tools that Gemini gets with every turn: all of them (`whole`), or a core chosen by "
+            "the house and by use, and a tool to find the others (`small`)."
+        ),
+    )
     keep_warm_s: Amount = Field(
         default=180.0,
         description="Number of seconds for which Hearth keeps an unused connection open.",

@@ -9,6 +9,7 @@ from typing import Any
 
 from assistant.app.brains import NO_CONSENT, access_of, briefer_for, may_use_cloud
 from assistant.app.home import HomeContext, open_home
+from assistant.app.tools import open_background_work
 from assistant.brains.gemini.brain import setup_of
 from assistant.brains.gemini.repair import SetupRepair
 from assistant.brains.slots import start_of_day
@@ -35,7 +36,7 @@ from assistant.doctor.gemini import (
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord, new_id
 from assistant.domain.version import own_version
-from assistant.tools.catalog.menu import tokens
+from assistant.tools.catalog.menu import text_tokens, tokens
 from integrations.errors import IntegrationError, Misconfigured
 from integrations.gemini.access import NO_KEY, LazyClient
 from integrations.gemini.faults import fault_of
@@ -52,7 +53,6 @@ LIMIT_USD = 0.05
 _REACH_S = 5.0
 _REQUEST_S = 8.0
 _ONCE_S = 15.0
-_CHARACTERS_A_TOKEN = 4  # a usual estimate for English text
 
 
 async def probe_cloud(
@@ -102,7 +102,10 @@ async def probe_setup(settings: Settings, clock: Clock) -> Sequence[TimedFinding
     with tempfile.TemporaryDirectory() as folder:
         assistant = settings.assistant.model_copy(update={"data": folder})
         apart = settings.model_copy(update={"assistant": assistant})
-        async with open_home(apart, clock) as home:
+        async with (
+            open_home(apart, clock) as home,
+            open_background_work(apart, home, clock),  # adds its tools to the menu
+        ):
             return (await probe_cloud(apart, home, clock, converses=False)).checks
 
 
@@ -303,5 +306,5 @@ async def addresses(host: str, port: int, family: int) -> list[str]:
 def _facts(setup: LiveSetup) -> SetupFacts:
     sent = live_config(setup).model_dump_json(exclude_none=True, by_alias=True)
     menu = sum(tokens(one) for one in setup.declarations)
-    read = len(setup.instruction) // _CHARACTERS_A_TOKEN + menu
+    read = text_tokens(setup.instruction) + menu
     return SetupFacts(len(setup.declarations), len(sent), read)

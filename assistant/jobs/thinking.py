@@ -11,6 +11,8 @@ from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOut
 from assistant.jobs.jobs import DROP_IT, MAX_JOBS, WHAT_ARE_YOU_DOING, Job
 from assistant.speech.catalogue import Catalogue, Line
 from assistant.tools.builtin.protocol import (
+    CALL_TOOL,
+    FIND_TOOLS,
     HEARTH,
     BuiltIn,
     BuiltInRequest,
@@ -77,7 +79,7 @@ Guide = Callable[[bool], Awaitable[Guidance]]
 _log = logging.getLogger(__name__)
 THINK_LONGER = "think_longer"
 # Tools that the thinking model can't use.
-WITHHELD = frozenset({THINK_LONGER, WHAT_ARE_YOU_DOING, DROP_IT})
+WITHHELD = frozenset({THINK_LONGER, WHAT_ARE_YOU_DOING, DROP_IT, FIND_TOOLS, CALL_TOOL})
 MAX_ROUNDS = 15  # requests to the model for one question
 MAX_CALLS = 45  # tool calls for one question
 _TASK = (

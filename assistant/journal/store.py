@@ -187,6 +187,15 @@ class Store:
 
     # --- the audit
 
+    async def tool_uses(self, since: datetime) -> dict[tuple[str, str], int]:
+        """Return how often each tool was called since then, by server and tool name."""
+        rows = await self._rows(
+            "SELECT server, name, COUNT(*) AS uses FROM calls WHERE started_at >= ? "
+            "GROUP BY server, name",
+            (instant(since),),
+        )
+        return {(row["server"], row["name"]): row["uses"] for row in rows}
+
     async def audit(self, record: AuditRecord) -> None:
         """Add a row to the audit log. The row can't be changed later."""
         row = audit_row(record)

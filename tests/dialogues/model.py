@@ -5,9 +5,11 @@ come whole, and what becomes of its calls. It says "Done." whatever the result, 
 """
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from assistant.tools.builtin.protocol import FIND_TOOLS
 from tests.dialogues.script import Deed, Dialogue, Line
 from tests.dialogues.sound import Recording
 from tests.simulators.records import HeardTurn, OnceRequest
@@ -23,11 +25,18 @@ _FIRST_BYTES = 2 * 3_200  # by which the place of a sound in the recording is fo
 class Model:
     """Knows the dialogue and the recording that is being played."""
 
-    def __init__(self, tool: Callable[[str], str]) -> None:
-        """`tool` returns the full name of a tool, by the part after "__"."""
+    def __init__(
+        self,
+        tool: Callable[[str], str],
+        sent: Callable[[HeardTurn], Collection[str]] | None = None,
+    ) -> None:
+        """`tool` returns the full name of a tool, by the part after "__". `sent` returns the names
+        of the functions that a Live session has."""
         self._tool = tool
+        self._sent = sent
         self._dialogue: Dialogue | None = None
         self._recording: Recording | None = None
+        self._declared: Collection[str] = ()
         self.misses: list[str] = []  # results that did not hold what the model then told
         self.heard: list[str] = []  # what reached it, an entry a time
 
@@ -41,6 +50,7 @@ class Model:
 
     def live(self, heard: HeardTurn) -> Sequence[Step]:
         """Answer one turn of Gemini Live."""
+        self._declared = self._sent(heard) if self._sent is not None else ()
         if heard.kind == "text":
             return [*self._say(self._typed(heard.text)), Done()]
         words, line = self._spoken(heard.pcm)
@@ -49,6 +59,7 @@ class Model:
 
     def once(self, request: OnceRequest) -> Sequence[Step]:
         """Answer one turn of generateContent."""
+        self._declared = request.functions
         if request.audio:
             return [*self._say(self._spoken(request.audio)[1]), Done()]
         return [*self._say(self._typed(" ".join(request.texts))), Done()]
@@ -97,7 +108,22 @@ class Model:
         told = line.told or (_DONE if calls else _FINE)[self._language]
         if not calls:
             return [Say(told)]
-        return [calls[0] if len(calls) == 1 else CallTogether(*calls), Say(told)]
+        searches = [self._search(call.name) for call in calls if self._must_search(call.name)]
+        return [*searches, calls[0] if len(calls) == 1 else CallTogether(*calls), Say(told)]
+
+    def _must_search(self, tool: str) -> bool:
+        return tool not in self._declared and FIND_TOOLS in self._declared
+
+    def _search(self, tool: str) -> Call:
+        """Search for a tool by the words of its name, as the list of other tools shows it."""
+
+        def note(response: dict[str, Any]) -> bool:
+            if f'"name": "{tool}"' not in response.get("data", ""):
+                self.misses.append(f"{tool} was not found: {response}"[:300])
+            return True
+
+        words = " ".join(re.findall(r"[A-Z]?[a-z]+", tool.rpartition("__")[2]))
+        return Call(FIND_TOOLS, {"query": words}, answer=note)
 
     def _call(self, deed: Deed) -> Call:
         def note(response: dict[str, Any]) -> bool:

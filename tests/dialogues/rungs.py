@@ -21,6 +21,7 @@ from tests.dialogues.script import Dialogue
 from tests.dialogues.sound import Recording, record
 from tests.pipeline.gemini_rig import LIVE, OFFLINE, ONCE, LeapingClock, gemini_settings
 from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.records import HeardTurn
 from tests.simulators.threads import in_thread
 
 HOME = "home-assistant"
@@ -142,7 +143,12 @@ async def talk(rung: str, language: str, folder: Path) -> AsyncIterator[Talk]:
         assert apps[0].home.demo is not None
         return apps[0].home.demo.house
 
-    model = Model(full_name)
+    def sent(heard: HeardTurn) -> list[str]:
+        setup = service.connections[heard.connection].setup
+        assert setup is not None
+        return [function.name for function in setup.tools.functions]
+
+    model = Model(full_name, sent)
     service = GeminiSimulator(respond=model.live, respond_once=model.once, keep_turns=20)
     with ExitStack() as stack:
         stack.enter_context(in_thread(service))

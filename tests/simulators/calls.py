@@ -12,7 +12,7 @@ from tests.simulators.book import Book
 from tests.simulators.models import ModelRules
 from tests.simulators.records import CallRecord, HeardTurn
 from tests.simulators.schema import Tools
-from tests.simulators.script import Call, Expected
+from tests.simulators.script import Call, Expected, as_declared
 from tests.simulators.wire import Json, Refusal, known_fields
 
 
@@ -28,6 +28,7 @@ class Calls:
 
     def make(self, call: Call, tools: Tools, turn: HeardTurn | None) -> CallRecord:
         """Note a call as open."""
+        call = as_declared(call, [function.name for function in tools.functions])
         declared = tools.named(call.name)
         if declared is None and not call.undeclared:
             self._book.fail(f"{call.name} is called but was not declared")

@@ -170,7 +170,8 @@ class OnceService:
         self, turn: _UnderWay, answer: "_Answer", calls: Sequence[script.Call]
     ) -> web.StreamResponse:
         parts = []
-        for index, call in enumerate(calls):
+        for index, wanted in enumerate(calls):
+            call = script.as_declared(wanted, answer.asked.functions)
             if call.name not in answer.asked.functions and not call.undeclared:
                 self._book.fail(f"{call.name} is called but was not declared")
             name = call.id or self._book.next_call_id()

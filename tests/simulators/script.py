@@ -1,9 +1,12 @@
 """Scripts of tests: the simulated service's steps. All values are frozen."""
 
+import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from assistant.tools.builtin.protocol import CALL_TOOL
 
 
 class Gate:
@@ -130,6 +133,14 @@ class Call(Step):
     id: str | None = None  # None: numbered
     wait: bool = True  # wait for the response before the next step
     undeclared: bool = False  # the model invents a function that was not declared
+
+
+def as_declared(call: Call, declared: Collection[str]) -> Call:
+    """Return the call as a model makes it that wasn't sent the tool: through `call_tool`."""
+    if call.undeclared or call.name in declared or CALL_TOOL not in declared:
+        return call
+    arguments = json.dumps(dict(call.args or {}), ensure_ascii=False)
+    return replace(call, name=CALL_TOOL, args={"name": call.name, "arguments": arguments})
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -5,17 +5,25 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
 from assistant.brains.briefing.home_text import QUIET, around
-from assistant.brains.briefing.prompt import STAY_SILENT_WHEN, Circumstances, build_instruction
+from assistant.brains.briefing.prompt import (
+    MAX_HOME,
+    STAY_SILENT_WHEN,
+    Circumstances,
+    build_instruction,
+)
 from assistant.config.schema import Settings
 from assistant.config.sections import Profile
 from assistant.domain.brain import PEOPLE, ConversationOwner
 from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
 from assistant.speech.identify import led_by
 from assistant.tools.builtin.date_and_weather import DATE_AND_TIME
 from assistant.tools.builtin.house import FIND_DEVICES
 from assistant.tools.catalog.menu import Menu, MenuEntry
+from assistant.tools.catalog.small_menu import Uses, small_menu
 from assistant.tools.house.targets import find_area
 from assistant.tools.policy.choices import may_use
 from integrations.cleaning import one_line
@@ -94,6 +102,8 @@ _SILENT = Declaration(STAY_SILENT, STAY_SILENT_WHEN, None, ())
 
 # Takes the request and True if it comes from a program. Returns remembered facts. Never raises.
 MemoriesFor = Callable[[str, bool], Awaitable[tuple[str, ...]]]
+UsesSince = Callable[[datetime], Awaitable[Uses]]  # raises StoreError
+USES_DAYS = timedelta(days=30)  # in which uses are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,8 @@ class Briefer:
 
     `menu` lists the current tools. `prompt` returns the server's text, and raises IntegrationError
     while Home Assistant is unreachable. `learn` receives the exposed entities found in each text
-    (`HomeAssistant.learn_exposure`). `memories` returns remembered facts. `tasks` owns requests
+    (`HomeAssistant.learn_exposure`). `memories` returns remembered facts. `uses` counts the calls
+    of each tool; it is asked once a day, so that the menu rarely changes. `tasks` owns requests
     that take longer than a briefing waits.
     """
 
@@ -131,6 +142,7 @@ class Briefer:
         *,
         learn: Callable[[Sequence[Shown]], None] | None = None,
         memories: MemoriesFor | None = None,
+        uses: UsesSince | None = None,
         wait_s: float = WAIT_S,
         first_s: float = FIRST_S,
     ) -> None:
@@ -141,6 +153,9 @@ class Briefer:
         self._clock = clock
         self._learn = learn
         self._memories = memories
+        self._uses_source = uses
+        self._uses: Uses = {}
+        self._uses_of: date | None = None  # the day on which they were counted
         self._wait_s = first_s  # applies until the first request has ended, successfully or not
         self._later_s = wait_s
         self._menu = Menu()
@@ -167,10 +182,21 @@ class Briefer:
             memories = await self._memories(said, not owner.is_people)
         settings = self._settings
         chosen = settings.profiles.get(profile) or Profile()
-        offered = [entry for entry in self._menu.offered() if may_use(entry.names, chosen.tools)]
-        declared = [one.declaration for one in offered if one.declaration.name != STAY_SILENT]
+        offered = [
+            entry
+            for entry in self._menu.offered()
+            if entry.finds_others or may_use(entry.names, chosen.tools)
+        ]
         languages = led_by(chosen.language, settings.assistant.languages)
         house, area = self._house(), settings.assistant.area
+        large = len(self._home or "") > MAX_HOME
+        declared = [
+            one
+            for one in small_menu(offered, house, self._uses, large=large)
+            if one.name != STAY_SILENT
+        ]
+        names = {one.name for one in declared}
+        offered = [entry for entry in offered if entry.declaration.name in names]
         return Briefing(
             instruction=build_instruction(
                 Circumstances(
@@ -207,6 +233,7 @@ class Briefer:
 
     async def _ask(self) -> bool:
         try:
+            await self._ask_uses()
             well = await asyncio.gather(self._ask_menu(), self._ask_prompt())
         finally:
             self._asked_s = self._clock.monotonic()
@@ -220,6 +247,17 @@ class Briefer:
             _log.exception("The tools could not be listed")
             return False
         return True
+
+    async def _ask_uses(self) -> None:
+        """Count the tools' uses, once a day. If that fails, the last count stays valid."""
+        today = self._clock.now().date()
+        if self._uses_source is None or today == self._uses_of:
+            return
+        try:
+            self._uses = await self._uses_source(self._clock.now() - USES_DAYS)
+            self._uses_of = today
+        except StoreError as error:
+            _log.info("The tools' uses could not be counted: %s", error)
 
     async def _ask_prompt(self) -> bool:
         try:

@@ -99,8 +99,8 @@ domain, each with its aliases.
 HOME_CUT = "(The rest is left out here; ask the tools for what you miss.)"
 
 HOME_COUNTED = """\
-Above are only the things of this room and floor, as far as there is space. How many more there \
-are in each area:"""
+Above are only the things of this room and floor, as far as there is space. What follows is how \
+many more there are in each area."""
 
 HOME_FIND = """\
 Call {tool} for their names and states, and before you say that something does not exist."""
@@ -128,7 +128,7 @@ STAY_SILENT_WHEN = (
 
 
 MAX_INSTRUCTION = 16_000  # characters; about 4,000 tokens, billed in every turn
-MAX_HOME = 6_000  # of the text about the home
+MAX_HOME = 7_600  # of the text about the home
 MAX_PERSONA = 2_000
 MAX_MEMORIES = 3_000
 # Maximum characters of foreign text; 5,000 entities take about 330,000.

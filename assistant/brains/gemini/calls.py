@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistant.domain.brain import BrainFault, FaultKind, Spent, Usage
-from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
+from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
+from assistant.tools.builtin.find_tools import called_through
 from assistant.tools.builtin.protocol import HEARTH
 from integrations.errors import (
     Barred,
@@ -34,6 +35,11 @@ from integrations.mcp.servers import HOME_ASSISTANT
 # other servers are only limited in `assistant.tools.execution.outcomes`.
 MAX_RECEIPT = 2_000
 _CUT = " [cut]"
+
+
+def tool_call(call: FunctionCall) -> ToolCall:
+    """Return the call for the toolbox: for `call_tool`, a call of the tool that it names."""
+    return ToolCall(call.id, *called_through(call.name, call.arguments))
 
 
 def response_to(outcome: ToolOutcome) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from assistant.brains.briefing.briefer import STAY_SILENT
-from assistant.brains.gemini.calls import fault_from
+from assistant.brains.gemini.calls import fault_from, tool_call
 from assistant.brains.gemini.lifecycle import LiveTimeouts
 from assistant.brains.gemini.transcript_filters import (
     EchoFilter,
@@ -33,7 +33,6 @@ from assistant.domain.brain import (
     ToolCallsCancelled,
     TurnDone,
 )
-from assistant.domain.tool_call import ToolCall
 from integrations.gemini import events as live
 
 
@@ -332,8 +331,9 @@ class EventReader:
         self._ended_at = None  # the TurnComplete before it was the end of an earlier turn
         self._leak.begin()
         self._repeats.begin()
-        self._echo.called(call.arguments for call in calls)
-        return [ToolCall(call.id, call.name, call.arguments) for call in calls]
+        meant = [tool_call(call) for call in calls]
+        self._echo.called([one.arguments for one in calls] + [one.arguments for one in meant])
+        return [*meant]
 
     def _complete(self, idle: bool, reason: str | None, now: float) -> list[BrainEvent]:
         if self._patience_s is not None:

@@ -15,6 +15,9 @@ HEARTH = "hearth"  # server name of the built-in tools in the menu and the journ
 REMEMBER, RECALL, FORGET, CORRECT = "remember", "recall", "forget", "correct_memory"
 BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
+# Tools through which a model reaches all others (`assistant.tools.builtin.find_tools`).
+FIND_TOOLS, CALL_TOOL = "find_tools", "call_tool"
+
 
 @dataclass(frozen=True, slots=True)
 class BuiltInRequest:

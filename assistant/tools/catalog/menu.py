@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from assistant.domain.tool_call import Tier
-from assistant.tools.builtin.protocol import HEARTH, BuiltIn
+from assistant.tools.builtin.protocol import CALL_TOOL, FIND_TOOLS, HEARTH, BuiltIn
 from assistant.tools.catalog.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.house.intents import INTENTS, READINGS, Action, suffix
 from integrations.cleaning import one_line
@@ -126,6 +126,12 @@ class MenuEntry:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((self.tool.name, self.suffix, self.declaration.name)))
+
+    @property
+    def finds_others(self) -> bool:
+        """True for `find_tools` and `call_tool`. Every profile may use them, because the tool that
+        is called through them is judged by its own name."""
+        return self.built_in is not None and self.built_in.name in (FIND_TOOLS, CALL_TOOL)
 
     @property
     def reads_only(self) -> bool:

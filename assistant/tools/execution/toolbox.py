@@ -179,6 +179,10 @@ class Toolbox:
         """Limit this turn to the tools in `allowed` (see `Narrowing`)."""
         self._narrowing.narrow(turn_id, allowed)
 
+    def permits(self, turn_id: str, entry: MenuEntry) -> bool:
+        """Return True if this turn's profile includes the tool."""
+        return entry.finds_others or self._narrowing.allows(turn_id, entry.names)
+
     def release(self, turn_id: str) -> None:
         """Record that a program's turn has ended."""
         self._programs.release(turn_id)
@@ -272,7 +276,7 @@ class Toolbox:
         tool doesn't exist or the turn's profile excludes it.
         """
         entry = (self._menu or await self.menu()).find(name)
-        if entry is None or not self._narrowing.allows(turn_id, entry.names):
+        if entry is None or not self.permits(turn_id, entry):
             return None
         verdict = await self._judge.read_up(
             lambda: self._judge.call(entry, arguments, heard, program)
@@ -292,7 +296,7 @@ class Toolbox:
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             return await self._refusals.unknown(request, self.current_menu)
-        if not self._narrowing.allows(request.turn_id, entry.names):
+        if not self.permits(request.turn_id, entry):
             return await self._refusals.left_out(request, dict(call.arguments))
         heard = self._confirmations.words(request, entry)
 

@@ -33,8 +33,13 @@ def test_it_prints_rules_and_house(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "--prompt"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("Your name is Hearth.\nYou are dry.\n")
-    for part in ("# Limits", "Lugo, Spain", "area Kitchen", "- names: Kitchen light", "StaySilent"):
+    for part in ("# Limits", "Lugo, Spain", "area Kitchen", "light: Kitchen light", "StaySilent"):
         assert part in told
+    *_, sent, size = told.splitlines()
+    assert sent.startswith("Tools sent (")
+    assert "find_tools" in sent
+    tokens = int(size.split()[1].replace(",", ""))
+    assert 2_000 < tokens <= 2_500
 
 
 def test_a_profile_and_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -314,3 +314,18 @@ async def test_turns_of_people_are_no_typed_ones_of_programs(
     found = [turn.turn_id for turn in await store.turns_of_people(9)]
     assert found == ["later", "typed", "pressed", "spoken"]
     assert [turn.turn_id for turn in await store.turns_of_people(1)] == ["later"]
+
+
+async def test_the_uses_of_a_tool_are_counted_from_a_time_on(
+    store: Store, clock: VirtualClock
+) -> None:
+    await store.start_call(a_call(clock, "1", "old"))
+    clock.advance(3_600)
+    since = clock.now()
+    first, other = a_call(clock, "1"), a_call(clock, "2")
+    for call in (first, other, replace(other, id="3", name="Other")):
+        await store.start_call(call)
+    assert await store.tool_uses(since) == {
+        (first.server, first.name): 2,
+        (first.server, "Other"): 1,
+    }

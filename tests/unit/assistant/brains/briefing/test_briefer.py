@@ -21,7 +21,11 @@ from assistant.config.schema import Settings
 from assistant.config.sections import Assistant, Gemini, Profile
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
+from assistant.domain.records import StoreError
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.find_tools import FindTools
 from assistant.tools.catalog.menu import Menu, build_menu
+from assistant.tools.catalog.small_menu import Uses
 from integrations.errors import Unavailable
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import Area, Entity, Floor, House
@@ -363,3 +367,35 @@ def test_it_is_bounded_by_length() -> None:
 
 def test_an_empty_house_has_no_names() -> None:
     assert vocabulary(House()) == ()
+
+
+async def test_the_core_follows_what_is_used_and_is_counted_once_a_day(
+    home: Home, clock: VirtualClock
+) -> None:
+    counts: list[Uses | StoreError] = [
+        StoreError("broken"),
+        {(SERVER.name, "tool_3"): 9},
+        {(SERVER.name, "tool_4"): 9},
+    ]
+    asked: list[datetime] = []
+
+    async def uses(since: datetime) -> Uses:
+        asked.append(since)
+        counted = counts.pop(0)
+        if isinstance(counted, StoreError):
+            raise counted
+        return counted
+
+    found = FindTools(Menu, lambda turn_id, entry: True, Catalogue()).tools()
+    tools = [McpTool(SERVER.name, f"tool_{at}", "", "x" * 300, {}, False) for at in range(30)]
+    menu = build_menu(tools, {SERVER.name: SERVER}, found)
+    cores = []
+    async with briefing(home, clock, uses=uses) as briefer:
+        for hours in (0, 1, 1, 24):
+            clock.advance(3_600 * hours)
+            home.answers(menu, "")
+            cores.append([one.name for one in (await briefer.brief()).declarations])
+    ways = ["find_tools", "call_tool", STAY_SILENT]
+    assert cores == [ways, ["tool_3", *ways], ["tool_3", *ways], ["tool_4", *ways]]
+    assert asked[1] == datetime(2026, 10, 23, 15, 5, tzinfo=UTC)
+    assert counts == []

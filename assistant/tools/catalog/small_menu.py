@@ -1,0 +1,158 @@
+"""Choose the tools that a cloud model is sent with every turn; it finds the others when needed.
+
+Every declared tool is read and billed in every turn, delays the answer, and makes a wrong choice
+more likely. The core is chosen by the house and by what was used lately. `find_tools` describes
+the other tools, and `call_tool` calls them (docs/decisions/0079-a-small-menu.md).
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any
+
+from assistant.tools.builtin.protocol import CALL_TOOL, FIND_TOOLS, HEARTH
+from assistant.tools.catalog.menu import MenuEntry, text_tokens, tokens
+from assistant.tools.house.intents import INTENTS, Intent
+from integrations.gemini.declarations import Declaration
+from integrations.home_assistant.house import Entity, House
+from integrations.mcp.servers import HOME_ASSISTANT
+
+MOST_TOOLS = 20  # including `find_tools` and `call_tool`
+MOST_TOKENS = 1_250
+"""Token limit for the core. With the instruction, it keeps the demo house below 2,500 tokens and a
+house with 1,000 things below 4,000."""
+
+_MOST_LISTED = 900  # characters of the list of other tools
+_OFTEN = 2  # calls in the time that is counted, from which on a tool counts as used
+_FIND_DEVICES = "find_devices"
+_ALWAYS = ("GetDateTime", "GetLiveContext", "HassTurnOn", "HassTurnOff")
+# In the order of use in a household. Home Assistant's tools count only if the house has a thing for
+# them.
+_USUAL = (
+    *("HassLightSet", "HassClimateSetTemperature", "HassSetPosition", "start_timer"),
+    *("HassListAddItem", "HassSetVolume", "HassMediaPause", "undo", "weather_forecast"),
+    *("HassMediaUnpause", "cancel_timer", "correct_last", "set_alarm", "get_items", "remember"),
+    *("recall", "end_conversation", "repeat"),
+)
+
+Uses = Mapping[tuple[str, str], int]  # calls by server and the server's name of the tool
+
+
+def small_menu(
+    offered: Sequence[MenuEntry], house: House, uses: Uses, *, large: bool
+) -> tuple[Declaration, ...]:
+    """Return the declarations for a model: a core of the offered tools, and the way to the others.
+
+    If `find_tools` isn't among the offered tools, or if all of them fit, all are returned. `large`
+    is True if the instruction doesn't list the whole house, so that devices must be searched for.
+    """
+    ways = {entry.tool.name: entry.declaration for entry in offered if entry.finds_others}
+    tools = [entry for entry in offered if not entry.finds_others]
+    if not ways:
+        return tuple(entry.declaration for entry in tools)
+    lean = [(entry, _lean(entry, house)) for entry in tools]
+    every = tuple(declaration for _, declaration in lean)
+    if len(every) <= MOST_TOOLS and sum(map(tokens, every)) <= MOST_TOKENS:
+        return every
+    find, call = ways[FIND_TOOLS], ways[CALL_TOOL]
+    room = MOST_TOKENS - tokens(find) - tokens(call) - text_tokens(_listed(tools))
+    core: set[str] = set()
+    for entry, declaration in sorted(lean, key=lambda one: _rank(one[0], uses, large)):
+        if len(core) == MOST_TOOLS - len(ways) or not _counts(entry, house, uses, large):
+            continue
+        size = tokens(declaration)
+        if size <= room:
+            core.add(declaration.name)
+            room -= size
+    others = [entry for entry in tools if entry.declaration.name not in core]
+    find = replace(find, description=f"{find.description} There are: {_listed(others)}.")
+    return (*(one for one in every if one.name in core), find, call)
+
+
+def _rank(entry: MenuEntry, uses: Uses, large: bool) -> tuple[int, ...]:
+    """Return a sort key that puts the most useful tools first."""
+    if large and entry.suffix == _FIND_DEVICES:
+        return (0,)
+    if entry.suffix in _ALWAYS:
+        return 1, _ALWAYS.index(entry.suffix)
+    used = _used(entry, uses)
+    if used >= _OFTEN:
+        return 2, -used
+    return 3, _USUAL.index(entry.suffix) if entry.suffix in _USUAL else len(_USUAL)
+
+
+def _counts(entry: MenuEntry, house: House, uses: Uses, large: bool) -> bool:
+    """Return True if the tool may be part of the core."""
+    if entry.suffix in _ALWAYS or (large and entry.suffix == _FIND_DEVICES):
+        return True
+    if _used(entry, uses) >= _OFTEN:
+        return True
+    if entry.suffix not in _USUAL:
+        return False
+    intent = INTENTS.get(entry.suffix) if entry.of_home else None
+    domains = _domains(intent) if intent is not None else frozenset()
+    return not domains or any(one.domain in domains for one in house.exposed())
+
+
+def _used(entry: MenuEntry, uses: Uses) -> int:
+    return uses.get((entry.server, entry.tool.name), 0)
+
+
+def _domains(intent: Intent) -> Set[str]:
+    return intent.domains or intent.only
+
+
+def _listed(others: Sequence[MenuEntry]) -> str:
+    """Return the names of the other tools; of other servers only how many there are."""
+    servers: dict[str, int] = {}
+    names = []
+    for entry in others:
+        if entry.server == HEARTH or entry.of_home:
+            names.append(entry.suffix if entry.server == HOME_ASSISTANT else entry.declaration.name)
+        else:
+            servers[entry.server] = servers.get(entry.server, 0) + 1
+    names[:0] = [f"{count} of the server {server}" for server, count in servers.items()]
+    text = ", ".join(names)
+    return text if len(text) <= _MOST_LISTED else f"{text[:_MOST_LISTED].rpartition(', ')[0]} …"
+
+
+# Home Assistant's tools list every device class and domain that it knows. The declarations leave
+# out those that this house lacks; calls are checked against the server's own schema.
+
+
+def _lean(entry: MenuEntry, house: House) -> Declaration:
+    declaration, exposed = entry.declaration, house.exposed()
+    intent = INTENTS.get(entry.suffix) if entry.of_home and entry.built_in is None else None
+    if intent is None or not declaration.parameters or not exposed:
+        return declaration
+    schema = declaration.parameters
+    needed = schema.get("required", ())
+    kept = {
+        name: told
+        for name, value in schema["properties"].items()
+        if (told := value if name in needed else _narrowed(name, value, intent, house, exposed))
+    }
+    return replace(declaration, parameters={**schema, "properties": kept} if kept else None)
+
+
+def _narrowed(
+    name: str, schema: Any, intent: Intent, house: House, exposed: Sequence[Entity]
+) -> Any:
+    """Return the argument's schema with the values that this house has, or None if it is of no
+    use."""
+    choices = schema.get("items", {}).get("enum")
+    if name == "floor" and not house.floors:
+        return None
+    if name == "domain" and choices and len(choices) == 1:
+        return None  # the tool has no other
+    if name != "device_class" or not choices:
+        return schema
+    domains = _domains(intent)
+    reached = [one for one in exposed if not domains or one.domain in domains]
+    classes = {one.device_class for one in reached if one.domain not in _SENSORS}
+    here = [choice for choice in choices if choice in classes]
+    if len(here) == 1 and classes == set(here):
+        return None  # everything that the tool reaches is of this class
+    return {**schema, "items": {**schema["items"], "enum": here}} if here else None
+
+
+_SENSORS = ("binary_sensor", "sensor")

@@ -1,0 +1,150 @@
+"""Tests of the core of tools that a model is sent."""
+
+from typing import Any
+
+from assistant.domain.tool_call import Tier
+from assistant.speech.catalogue import Catalogue
+from assistant.tools.builtin.find_tools import FindTools
+from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
+from assistant.tools.catalog.menu import Menu, build_menu, tokens
+from assistant.tools.catalog.small_menu import MOST_TOKENS, MOST_TOOLS, Uses, small_menu
+from integrations.home_assistant.house import Entity, Floor, House
+from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
+
+HOME = home_assistant_server("http://127.0.0.1:1", "")
+FILES = ServerSpec("files", "http", trust="trusted")
+CLASSES = ["blind", "garage", "door", "outlet", "tv"]
+SELECT: dict[str, Any] = {
+    "name": {"type": "string"},
+    "floor": {"type": "string"},
+    "domain": {"type": "array", "items": {"type": "string"}},
+    "device_class": {"type": "array", "items": {"type": "string", "enum": CLASSES}},
+}
+LIGHT = {"name": {"type": "string"}, "domain": {"type": "array", "items": {"enum": ["light"]}}}
+
+
+def of_home(name: str, properties: dict[str, Any] | None = None) -> McpTool:
+    schema = {"type": "object", "properties": properties or {"name": {"type": "string"}}}
+    return McpTool(HOME_ASSISTANT, name, "", "", schema, False)
+
+
+async def _run(arguments: object, request: BuiltInRequest) -> BuiltInResult:
+    raise AssertionError("nothing is run here")
+
+
+def own(name: str) -> BuiltIn:
+    return BuiltIn(name, "", NO_ARGUMENTS, Tier.READ, _run)
+
+
+def menu_of(*tools: McpTool, finders: bool = True, many: int = 30) -> Menu:
+    more = [
+        McpTool("files", f"file_{at}", "", "It does much. " * 20, {}, False) for at in range(many)
+    ]
+    found = FindTools(Menu, lambda turn_id, entry: True, Catalogue()).tools() if finders else ()
+    built_in = (own("GetDateTime"), own("find_devices"), own("undo"), *found)
+    return build_menu([*tools, *more], {HOME_ASSISTANT: HOME, "files": FILES}, built_in)
+
+
+def house_of(*domains: tuple[str, str | None], floors: bool = True) -> House:
+    entities = {
+        f"{domain}.{at}": Entity(
+            f"{domain}.{at}", f"Thing {at}", "off", device_class=device_class, exposed=True
+        )
+        for at, (domain, device_class) in enumerate(domains)
+    }
+    return House({"up": Floor("up", "Up")} if floors else {}, {}, entities)
+
+
+NONE: Uses = {}
+HOUSE = house_of(("light", None), ("cover", "blind"), ("cover", "garage"), ("sensor", "door"))
+
+
+def names(menu: Menu, house: House = HOUSE, uses: Uses = NONE, *, large: bool = False) -> list[str]:
+    return [one.name for one in small_menu(menu.offered(), house, uses, large=large)]
+
+
+def test_the_core_is_chosen_by_the_things_of_the_house() -> None:
+    menu = menu_of(*map(of_home, ("HassTurnOn", "HassLightSet", "HassSetVolume", "HassNew")))
+    core = ["GetDateTime", "undo", "HassTurnOn", "HassLightSet", "find_tools", "call_tool"]
+    assert names(menu) == core
+    player = house_of(("media_player", "tv"))
+    assert "HassSetVolume" in names(menu, player)
+    assert "HassLightSet" not in names(menu, player)
+
+
+def test_what_is_used_often_comes_before_what_is_usual() -> None:
+    uses = {("files", "file_7"): 12, ("files", "file_8"): 1, (HOME_ASSISTANT, "HassNew"): 2}
+    core = names(menu_of(of_home("HassNew")), uses=uses)
+    assert {"file_7", "HassNew"} <= set(core)
+    assert "file_8" not in core
+
+
+def test_the_core_has_a_limit_however_much_is_used() -> None:
+    uses = {("files", f"file_{at}"): at for at in range(2, 30)}
+    declared = small_menu(menu_of(of_home("HassTurnOn")).offered(), HOUSE, uses, large=True)
+    assert len(declared) <= MOST_TOOLS
+    assert sum(map(tokens, declared)) <= MOST_TOKENS
+    assert {"HassTurnOn", "find_devices", "file_29"} <= {one.name for one in declared}
+    assert "file_2" not in {one.name for one in declared}
+
+
+def test_where_the_house_is_not_listed_devices_are_searched() -> None:
+    menu = menu_of()
+    assert "find_devices" not in names(menu)
+    assert "find_devices" in names(menu, large=True)
+
+
+def test_the_model_learns_what_else_there_is() -> None:
+    menu = menu_of(of_home("media_player__HassMediaNext"))
+    find = small_menu(menu.offered(), HOUSE, {}, large=False)[-2]
+    assert find.description.endswith(
+        "There are: 30 of the server files, find_devices, HassMediaNext."
+    )
+
+
+def test_what_fits_is_sent_whole_and_needs_no_search() -> None:
+    assert names(menu_of(of_home("HassNew"), many=0)) == [
+        *("GetDateTime", "find_devices", "undo", "HassNew"),
+    ]
+
+
+def test_without_the_tools_that_find_others_all_are_sent_as_they_are() -> None:
+    menu = menu_of(of_home("HassTurnOn", SELECT), finders=False)
+    declared = small_menu(menu.offered(), HOUSE, {}, large=False)
+    assert declared == tuple(entry.declaration for entry in menu.offered())
+
+
+def arguments(tool: McpTool, house: House) -> dict[str, Any]:
+    declared = small_menu(menu_of(tool).offered(), house, {}, large=False)
+    parameters = next(one for one in declared if one.name == tool.name).parameters
+    assert parameters is not None
+    found: dict[str, Any] = parameters["properties"]
+    return found
+
+
+def test_values_that_the_house_lacks_are_left_out() -> None:
+    told = arguments(of_home("HassTurnOn", SELECT), HOUSE)
+    assert told["device_class"]["items"]["enum"] == ["blind", "garage"]
+    assert set(told) == set(SELECT)
+    fewer = house_of(("light", None), ("cover", "blind"), floors=False)
+    assert arguments(of_home("HassTurnOn", SELECT), fewer)["device_class"]["items"]["enum"] == [
+        "blind"
+    ]
+    assert "floor" not in arguments(of_home("HassTurnOn", SELECT), fewer)
+
+
+def test_an_argument_without_a_choice_is_left_out() -> None:
+    assert set(arguments(of_home("HassLightSet", LIGHT), HOUSE)) == {"name"}
+    only = house_of(("cover", "blind"), ("cover", "blind"))
+    assert "device_class" not in arguments(of_home("HassSetPosition", SELECT), only)
+    assert "device_class" not in arguments(of_home("HassTurnOn", SELECT), house_of(("light", None)))
+
+
+def test_of_an_unknown_house_nothing_is_left_out() -> None:
+    assert set(arguments(of_home("HassTurnOn", SELECT), House())) == set(SELECT)
+
+
+def test_a_server_cannot_pass_for_the_tools_that_find_others() -> None:
+    posing = [McpTool("files", name, "", "", {}, False) for name in ("find_tools", "call_tool")]
+    menu = menu_of(*posing, finders=False)
+    assert not any(entry.finds_others for entry in menu.offered())
