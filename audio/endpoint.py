@@ -59,15 +59,16 @@ class Endpointer:
 
     @property
     def last_voiced(self) -> int | None:
-        """Sample after the last voiced chunk of the current speech, or None while nobody is
-        speaking.
+        """Position after the last voiced chunk of the current speech, in samples, or None while
+        nobody is speaking.
 
         Chunks attributed to other people don't count.
         """
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
-        """Process the next chunk. Returns the start or end of speech if this chunk decides it."""
+        """Process the next chunk. Returns the start or end of speech if this chunk shows it,
+        otherwise None."""
         start = max(0, voicing.end - self._chunk)
         if start < self._after:
             self._listen_before(voicing)

@@ -82,12 +82,12 @@ class Ring:
 
     @property
     def start(self) -> int:
-        """Position of the oldest sample kept, or `end` if the buffer is empty."""
+        """Position of the oldest stored sample, or `end` if the buffer is empty."""
         return self._frames[0].start if self._frames else self.end
 
     def since(self, sample: int) -> bytes:
-        """Return the audio from position `sample`, or from the oldest sample kept, as mono
-        int16."""
+        """Return the audio from position `sample`, or from the oldest stored sample, as
+        mono int16."""
         first = max(sample, self.start)
         newer = [frame for frame in self._frames if frame.end > first]
         if not newer:

@@ -63,7 +63,7 @@ class Blocks:
         """Add a block. Can be called from any thread.
 
         `lost` is True if PortAudio dropped a block before this one. With `may_wait`, the listener
-        isn't woken and takes the block together with a later one.
+        isn't woken, and gets the block together with a later one.
         """
         block = Block(pcm, self._now())
         with self._lock:

@@ -232,7 +232,8 @@ class Mixer:
         self._ducked = on
 
     def lead_in(self, samples: int) -> None:
-        """Begin with this many samples of silence. Call this only while nothing is being mixed."""
+        """Begin playback with this many samples of silence. Call this only while nothing is being
+        mixed."""
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:

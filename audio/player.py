@@ -172,8 +172,8 @@ class WavPlayer(NullPlayer):
     """Writes a mono 16-bit WAV file, which appears at its final path when `close` returns.
 
     The first audio sets the file's sample rate, and audio at other rates is resampled. The file
-    contains what was played: with `paced`, `stop` cuts off audio that a loudspeaker would not have
-    played yet. Raises InputUnusable if the file can't be written.
+    contains only audio that was played: with `paced`, `stop` cuts off audio that a loudspeaker
+    would not have played yet. Raises InputUnusable if the file can't be written.
     """
 
     def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:

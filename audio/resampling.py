@@ -20,7 +20,7 @@ class Resampler:
     def push(self, pcm: bytes) -> bytes:
         """Add a block and return the output that is ready.
 
-        The output is often empty, because HQ output comes in bursts.
+        The output is often empty, because the resampler returns it in bursts.
         """
         return self._run(pcm, last=False)
 

@@ -112,7 +112,7 @@ class SteadyMicrophone:
 
     @property
     def stuck(self) -> int:
-        """Number of abandoned calls that still have not returned. Each may still hold the
+        """Number of abandoned calls that still have not returned. Each of them can still hold the
         device."""
         return self._calls.stuck
 

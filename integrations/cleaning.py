@@ -52,7 +52,7 @@ def escaped(text: str) -> str:
 
 
 def escaped_signs(text: str) -> Iterator[str]:
-    """Yield the result of `escaped`, one character at a time."""
+    """Yield the characters of the result of `escaped`, one by one."""
     for before, sign in zip(chain(" ", text), text, strict=False):
         yield sign.encode("unicode_escape").decode("ascii") if _acts(before, sign) else sign
 

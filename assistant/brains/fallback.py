@@ -59,10 +59,10 @@ SETTLE_S = 10.0  # seconds to wait for running calls after a fault
 class FallbackBrain:
     """The fallback chain, used like a single brain.
 
-    It tracks which brains are down and what people have been told. `brains` must be in the order of
-    `brain.order`, with at least one brain. `language_of` takes a text and the language code
-    reported by the brain, if any, and returns the configured language. `orders` maps profile names
-    to the brains to use. `next_profile` returns the profile of the next turn.
+    It tracks which brains are down, and which failures people have been told about. `brains` must
+    be in the order of `brain.order`, with at least one brain. `language_of` takes a text and the
+    language code reported by the brain, if any, and returns the configured language. `orders` maps
+    profile names to the brains to use. `next_profile` returns the profile of the next turn.
     """
 
     def __init__(

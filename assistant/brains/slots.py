@@ -302,7 +302,8 @@ class AbsentTurn:
 
 
 class FallbackNotices:
-    """Sentences that tell people that a different brain answers, for example if Gemini is down.
+    """Sentences that tell people that a different brain is answering, for example because Gemini is
+    down.
 
     Each change is mentioned only once.
     """

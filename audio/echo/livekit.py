@@ -87,7 +87,7 @@ class LivekitCleaner:
 
     @property
     def counts(self) -> CleanCounts:
-        """Counts so far. Can be read from any thread."""
+        """The counts so far, which can be read from any thread."""
         return CleanCounts(
             processed=self._processed,
             bypassed=self._bypassed,

@@ -34,7 +34,8 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 
 
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the wanted languages that appear in a folder's name, otherwise the first wanted one.
+    """Return the wanted languages that appear in a folder's name or, if none do, the first wanted
+    language.
 
     For example, "vosk-model-small-es-0.42" contains "es". Only the name is used, because there is
     no common format in which the model files state their language.

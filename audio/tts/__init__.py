@@ -20,8 +20,8 @@ Speed = float | Callable[[], float]
 class Chunk:
     """A chunk of a clause's audio, and the positions at which its words end.
 
-    Words are the whitespace-separated parts of the text passed to `speak`, in order across all its
-    chunks.
+    Words are the whitespace-separated parts of the text passed to `speak`. They are in order across
+    all chunks of the clause.
     """
 
     pcm: bytes  # mono int16

@@ -262,7 +262,7 @@ class TunedVoice:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work per second of recent audio, or None if not known yet."""
+        """Seconds of work per second of recent audio, or None if this is not known yet."""
         return self._meter.factor
 
     @property
@@ -353,7 +353,8 @@ class Meter:
 def lighter(voice: str) -> str | None:
     """Return the name of the same voice in the next lower quality, or None.
 
-    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. The returned voice may not exist.
+    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. A voice with the returned name does not
+    necessarily exist.
     """
     begin, dash, quality = voice.rpartition("-")
     if not dash or quality not in QUALITIES[1:]:

@@ -69,9 +69,9 @@ class GatedWake(_Wrapper):
         """Accept the next frame if the engine doesn't have to hear it now, which takes
         microseconds.
 
-        That is the case in silence, and for all frames of a block except the last, with which the
-        gate and the engine process the whole block. If this returns False, pass the frame to
-        `hear`.
+        The engine doesn't have to hear frames during silence. In addition, it processes a whole
+        block with the block's last frame, so the other frames of the block need not be passed to
+        it. If this returns False, pass the frame to `hear`.
         """
         if end != self._end:
             self._keep(pcm, end)
@@ -101,9 +101,9 @@ class GatedWake(_Wrapper):
         """Replace the engine without losing a frame.
 
         The new engine hears the audio that the old one heard last, then the audio that the old one
-        was not given. `past` contains the frames so far, each with its end, for at most the
-        refractory time. Returns the old engine, and the new engine's detection in the past audio,
-        which may have been reported already.
+        skipped. `past` contains the frames so far, each with its end, for at most the refractory
+        time. Returns the old engine, and the new engine's detection in the past audio, which may
+        have been reported already.
         """
         before, self._engine = self._engine, engine
         found, unheard = None, {end for _, end in self._unheard}

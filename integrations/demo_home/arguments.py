@@ -166,7 +166,7 @@ def texts(choices: Sequence[str] = ()) -> Check:
 
 
 def integer(low: int, high: int | None) -> Check:
-    """Return a check for an integer in the given range. It converts "30" and 30.7 to 30."""
+    """Return a check for an integer in the given range. The check converts "30" and 30.7 to 30."""
 
     def check(value: Any) -> int:
         number = int(value)

@@ -296,7 +296,7 @@ class DemoHouse:
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """Cancel all movements, for shutdown."""
+        """Cancel all movements when the house is shut down."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 

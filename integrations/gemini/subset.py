@@ -116,7 +116,7 @@ def as_json(value: Any, *, compact: bool = False) -> str:
 
 
 def fault(schema: Any) -> str:
-    """Return what the API would refuse in the schema, or "" if it is valid.
+    """Return the reason why the API would refuse the schema, or "" if the schema is valid.
 
     A single invalid schema would end the session.
     """

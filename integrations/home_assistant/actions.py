@@ -193,7 +193,7 @@ class _Reader:
         return found
 
     def _texts(self, value: Any) -> list[str]:
-        """Return a target's plain strings, and record a doubt for each template that isn't just a
+        """Return a target's plain strings. A template is recorded as a doubt, unless it is just a
         checked field."""
         texts = value if isinstance(value, list | tuple) else [value]
         found = []

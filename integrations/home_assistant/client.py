@@ -214,7 +214,7 @@ class HomeAssistant:
         self._tell_opening = tell or self._tell_opening
 
     def expect(self, entity_ids: Collection[str]) -> None:
-        """Announce a call to these entities, so that their changes aren't attributed to a
+        """Announce a call to these entities, so that the changes it causes aren't attributed to a
         switch."""
         self._picture.switches.expect(entity_ids)
         self._expected_until = asyncio.get_running_loop().time() + EXPECTED_S

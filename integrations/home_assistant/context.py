@@ -105,8 +105,8 @@ def exposed_by(
 ) -> dict[str, bool]:
     """Determine which entities are in the list, as True or False by entity id.
 
-    Entities for which that is unclear are left out. `said` gives the exposure that is already
-    known, by id. Several entities can have identical rows; if the list has fewer of these rows than
+    An entity is left out if this is unclear. `said` contains the exposure that is already known, by
+    entity id. Several entities can have identical rows. If the list has fewer of these rows than
     there are such entities, their exposure is unclear.
     """
     if not shown:

@@ -11,10 +11,11 @@ App Integration". The following was observed with 2026.11.0:
   the websocket (`webhook/handle`), so it never appears in a URL.
 - Home Assistant answers an unknown webhook with status 200 and no body, and a deleted one with 410.
 - A sensor is registered once and then receives states and attributes. It can have a name, icon,
-  class, unit and category. Registering it again updates its state. A state that is sent while Home
-  Assistant is unreachable is lost, and after a restart Home Assistant shows the last state that it
-  received. None does not clear a state: when an entity is restored, it takes its old state back. A
-  webhook cannot remove a sensor. A state has at most 255 characters.
+  class, unit and category. Registering it again updates its state. A state has at most 255
+  characters. A webhook cannot remove a sensor.
+- A state that is sent while Home Assistant is unreachable is lost. After a restart, Home Assistant
+  shows the last state that it received. Sending None does not clear a state, because a restored
+  entity takes its old state back.
 - Firing an event (`fire_event`) needs no administrator, unlike over REST and the websocket.
 - Registering always creates a device tracker, which is assigned to the person of the registering
   user.

@@ -185,7 +185,7 @@ def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
 
     The registry decides first, then the server's prompt, then the administrators' list. If none of
     them mentions the entity, it is exposed unless it is hidden, disabled or in a category. In case
-    of doubt, the entity counts as exposed, because the policy must not overlook one.
+    of doubt, an entity counts as exposed, because the policy must not overlook an exposed entity.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:

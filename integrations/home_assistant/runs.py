@@ -45,7 +45,7 @@ _DEEP = 8  # contexts to follow from a lock up to its cause
 
 
 class Runs:
-    """The scripts behind the most recent contexts."""
+    """Remembers which script caused each of the most recent contexts."""
 
     def __init__(self) -> None:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
@@ -104,7 +104,7 @@ class Switches:
         return fresh
 
     def expect(self, entity_ids: Iterable[str]) -> None:
-        """Announce a call to these entities, so that their changes are not attributed to a
+        """Announce a call to these entities, so that the changes it causes are not attributed to a
         switch."""
         self._asked = frozenset(entity_ids)
 

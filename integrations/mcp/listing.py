@@ -60,7 +60,7 @@ _NO_SECRETS = ("/", "~", "./", "http://", "https://")  # folders and URLs, which
 
 
 class Hidden:
-    """Removes one server's secrets from what it sends."""
+    """Removes a server's secrets from the data that the server sends."""
 
     def __init__(self, spec: ServerSpec) -> None:
         forms = {form for secret in _secrets(spec) for form in _forms(secret)}

@@ -266,7 +266,7 @@ def http_client(
     *,
     aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """Create an HTTP client for one server. It never sends headers to another host.
+    """Create an HTTP client for one server. The client never sends headers to another host.
 
     For `aside`, see `TracingTransport`.
     """

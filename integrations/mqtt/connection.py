@@ -1,7 +1,7 @@
 """A single connection to a broker, run by the event loop.
 
-paho-mqtt implements the protocol. It is driven as its documentation describes under "Writing your
-own network loop". Only connecting, which waits for DNS, runs in a thread.
+paho-mqtt implements the protocol. The event loop drives paho-mqtt as its documentation describes
+under "Writing your own network loop". Only connecting, which waits for DNS, runs in a thread.
 """
 
 import asyncio

@@ -101,7 +101,7 @@ class Fetched:
 
 
 class Fetcher:
-    """Fetches pages. Neither cookies nor connections are kept between requests."""
+    """Fetches pages. No cookies or connections are kept between requests."""
 
     def __init__(
         self,

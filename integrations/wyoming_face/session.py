@@ -93,7 +93,7 @@ class DescribedSession(Opened):
         await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
-        """Handle an event without waiting for what it starts. Raises BadEvent."""
+        """Start to handle an event, without waiting until that is finished. Raises BadEvent."""
         match event.type:
             case "describe":
                 await self._send(self._info)

@@ -1,4 +1,4 @@
-"""Attempts to get a Live session, which can outlast the turns that wait for them."""
+"""Attempts to open a Live session. An attempt can outlast the turn that waits for it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -14,9 +14,10 @@ Work = Coroutine[Any, Any, LiveConnection | IntegrationError | None]
 
 
 class SessionAttempts:
-    """Runs one attempt at a time in a task of its own.
+    """Runs attempts in separate tasks, one at a time.
 
-    If a turn's time limit passes, its attempt continues, so that the next turn can use the session.
+    If a turn's time limit passes, the turn's attempt continues, so that the next turn can use the
+    session.
     """
 
     def __init__(self, tasks: OwnedTasks, clock: Clock, timeouts: LiveTimeouts) -> None:
@@ -31,13 +32,13 @@ class SessionAttempts:
         return self._task is not None and not self._task.done()
 
     def begin(self, work: Work) -> "asyncio.Task[LiveConnection | IntegrationError | None]":
-        """Start an attempt. No other one may be under way."""
+        """Start an attempt. Call this only when no other attempt is running."""
         self._task = self._tasks.start(work, "gemini-live connect")
         self._began_at = self._clock.monotonic()
         return self._task
 
     async def wait_for_earlier(self) -> None:
-        """Wait for the attempt that is under way. Give it up if it takes too long."""
+        """Wait for the running attempt. If it takes too long, cancel it."""
         if self._task is None or self._task.done():
             return
         overdue = self._clock.monotonic() >= self._began_at + self._timeouts.connect_s
@@ -57,7 +58,7 @@ class SessionAttempts:
         return result
 
     async def drop(self) -> None:
-        """Cancel the attempt that is under way."""
+        """Cancel the running attempt."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])

@@ -205,7 +205,8 @@ class LiveConnection:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
     def lost_calls(self) -> Answers:
-        """Return answers to the calls that a session resumed from this one still waits for."""
+        """Return answers to the calls for which a session resumed from this one is
+        still waiting."""
         return self._calls.give_up(unknown_response())
 
     async def answer_lost(self, answers: Answers) -> None:

@@ -35,7 +35,7 @@ from integrations.home_assistant.house import Entity, House
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The reason that no call can be made, as a catalogue key and its values."""
+    """The reason why no call can be made, as a catalogue key and its values."""
 
     key: str
     values: Mapping[str, object]

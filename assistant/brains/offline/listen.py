@@ -228,7 +228,7 @@ class RemoteRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that are requested from the server."""
+        """The codes of the languages that the server is asked to recognise."""
         return self._languages
 
     def transcribe(self, pcm: bytes) -> str:

@@ -110,7 +110,8 @@ def weigh(
 
 
 def _opposed(command: Sequence[str], heard: Sequence[str], phones: Phones) -> bool:
-    """Return True if the command with one word replaced by a rival is closer to what was heard."""
+    """Return True if replacing one word with a rival brings the command closer to what
+    was heard."""
     edits = _edits(_spell(command, phones), heard)
     rivals = (
         [*command[:at], other, *command[at + 1 :]]
