@@ -1,4 +1,4 @@
-"""Status of the microphone and the loudspeaker."""
+"""The status of the microphone and the loudspeaker."""
 
 import asyncio
 import logging

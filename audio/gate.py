@@ -1,4 +1,4 @@
-"""Energy gate that detects sound in the room, in a few microseconds per frame."""
+"""An energy gate that detects sound in the room, in a few microseconds per frame."""
 
 import math
 from collections.abc import Iterator

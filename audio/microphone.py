@@ -295,7 +295,7 @@ class Cleaner(Protocol):
         ...
 
     def restart(self) -> None:
-        """Start over after the microphone was reopened."""
+        """Start over after the microphone has been reopened."""
         ...
 
 

@@ -1,5 +1,5 @@
-"""Loudspeaker that plays all streams on one device. The device is opened on demand, and reopened if
-it is lost."""
+"""A loudspeaker that plays all streams on one device. The device is opened on demand, and reopened
+if it is lost."""
 
 import asyncio
 import logging

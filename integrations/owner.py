@@ -62,7 +62,7 @@ class OwnedTasks:
 
 
 class Opened:
-    """Base class of context managers. `_enter` puts resources on a stack, which is closed on
+    """The base class of context managers. `_enter` puts resources on a stack, which is closed on
     exit."""
 
     async def _enter(self, stack: AsyncExitStack) -> None:

@@ -339,8 +339,8 @@ class FallbackTurn:
     async def _asks_again(self, turn: BrainTurn, event: BrainEvent) -> bool:
         """Return True if the brain repeats a call that it had cancelled.
 
-        The first call may still run or have run already, so it isn't executed again. Its result is
-        delivered under the new id.
+        The first call may still be running or may have finished, so it isn't executed again. Its
+        result is delivered under the new id.
         """
         if isinstance(event, ToolCallsCancelled):
             self._taken_back |= self._asked.keys() & {self._outer(id) for id in event.ids}

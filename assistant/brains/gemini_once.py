@@ -109,7 +109,8 @@ class GeminiOnceBrain:
 
 
 class OnceTurn:
-    """A turn that prepares the briefing while the person speaks, and then sends the requests."""
+    """A turn that prepares the briefing while the person is speaking, and then sends
+    the requests."""
 
     def __init__(
         self, request: TurnRequest, client: OnceClient, briefer: Briefer, row: ModelRow

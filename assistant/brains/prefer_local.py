@@ -352,7 +352,8 @@ class PreferLocalTurn:
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
-        """Return the model's events that are passed on while Home Assistant acts, such as costs."""
+        """Return the model's events that are passed on while Home Assistant is acting, such as
+        costs."""
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._held.append(item)
             return []

@@ -43,10 +43,8 @@ _streams: set[object] = set()
 
 
 def load_portaudio() -> Any:
-    """Import the sounddevice module. This is done on first use, because it needs a system library.
-
-    Raises InputUnusable if the library is missing.
-    """
+    """Import the sounddevice module, which needs a system library. Raises InputUnusable if that is
+    missing."""
     leave_heavy_plugins_out()
     try:
         import sounddevice

@@ -1,4 +1,4 @@
-"""Notification of device changes by the sound server and the kernel."""
+"""Notifications of device changes, from the sound server and the kernel."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Choice of the component that removes Hearth's own voice from the microphone's audio.
+"""The choice of the component that removes Hearth's own voice from the microphone's audio.
 
 `measure` measures how a microphone hears a loudspeaker, and `livekit` cancels the echo.
 """

@@ -1,12 +1,12 @@
-"""Reference for the echo canceller: the audio that the loudspeaker played, cut into the
+"""The reference for the echo canceller: the audio that the loudspeaker played, cut into the
 microphone's frames.
 
 The loudspeaker's thread adds blocks, and the microphone's side takes one frame for each frame that
 it recorded. Both sides are counted in samples, because they run on different clocks. The only state
 is the number of samples between them (the fill). Apart from clock drift, running streams keep their
 relative position, so the fill is left alone while it stays within a band. If it drifts out of the
-band, it is corrected by single samples during pauses. After a stream was interrupted, it is set to
-its initial value.
+band, it is corrected by single samples during pauses. After an interruption of a stream, it is set
+to its initial value.
 
 Silence that the device produced because this process was late is added too. Otherwise all later
 audio would be heard later than its sample count says.
@@ -123,7 +123,8 @@ class PlayedSound:
         return frame
 
     def restart(self) -> None:
-        """Start over after the microphone was reopened, because its frames have a new position."""
+        """Start over after the microphone has been reopened, because its frames have a new
+        position."""
         self._blocks.clear()
         self._close()
 

@@ -1,4 +1,4 @@
-"""Noise filter for a recogniser. It reduces steady noise, and adds noise to audio that has too
+"""A noise filter for a recogniser. It reduces steady noise, and adds noise to audio that has too
 little."""
 
 import numpy as np

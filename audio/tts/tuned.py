@@ -1,4 +1,4 @@
-"""Wrapper of a voice that levels it, measures its speed and caches short phrases."""
+"""A wrapper of a voice that levels it, measures its speed and caches short phrases."""
 
 import logging
 import math

@@ -69,7 +69,7 @@ class WakeEngine(Protocol):
         ...
 
     def strict(self, on: bool) -> None:
-        """Require more certainty, for example while music plays, or return to normal."""
+        """Require more certainty, for example while music is playing, or return to normal."""
         ...
 
     def restart(self) -> None:
@@ -140,7 +140,7 @@ class Trigger:
 
 
 class ModelWake:
-    """Base class of the engines. Each word has a model, a score and a threshold."""
+    """The base class of the engines. Each word has a model, a score and a threshold."""
 
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int

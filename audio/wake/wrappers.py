@@ -47,8 +47,8 @@ class GatedWake(_Wrapper):
 
     Older audio is skipped, because it was as silent as the audio that the engine heard last.
     Detections have the positions of their frames, even if the engine hears those frames later. A
-    gap in positions, after the microphone was lost, counts as silence. Otherwise the engine would
-    detect the last word from before the gap once more.
+    gap in positions, as after the loss of the microphone, counts as silence. Otherwise the engine
+    would detect the last word from before the gap once more.
     """
 
     def __init__(self, engine: WakeEngine) -> None:

@@ -71,7 +71,7 @@ class SlotError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Arguments that an intent accepts, with their checks."""
+    """The arguments that an intent accepts, with their checks."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Arguments that a tool other than an intent accepts, with their checks."""
+    """The arguments that a tool other than an intent accepts, with their checks."""
 
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()

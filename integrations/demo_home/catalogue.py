@@ -1,4 +1,4 @@
-"""Contents of the simulated house: floors, areas, and entities with their initial states."""
+"""The contents of the simulated house: floors, areas, and entities with their initial states."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -102,9 +102,9 @@ class McpEndpoint:
     async def _reply(
         self, message: types.JSONRPCRequest, version: str | None
     ) -> types.JSONRPCResponse | types.JSONRPCError:
-        """Run a request at the protocol version in its header.
+        """Run a request with the protocol version in its header.
 
-        If the version is missing or unknown, the newest version with a handshake is used.
+        If the version is missing or unknown, the newest version that has a handshake is used.
         """
         meta = (message.params or {}).get("_meta")
         envelope = meta if isinstance(meta, dict) else {}

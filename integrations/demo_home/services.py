@@ -1,4 +1,4 @@
-"""Effects of each action on an entity, by domain and service, as in Home Assistant 2026.11."""
+"""The effects of each action on an entity, by domain and service, as in Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""JSON of states, registries and events, with the field names of Home Assistant 2026.11."""
+"""The JSON of states, registries and events, with the field names of Home Assistant 2026.11."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Clock, users, camera image and weather forecast of the simulated house."""
+"""The clock, users, camera image and weather forecast of the simulated house."""
 
 import asyncio
 import secrets

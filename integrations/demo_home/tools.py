@@ -1,4 +1,4 @@
-"""Tools of the simulated house, as in the Assist API of Home Assistant 2026.11."""
+"""The tools of the simulated house, as in the Assist API of Home Assistant 2026.11."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

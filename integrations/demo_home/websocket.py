@@ -1,4 +1,4 @@
-"""Websocket API of Home Assistant 2026.11: authentication, commands and subscriptions."""
+"""The websocket API of Home Assistant 2026.11: authentication, commands and subscriptions."""
 
 import asyncio
 import re

@@ -90,7 +90,7 @@ def make_client(access: Access) -> "Client":
 
 
 def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
-    """Create a transport with a separate connection timeout, because the SDK has none."""
+    """Create a transport with a separate connection timeout, because the SDK doesn't set one."""
     from httpx2 import AsyncHTTPTransport, Request, Response
 
     class PromptTransport(AsyncHTTPTransport):

@@ -1,4 +1,4 @@
-"""Events of a Live session, created from Gemini's frames in the order in which they arrive.
+"""The events of a Live session, created from Gemini's frames in the order in which they arrive.
 
 One frame can contain several messages, and each becomes an event. Transcripts arrive independently:
 they are aligned neither with the audio nor with each other (SDK documentation).

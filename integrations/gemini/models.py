@@ -1,4 +1,4 @@
-"""Capabilities and prices of Gemini models: one row per model, with its source.
+"""The capabilities and prices of Gemini models: one row per model, with its source.
 
 If a request contains a field that the model does not support, the service closes the socket (1007).
 Sessions are therefore set up from the row, and no other code depends on a model's name. Prices and

@@ -51,9 +51,10 @@ class HomeAssistant:
     """A connection to one Home Assistant. Inside the context, `house` is the state of the house.
 
     If Home Assistant is unreachable, entering the context still succeeds: `connected` is then
-    False, `problem` gives the reason, and the owner task retries with growing pauses. While
-    disconnected, `house` keeps its last value. Everything is read again on each new connection, and
-    once more when Home Assistant has finished starting, because events are lost while it starts.
+    False, `problem` gives the reason, and the owner task retries with growing pauses. While the
+    connection is down, `house` keeps its last value. Everything is read again on each new
+    connection, and once more when Home Assistant has finished starting, because events are lost
+    while it is starting.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class HomeAssistant:
 
     @property
     def age_s(self) -> float | None:
-        """Seconds since `house` was last up to date: 0.0 while connected, None if it was never
+        """Seconds since `house` was last up to date. 0.0 while connected, and None if it was never
         read.
 
         A silent connection counts as connected until its pings time out; see `look`.

@@ -118,8 +118,8 @@ async def register(address: Address, identifier: str, appearance: Appearance) ->
 async def look(home: Commands, webhook_id: str) -> Registered | None:
     """Return the registration with this webhook id, or None if it does not exist or was deleted.
 
-    Call `ready` first, because Home Assistant cannot find registrations while it starts. Raises
-    IntegrationError.
+    Call `ready` first, because Home Assistant cannot find registrations while it is starting.
+    Raises IntegrationError.
     """
     told = await _webhook(home, webhook_id, "get_config")
     if told is None:
@@ -207,7 +207,7 @@ async def update(home: Commands, webhook_id: str, appearance: Appearance) -> Non
 async def ready(home: Commands) -> None:
     """Check that Home Assistant has started and accepts device registrations.
 
-    Raises Unavailable while it starts, and Misconfigured if it lacks `mobile_app`.
+    Raises Unavailable while Home Assistant is starting, and Misconfigured if it lacks `mobile_app`.
     """
     config = await home.command("get_config")
     try:

@@ -1,8 +1,8 @@
 """Build the House from registries, states and observations.
 
 `Search` finds out what scripts, automations and scenes do. An administrator can read their
-configuration (`actions`). If Home Assistant refuses that, or the configuration leaves doubts,
-`search/related` gives a partial answer.
+configuration (`actions`). If Home Assistant refuses to return the configuration, or if its effects
+are unclear, `search/related` gives a partial answer.
 """
 
 import asyncio

@@ -264,7 +264,7 @@ def no_mcp_server(url: str) -> Misconfigured:
 
 
 def mcp_server_off(url: str) -> Misconfigured:
-    """Return the error for status 404 on all MCP endpoints after the integration was removed or
+    """Return the error for status 404 on all MCP endpoints if the integration has been removed or
     disabled."""
     return Misconfigured(
         f"The MCP server of Home Assistant at {shown(url)} was removed or disabled: add or enable "

@@ -96,7 +96,7 @@ def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
-    """Map entity ids to True if exposed to the `conversation` assistant, and to False if not.
+    """Return a mapping of entity ids to their exposure to the `conversation` assistant.
 
     `answer` is the result of `homeassistant/expose_entity/list`. Entities without this setting are
     left out.

@@ -145,7 +145,8 @@ async def diagnose(
     """Return the reason why the MCP server cannot be used, or None if no reason was found. Never
     raises.
 
-    It reads the configuration and pings up to two MCP endpoints, and gives up after LIMIT_S (3 s).
+    To find the reason, it reads the configuration and pings up to two MCP endpoints. It gives up
+    after LIMIT_S (3 s).
     """
     try:
         async with asyncio.timeout(LIMIT_S), rest_client(url, token, verify_tls, ca_file) as client:
@@ -161,7 +162,8 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
     """Return an error if Home Assistant is in recovery mode, starting or stopping, and otherwise
     None.
 
-    Home Assistant answers about 2 s before its integrations are loaded, and also while it stops.
+    Home Assistant answers about 2 s before its integrations are loaded, and also while it is
+    stopping.
     """
     if instance.recovery_mode:
         return reasons.recovery_mode(url)

@@ -1,4 +1,4 @@
-"""Launcher that restricts itself with Landlock and then becomes a tool server.
+"""A launcher that restricts itself with Landlock and then becomes a tool server.
 
   python -I -S confine.py RULES PROGRAM [ARGUMENT ...]
 

@@ -129,7 +129,7 @@ class ToolReply:
 
 
 class LastTurnsRequest(Wish):
-    """Arguments of the tool `get_last_turns`."""
+    """The arguments of the tool `get_last_turns`."""
 
     limit: Annotated[int, Field(ge=1, le=50)] = 5
 

@@ -12,7 +12,7 @@ from integrations.web.requests import Mode
 
 
 class HttpReply(BaseModel):
-    """Base class of all responses. Keys with a default can be missing."""
+    """The base class of all responses. Keys with a default can be missing."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -171,7 +171,7 @@ class EventReader:
     def patience_s(self, now: float) -> float | None:
         """Return how many seconds to wait for the next item, or None for no limit.
 
-        There is no limit while the person speaks or tools run.
+        There is no limit while the person is speaking or tools are running.
         """
         if self._ended_at is not None:
             return max(0.0, self._late_until - now)

@@ -100,7 +100,7 @@ class LiveSessionManager:
 
     @property
     def in_use(self) -> bool:
-        """True while a turn uses the session or waits for it."""
+        """True while a turn is using the session or waiting for it."""
         return self._user is not None
 
     @property

@@ -87,10 +87,11 @@ class OfflineBrain:
         return OfflineTurn(self, request)
 
     def anticipate(self) -> None:
-        """Do nothing. Grammar and models are built while the person speaks."""
+        """Do nothing. The grammar and the models are prepared while the person is speaking."""
 
     async def prepare(self) -> None:
-        """Build the grammar and models for the current house, so that the first turn is fast."""
+        """Build the grammar for the current house and load the models, so that the first turn is
+        fast."""
         house = self.house()
         await self.listener.prepare(house, self.area_id(house))
 

@@ -290,8 +290,8 @@ def _carried(part: str, before: ParsedCommand) -> list[str]:
     """Return wordings of the part that start like the previous command, longest start first.
 
     "the hall light" after "turn on the kitchen light" gives "turn on the hall light". If the
-    previous command ends with its switch word, as in "turn the kitchen light off", that is added as
-    well.
+    previous command ends with its switch word, as in "turn the kitchen light off", that word is
+    added as well.
     """
     words = before.text.split()
     shared = [" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1)]
