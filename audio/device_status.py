@@ -84,11 +84,11 @@ class Presence:
         return self._clock.monotonic() - self._since
 
     def follow(self, watch: "DeviceWatch", on_unlisted: Callable[[], None] = lambda: None) -> None:
-        """Check now and after each change that `watch` reports, until `close`. Call this on the
-        event loop.
+        """Check now and after each change that `watch` reports, until `close` is called. Call this
+        on the event loop.
 
         `on_unlisted` is called if a check needs a new device list but an open stream prevents that,
-        so that the stream's owner can close it. It must not block.
+        so that the stream's owner can close the stream. `on_unlisted` must not block.
         """
         self._on_unlisted = on_unlisted
         self._forget()

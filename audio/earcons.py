@@ -61,9 +61,9 @@ NAMES = tuple(_EARCONS)
 def earcon(name: str) -> tuple[bytes, int]:
     """Return an earcon as mono int16 PCM, shape (n,), and its rate in Hz.
 
-    Names: "wake" and "end" (listening begins and ends), "open" (the microphone opens without a wake
-    word), "thinking", "done", "error", "offline" (only this device is available), "unmeant" (the
-    sentence was not meant for Hearth), "timer", "announce" (before speech that nobody has just
+    The names are "wake" and "end" (listening begins and ends), "open" (the microphone opens without
+    a wake word), "thinking", "done", "error", "offline" (only this device is available), "unmeant"
+    (the sentence was not meant for Hearth), "timer", "announce" (before speech that nobody has just
     requested), "mute" and "unmute". Raises InputUnusable for any other name.
     """
     if name not in _EARCONS:

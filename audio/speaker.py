@@ -154,7 +154,7 @@ class Speaker:
 
     async def _keep(self) -> bool:
         """Keep a device open from the first audio until IDLE_S of silence. Returns False if there
-        is none."""
+        is no device."""
         try:
             patience, until = self._patience, 0.0
             while True:

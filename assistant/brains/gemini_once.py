@@ -1,9 +1,10 @@
 """A brain that sends the recording to Gemini in a single request.
 
 It is used if the Live connection fails but the network works. The answer is text, spoken by a local
-voice. There is no transcript, because one written by the model that also makes the calls couldn't
-be used to check those calls. Spoken turns therefore yield no `Heard` event, and the policy asks for
-confirmation if a call names no room. A transcript from an earlier attempt at the turn stays valid.
+voice. There is no transcript: only the model could write it, and a transcript by the model that
+makes the calls can't be used to check those calls. Spoken turns therefore yield no `Heard` event,
+and the policy asks for confirmation if a call names no room. A transcript from an earlier attempt
+at the turn stays valid.
 """
 
 import asyncio

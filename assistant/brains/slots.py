@@ -318,7 +318,7 @@ class FallbackNotices:
         self._repairs += 1
 
     def restore(self, known: Known) -> None:
-        """Go back to an earlier state, because the notices given since then weren't heard."""
+        """Go back to an earlier state, because people didn't hear the notices that followed it."""
         self.known = known
 
     def line(

@@ -85,7 +85,8 @@ class PiperVoice:
             ) from error
 
     def _positions(self, words: list[str], line: str) -> list[int]:
-        """Return the number of phonemes up to each word's end, or [] if unknown."""
+        """Return the number of phonemes up to the end of each word, or [] if these numbers are
+        unknown."""
         if not self._tells_words or words != line.split():
             return []
         phonemes = self._voice.phonemize

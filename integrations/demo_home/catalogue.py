@@ -62,7 +62,7 @@ def _thermostat(current: float, target: float) -> dict[str, Any]:
 
 
 def _cover(device_class: str, position: int | None = None) -> dict[str, Any]:
-    """Return a cover's attributes. `position` is how far the cover is open in percent, or None if
+    """Return a cover's attributes. `position` says how far it is open, in percent, and is None if
     it can't stop halfway."""
     if position is None:
         return {"device_class": device_class, "supported_features": COVER_BASIC}

@@ -1,9 +1,9 @@
 """Convert every Gemini failure to an IntegrationError whose class says how to recover.
 
-Sources: the errors of google-genai 3.4.0, and close reasons reported on GitHub. While the SDK is
-receiving or setting up, a close with any code raises APIError with that code. Sending on a closed
-socket raises the websocket library's error. A refused upgrade raises InvalidStatus. One close code
-can have several causes, so the text of the reason is checked before the code.
+This is based on the errors of google-genai 3.4.0, and on close reasons reported on GitHub. While
+the SDK is receiving or setting up, a close with any code raises APIError with that code. Sending on
+a closed socket raises the websocket library's error. A refused upgrade raises InvalidStatus. One
+close code can have several causes, so the text of the reason is checked before the code.
 """
 
 import re

@@ -4,5 +4,5 @@ Start with `client`, which keeps one websocket open and maintains the newest `ho
 `websocket` and `rest` implement the two transports. `registry`, `picture` and `context` build the
 house from Home Assistant's data. `effects`, `actions` and `runs` determine what scripts,
 automations and switches do. `assist`, `media`, `phones` and `mobile_app` use Home Assistant's
-services, and `reasons` has the error message for each connection problem.
+services. `reasons` contains the error message for each connection problem.
 """

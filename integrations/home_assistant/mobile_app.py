@@ -1,7 +1,7 @@
 """Register Hearth as a device in Home Assistant through its `mobile_app` integration.
 
-Any program that knows the address and has a token may register a device. The device is then in the
-device registry, can be assigned to an area, may have timers, and receives messages over the
+Any program that knows the address and has a token can register a device. The device is then in the
+device registry, can be assigned to an area, can have timers, and receives messages over the
 websocket (`Push`). Home Assistant's developer documentation describes the protocol under "Native
 App Integration". The following was observed with 2026.11.0:
 

@@ -1,8 +1,8 @@
 """Phones with Home Assistant's companion app: notifications and yes-or-no questions.
 
-Every `mobile_app` registration that accepts pushes has an action `notify.mobile_app_NAME`. Home
-Assistant derives NAME from the device name (slugify in `notify/legacy.py`, the same from 2025.4 to
-2026.11). A phone's owner is known if the phone's device tracker is assigned to a person.
+Every `mobile_app` registration that accepts push messages has an action `notify.mobile_app_NAME`.
+Home Assistant derives NAME from the device name (slugify in `notify/legacy.py`, the same from
+2025.4 to 2026.11). A phone's owner is known if the phone's device tracker is assigned to a person.
 """
 
 import asyncio
@@ -197,7 +197,8 @@ async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
 def slug(name: str) -> str:
     """Return the slug that the device's notify action has in its name.
 
-    It differs from Home Assistant's for letters that Unicode does not decompose, such as "ß".
+    The result differs from Home Assistant's slug for letters that Unicode does not decompose, such
+    as "ß".
     """
     curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
     plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()

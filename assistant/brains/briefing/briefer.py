@@ -249,7 +249,8 @@ class Briefer:
         return True
 
     async def _ask_uses(self) -> None:
-        """Count the tools' uses, once a day. If that fails, the last count stays valid."""
+        """Get the number of uses of each tool, once a day. If that fails, the last numbers stay
+        valid."""
         today = self._clock.now().date()
         if self._uses_source is None or today == self._uses_of:
             return

@@ -214,8 +214,8 @@ class LiveConnection:
 
         Without an answer, gemini-3.8-live uses the next input only to end the exchange that the
         calls belong to, so a command would be lost. With an answer, the model ends the exchange
-        with an empty TurnComplete. Older models ignore the answer. (pydantic/pydantic-ai,
-        realtime/google.py)
+        with an empty TurnComplete. Older models ignore the answer. Source: pydantic/pydantic-ai,
+        realtime/google.py.
         """
         if not answers:
             return

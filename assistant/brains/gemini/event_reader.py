@@ -360,7 +360,7 @@ class EventReader:
         return self._settle()
 
     def _break_off(self) -> list[BrainEvent]:
-        """Return a fault, because the service reports an unexplained interruption.
+        """Return a fault if the service reports an unexplained interruption.
 
         If the person interrupts, the turn ends before the service reports it. After any other
         interruption, the session may never answer again (google-gemini/gemini-live-api-examples
