@@ -57,9 +57,9 @@ class Speaker:
         calls: BoundedCalls | None = None,
         make: MakePlayback | None = None,
     ) -> None:
-        """`device` is a device name or "default". `lead_in_ms` is the silence played after each
-        opening, for a loudspeaker that has to wake up. `reference` receives every block, on the
-        device's thread."""
+        """`device` is a device name or "default". `lead_in_ms` is the length of the silence that is
+        played after each opening, for a loudspeaker that has to wake up. `reference` receives every
+        block, on the device's thread."""
         self._device = device
         self._lead_in = max(lead_in_ms, _LEAD_IN_MS) * RATE // 1000
         self._clock: Clock = clock or LoopClock()

@@ -34,8 +34,9 @@ def place_of(host: str) -> str:
 class ConnectionRoom:
     """A limit on open connections that no single origin can use up.
 
-    The last connections are reserved for origins that hold only a few, and the very last for this
-    machine, so that the owner can still connect when other origins have reached their limits.
+    The last connections are reserved for origins that have only a few connections, and the very
+    last for this machine, so that the owner can still connect when other origins have reached their
+    limits.
     """
 
     most: int  # maximum of all origins together

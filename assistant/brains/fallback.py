@@ -116,7 +116,7 @@ class FallbackBrain:
 
     @property
     def troubles(self) -> dict[str, str]:
-        """A sentence about each brain that is skipped for a while, by brain name."""
+        """Sentences about the brains that are being skipped for a while, by brain name."""
         faults = {slot.name: slot.breaker.fault for slot in self.slots}
         return {name: f"{name}: {fault.message}" for name, fault in faults.items() if fault}
 

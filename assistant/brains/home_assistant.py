@@ -170,7 +170,8 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Return Home Assistant's reply if the action was confirmed, otherwise Hearth's sentence.
+    """Return Home Assistant's reply if the action was confirmed, and otherwise Hearth's own
+    sentence.
 
     `own` is the language of Hearth's sentence.
     """

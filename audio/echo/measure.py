@@ -321,8 +321,9 @@ def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> 
 async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
     """Open both devices, measure their echo path, and close them.
 
-    Takes at most LIMIT_S (6.5 s) plus the time to close. `lead_in_ms` is silence played first, for
-    a loudspeaker that has to wake up. Raises InputUnusable or DeviceLost if the measurement fails.
+    Takes at most LIMIT_S (6.5 s) plus the time to close. `lead_in_ms` is the length of the silence
+    that is played first, for a loudspeaker that has to wake up. Raises InputUnusable or DeviceLost
+    if the measurement fails.
     """
     if pair.obstacle:
         raise InputUnusable(pair.obstacle)

@@ -234,8 +234,10 @@ def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield each position with the number of brackets open there. Raises ValueError if they don't
-    match."""
+    """Yield each position and the number of brackets that are open there.
+
+    Raises ValueError if the brackets don't match.
+    """
     depth = 0
     for at in range(start, end):
         depth -= tokens[at] in ")]"

@@ -142,8 +142,8 @@ def speech_power(blocks: Collection[float]) -> tuple[float, float]:
 def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, float]:
     """Keep samples (floats, where 1.0 is full scale) below `CEILING_DB`, with smooth gain changes.
 
-    The gain falls one step before a peak and recovers after it. `before` is the last factor of the
-    previous call. Returns the samples and the new last factor.
+    The gain falls one step before a peak and recovers after it. `before` is the gain at the end of
+    the previous call. Returns the samples and the gain at their end.
     """
     ceiling = _factor(CEILING_DB)
     if before >= 1.0 and np.abs(samples).max(initial=0.0) <= ceiling:

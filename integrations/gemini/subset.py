@@ -45,7 +45,11 @@ def described(schema: Schema, own: str, notes: list[str]) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Return the schema extended to accept null. The API allows no other field beside anyOf."""
+    """Return the schema, extended to accept null.
+
+    With `anyOf`, each alternative is extended, because the API allows no other field beside
+    `anyOf`.
+    """
     if "anyOf" in schema:
         return {"anyOf": [{**member, "nullable": True} for member in schema["anyOf"]]}
     return {**schema, "nullable": True}

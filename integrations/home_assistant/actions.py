@@ -141,7 +141,7 @@ class _Reader:
         """Return the ids of the entities that the step targets.
 
         If the step names an area, device, floor or label, only its entities in `domain` are
-        included; "" includes any domain.
+        included. If `domain` is "", all of its entities are included.
         """
         found: set[str] = set()
         for holder in (step, step.get("target"), *_datas(step)):

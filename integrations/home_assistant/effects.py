@@ -320,8 +320,8 @@ def is_worth_reading(entity: Entity) -> bool:
 def read_scene(config: Any, entity: Entity) -> Effects | None:
     """Return a scene's effects from its configuration.
 
-    Returns None if the configuration lists other entities than the scene's attribute does, which
-    means that Home Assistant has loaded a different configuration.
+    Returns None if the configuration and the scene's attribute list different entities, because
+    Home Assistant has then loaded a different configuration.
     """
     states = mapping(mapping(config).get("entities"))
     held = entity.attributes.get("entity_id")

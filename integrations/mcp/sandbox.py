@@ -191,7 +191,7 @@ def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grant
 def _scratch(name: str) -> str:
     """Return a temporary folder that only this user can enter. Raises OSError.
 
-    The path stays the same across starts. Otherwise a server that mentions it in a tool's
+    The path stays the same across starts. Otherwise a server that mentions the path in a tool's
     description would seem to have changed.
     """
     base = Path(tempfile.gettempdir(), f"hearth-servers-{os.getuid()}")

@@ -356,7 +356,7 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
 
 def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
     """Return the error for a status from Home Assistant. `rest.diagnose` can find a more precise
-    one."""
+    error."""
     if status == 401:
         return reasons.wrong_token()
     if status == 403:

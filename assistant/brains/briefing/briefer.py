@@ -127,7 +127,7 @@ class Briefer:
     `menu` lists the current tools. `prompt` returns the server's text, and raises IntegrationError
     while Home Assistant is unreachable. `learn` receives the exposed entities found in each text
     (`HomeAssistant.learn_exposure`). `memories` returns remembered facts. `uses` counts the calls
-    of each tool; it is asked once a day, so that the menu rarely changes. `tasks` owns requests
+    of each tool. It is called once a day, so that the menu rarely changes. `tasks` owns requests
     that take longer than a briefing waits.
     """
 
