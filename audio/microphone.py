@@ -48,8 +48,8 @@ class Blocks:
         self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
     ) -> None:
         """`size` is the maximum number of blocks. `now` returns the time, and is called from any
-        thread. `news` is called on the running event loop after a block is added, and at the end.
-        """
+        thread. `news` is called on the running event loop after a block is added, and when there
+        are no more blocks."""
         self.dropped = 0
         self._loop = asyncio.get_running_loop()
         self._now = now

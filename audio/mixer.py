@@ -93,8 +93,8 @@ class Track:
             return self._told
 
     def rewind(self, at: float) -> None:
-        """Return the samples that had not left the loudspeaker at time `at`, when the device was
-        lost, to the queue."""
+        """Put the samples that had not left the loudspeaker when the device was lost, at time `at`,
+        back into the queue."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):
@@ -209,7 +209,8 @@ class Ramp:
 
 
 class Mixer:
-    """Mixes all streams. The device's thread calls `mix`; one other thread calls everything else.
+    """Mixes all streams. The device's thread calls `mix`, and one other thread calls all other
+    methods.
 
     The output doesn't depend on the block sizes.
     """

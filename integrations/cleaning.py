@@ -26,7 +26,7 @@ _PILE = re.compile(f"({_MARK}{{4}}){_MARK}+")  # no language puts more than four
 def visible(text: str, limit: int) -> str:
     """Return at most `limit` visible characters of the text.
 
-    Line breaks are kept, and other white space becomes " ".
+    Line breaks are kept, and each other white-space character becomes a space.
     """
     text = text[: 4 * limit]  # limits the work for a huge text
     plain = _SPACE.sub(" ", text.replace("\r\n", "\n"))

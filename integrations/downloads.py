@@ -89,8 +89,7 @@ def kept_tag(path: Path) -> str:
 
 
 def keep_tag(path: Path, tag: str) -> None:
-    """Store the entity tag of the version being downloaded, or delete the stored tag if it is
-    ""."""
+    """Store the entity tag of the version being downloaded. If it is "", delete the stored tag."""
     if tag and tag.isascii() and tag.isprintable():
         _tag_of(path).write_text(tag, encoding="ascii")
     else:

@@ -77,7 +77,7 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
 def tls_for(
     url: str, *, verify: bool = True, ca_file: str = "", setting: str = ""
 ) -> ssl.SSLContext | None:
-    """Return the client context for this URL, or None unless the URL is https. See
+    """Return the client context for this URL, or None if the URL doesn't use https. See
     `tls_context`."""
     if not url.lower().startswith("https:"):
         return None

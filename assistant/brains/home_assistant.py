@@ -158,8 +158,8 @@ def call_id(turn_id: str) -> str:
 def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
     """Return the call that sends the sentence to the engine.
 
-    If a sentence adds several items to a list, it calls Home Assistant's tool directly instead. The
-    engine ignores commas and would add all of them as a single item.
+    If a sentence adds several items to a list, return a call to Home Assistant's list tool instead.
+    The engine ignores commas and would add all of the items as a single item.
     """
     item = match.slots.get("item")
     if isinstance(item, str):

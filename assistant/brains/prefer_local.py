@@ -1,4 +1,4 @@
-"""A brain that lets Home Assistant serve the sentences it understands, and a model all others.
+"""A brain that lets Home Assistant serve the sentences it understands. A model serves all others.
 
 The model's reply is held back for at most HOLD_S, even if the dry run or the transcript is late.
 Only one of the two acts: Home Assistant or the model.

@@ -314,7 +314,8 @@ class FallbackNotices:
         self._repairs = 0
 
     def repaired(self) -> None:
-        """Record that Gemini Live works without a rejected part of its set-up from now on."""
+        """Record that, from now on, Gemini Live works without a part of its set-up that was
+        rejected."""
         self._repairs += 1
 
     def restore(self, known: Known) -> None:

@@ -149,8 +149,11 @@ def _default(real: list[DeviceInfo]) -> DeviceInfo:
 
 
 def _named(name: str, devices: list[DeviceInfo], real: list[DeviceInfo]) -> list[DeviceInfo]:
-    """Return the devices with the best kind of match: by full name, USB name, description, or part
-    of those."""
+    """Return the devices that match the name best.
+
+    A full name is better than a USB name, followed by a description and by a part of a name or
+    description.
+    """
     wanted = name.casefold()
     return (
         [device for device in devices if name == device.name][:1]

@@ -1,4 +1,4 @@
-"""Sound server (PulseAudio, or PipeWire's pulse protocol), queried with a time limit.
+"""Queries of the sound server (PulseAudio, or PipeWire's pulse protocol), with a time limit.
 
 All calls use libpulse, which is optional. Without libpulse, the code behaves as if there were no
 server.
@@ -27,7 +27,7 @@ _CARD = re.compile(r"card(\d+)$")
 def usb_names(sys: Path = SYS) -> dict[int, str]:
     """Map ALSA's numbers of USB sound cards to stable names such as "usb:vendor:product:serial".
 
-    The serial number is left out if the device has none. Otherwise identical cards are
+    The serial number is left out if the device has none. Cards whose names would be the same are
     distinguished by their USB port: "usb:0d8c:0014@1-1.3". The names are read from sysfs. Unlike
     ALSA's card numbers, they stay the same after a reboot.
     """

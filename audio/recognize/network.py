@@ -74,7 +74,7 @@ class Network:
 
 
 def network_of(jsgf: str) -> Network:
-    """Build the network of a grammar's one public rule.
+    """Build the network of the only public rule of a grammar.
 
     Supports the words, rules, groups, alternatives, `[optional]` parts and `+` of the JSpeech
     Grammar Format. Raises ValueError if the grammar uses anything else, if a rule is missing or

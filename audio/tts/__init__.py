@@ -68,8 +68,8 @@ def plain(text: str) -> str:
 def spelled(text: str, language: str) -> str:
     """Rewrite "H V A C" so that its "A" isn't spoken as an article.
 
-    Among single letters, the English of espeak-ng, which also makes Piper's phonemes, pronounces
-    "A" as in "a house". Written as "eigh", it is pronounced like the letter.
+    In English, espeak-ng, which also makes Piper's phonemes, pronounces an "A" among single letters
+    as in "a house". Written as "eigh", it is pronounced like the letter.
     """
     return _LETTER_A.sub("eigh", text) if language.startswith("en") else text
 

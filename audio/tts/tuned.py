@@ -238,9 +238,9 @@ class TunedVoice:
         volume: float = 1.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`identity` identifies the voice; "" means that its name does. `speed` must be the one
-        that `voice` uses; it is part of the cache key. A `volume` of 1.0 is the leveller's target.
-        `clock` returns seconds."""
+        """`identity` identifies the voice; if it is "", the voice's name is used. `speed` must be
+        the speed that `voice` uses, because it is part of the cache key. A `volume` of 1.0 is the
+        leveller's target. `clock` returns seconds."""
         self._voice = voice
         self._leveller = leveller
         self._cache = cache

@@ -207,7 +207,7 @@ def check_words(words: Sequence[str]) -> list[str]:
 
 
 def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
-    """Return the names of the folder's models for an engine ("micro" or "open"), sorted.
+    """Return the sorted names of the folder's models for an engine ("micro" or "open").
 
     A micro model is NAME.json and NAME.tflite; an open model is NAME.tflite alone. Returns () if
     the folder is missing.

@@ -101,9 +101,9 @@ class GatedWake(_Wrapper):
         """Replace the engine without losing a frame.
 
         The new engine hears the audio that the old one heard last, then the audio that the old one
-        skipped. `past` contains the frames so far, each with its end, for at most the refractory
-        time. Returns the old engine, and the new engine's detection in the past audio, which may
-        have been reported already.
+        skipped. `past` contains the frames so far, each with its end position, for at most the
+        refractory time. Returns the old engine, and the new engine's detection in the past audio,
+        which may have been reported already.
         """
         before, self._engine = self._engine, engine
         found, unheard = None, {end for _, end in self._unheard}

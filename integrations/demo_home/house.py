@@ -123,8 +123,8 @@ class DemoHouse:
     """All entities, their areas and their current states.
 
     A lock or cover takes `settle_s` seconds to reach its new state. If `settle_s` is 0, it reports
-    the transitional state and the final state immediately. `spawn` starts a background task, which
-    the owner's task group runs.
+    the transitional state and the final state immediately. `spawn` starts a background task in the
+    owner's task group.
     """
 
     def __init__(

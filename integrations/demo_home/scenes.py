@@ -136,8 +136,8 @@ def create(
     """Save the entities' current states and the given states as a scene.
 
     A given state is a string, or a mapping of attributes that includes `state`. Entities that don't
-    exist are ignored. Nothing is saved if none of them exist, or if the id belongs to a scene that
-    was not created here.
+    exist are ignored. Nothing is saved if none of the entities exist, or if the id belongs to a
+    scene that was not created here.
     """
     entity_id = f"scene.{scene_id}"
     kept = [_given(house, member, wanted) for member, wanted in given.items()]
@@ -291,8 +291,8 @@ def run_script(
 ) -> Mapping[str, Any] | None:
     """Run a script and return its response. Raises the error of a step that fails.
 
-    The script's state is "on" while it runs. Like Home Assistant, this checks neither required
-    fields nor ranges, so an invalid field makes a step fail.
+    The script's state is "on" while it is running. Like Home Assistant, this checks neither
+    required fields nor ranges, so an invalid field makes a step fail.
     """
     house.write(entity_id, "on", last_triggered=house.clock.now().isoformat(), current=1)
     try:

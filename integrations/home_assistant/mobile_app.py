@@ -16,7 +16,8 @@ App Integration". The following was observed with 2026.11.0:
 - A state that is sent while Home Assistant is unreachable is lost. After a restart, Home Assistant
   shows the last state that it received. Sending None does not clear a state, because a restored
   entity takes its old state back.
-- Firing an event (`fire_event`) needs no administrator, unlike over REST and the websocket.
+- Firing an event (`fire_event`) needs no administrator rights here, but it does over REST and the
+  websocket.
 - Registering always creates a device tracker, which is assigned to the person of the registering
   user.
 - Only an administrator may remove the entry or assign the device to an area.

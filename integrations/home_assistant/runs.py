@@ -51,9 +51,9 @@ class Runs:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Record a new state, and return the id of the script that caused it, or "".
+        """Record a new state, and return the id of the script that caused it.
 
-        Returns "" unless the entity's domain is in LETS_IN.
+        Returns "" if no script caused it, or if the entity's domain is not in LETS_IN.
         """
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))

@@ -1,2 +1,2 @@
 """MQTT: `client` stays connected to a broker, `connection` is a single connection to it, and
-`messages` has the data classes and errors."""
+`messages` contains the data classes and errors."""

@@ -56,8 +56,9 @@ class SetupRepair:
 
     After a rejection it retries without the parts that the error names, then without each other
     optional part in turn, and finally without any of them. The result is stored. If the turn's time
-    limit interrupts the search, it continues with the next connect. `version` is the API version;
-    each version accepts different fields. `on_repair` is called with a sentence about each finding.
+    limit interrupts the search, the search continues with the next connect. `version` is the API
+    version; each version accepts different fields. `on_repair` is called with a sentence about each
+    finding.
     """
 
     def __init__(

@@ -82,8 +82,8 @@ class Listener:
     ) -> Understood:
         """Recognise a turn's audio and find the command in it.
 
-        `detection` is the position of the wake word detection, in samples. Raises AudioError; after
-        HEARING_S this is a TookTooLong.
+        `detection` is the position of the wake word detection, in samples. Raises AudioError, in
+        particular TookTooLong after HEARING_S.
         """
         return await self._in_time(self._hear, pcm, detection, language, house, area_id)
 
@@ -248,9 +248,9 @@ class RemoteRecognizer:
 def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
     """Return the recogniser for a value of `offline.recognizer`.
 
-    "" is the built-in recogniser, "tcp://host:port" or "wyoming://host:port" a server, and anything
-    else a model folder. `languages` are the configured languages. Loads models, so call it on a
-    worker thread. Raises InputUnusable.
+    "" means the built-in recogniser, and "tcp://host:port" or "wyoming://host:port" means a server.
+    Anything else is the path of a model folder. `languages` are the configured languages. Loads
+    models, so call it on a worker thread. Raises InputUnusable.
     """
     if not value:
         return SphinxRecognizer()

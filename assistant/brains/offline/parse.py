@@ -68,7 +68,7 @@ class Parser:
         }
 
     def parse(self, text: str, language: str, area_id: str = "") -> ParsedCommand | None:
-        """Return the command if the whole text is a single one, otherwise None.
+        """Return the command if the whole text is a single command, otherwise None.
 
         `area_id` is this device's area.
         """
