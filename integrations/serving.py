@@ -90,8 +90,8 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _wait_so_long(self) -> None:
-        """Limit the time for receiving a whole request. Receiving single bytes does not extend
-        it."""
+        """Limit the time for receiving a whole request. Receiving single bytes does not extend this
+        time."""
         handed_over = self.transport.get_protocol() is not self  # to the websocket protocol
         if handed_over or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._wait_no_more()

@@ -116,7 +116,8 @@ class LocalChoice:
 
     @property
     def _ended(self) -> bool:
-        """True if the last part of the transcript came after the person had finished speaking."""
+        """True if the last part of the transcript arrived after the person had finished
+        speaking."""
         return self._over_at is not None and self._text_at >= self._over_at
 
     def _decide(self, now: float) -> Side:
@@ -263,7 +264,8 @@ class PreferLocalTurn:
                 yield event
 
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
-        """Serve a spoken sentence. The model gets the audio, and Home Assistant the transcript."""
+        """Serve a spoken sentence. The model gets the audio, and Home Assistant gets the
+        transcript."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:
             while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
@@ -285,7 +287,7 @@ class PreferLocalTurn:
             await asyncio.wait([pump])  # close the model's turn before this one
 
     def _listen(self, item: _Item | None) -> list[BrainEvent]:
-        """Process one item before the decision. Return the events that needn't be held back."""
+        """Process one item before the decision. Returns the events that needn't be held back."""
         now = self._brain.clock.monotonic()
         match item:
             case None | ToolOutcome():

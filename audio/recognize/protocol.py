@@ -1,4 +1,5 @@
-"""Interfaces of speech recognisers: free, with a grammar, with a time limit, and for digits."""
+"""Interfaces of speech recognisers: for free speech, for a grammar, for digits, and with a time
+limit."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""espeak-ng voice: robotic, but always available and in many languages."""
+"""espeak-ng's voices, which are robotic, but always available and in many languages."""
 
 import logging
 import os

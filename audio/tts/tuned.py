@@ -267,7 +267,7 @@ class TunedVoice:
 
     @property
     def complaint(self) -> str:
-        """A sentence about the voice being too slow on this machine, or "" if it isn't."""
+        """A sentence that says that the voice is too slow on this machine, or "" if it isn't."""
         if self._meter.factor is None or not self._meter.slow:
             return ""
         return slowness(self.name, self._meter.factor)

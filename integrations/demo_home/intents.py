@@ -290,7 +290,7 @@ def action_tool(
 
 
 def script_tools(house: DemoHouse) -> list[Tool]:
-    """Return a tool for each exposed script. Its fields are described but not enforced."""
+    """Return a tool for each exposed script. The script's fields are described but not enforced."""
     return [
         Tool(
             f"script__{thing.entity_id.partition('.')[2]}",

@@ -125,7 +125,7 @@ def _day(
 
 
 def _hour(when: datetime) -> dict[str, Any]:
-    """Return the forecast for one hour. 15:00 is the warmest."""
+    """Return the forecast for one hour. The warmest hour is 15:00."""
     return {
         "datetime": when.isoformat(),
         "condition": "rainy" if when.hour < 12 else "cloudy",

@@ -38,7 +38,7 @@ class ThinkingSetting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices in USD per million tokens, paid tier."""
+    """The prices in USD per million tokens in the paid tier."""
 
     text_in: float
     audio_in: float

@@ -110,7 +110,8 @@ def home_assistant_server(
 
 @dataclass(frozen=True, slots=True)
 class HomeAside:
-    """Functions of the Home Assistant connection that the client of its MCP server needs."""
+    """The functions of the Home Assistant connection that the client of Home Assistant's MCP server
+    needs."""
 
     # Returns what identifies Hearth's device, for `_meta` of each request that depends on the
     # caller. Called for each request. Returns None while Hearth is not registered as a device.

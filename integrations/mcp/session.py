@@ -1,8 +1,9 @@
 """A session with one MCP server. One owner task opens and closes it, and any task can use it.
 
 The SDK's scopes belong to the task that entered them, so only the owner task opens and closes the
-session. A session is opened on first use, and after a failure on the first use after a pause. If an
-existing session turns out to be dead, a read-only request is retried once, but a call never is.
+session. A session is opened on first use. After a failure, it is opened again on the first use
+after a pause. If an existing session turns out to be dead, a read-only request is retried once, but
+a call never is.
 """
 
 import asyncio

@@ -220,7 +220,8 @@ class _Watched(httpx2.AsyncByteStream):
     SDK."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
-        """`flow` limits an event stream. It is None for a plain response, whose size is limited."""
+        """`flow` limits an event stream. It is None for a plain response, which has its own size
+        limit."""
         self._inner = inner
         self._trace = trace
         self._flow = flow

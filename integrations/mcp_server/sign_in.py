@@ -91,7 +91,8 @@ class _SignIn:
         return RedirectResponse(f"{back}?{query}", status_code=302)
 
     async def token(self, request: Request) -> Response:
-        """Return the client secret as the access token. It must be one of Hearth's tokens."""
+        """Return the client secret as the access token. The secret must be one of
+        Hearth's tokens."""
         try:
             check_length(request)
             form = parse_qs((await request.body()).decode("utf-8", "replace"))

@@ -186,7 +186,7 @@ class Box(Protocol):
         """The log of server-sent events."""
 
     def state(self) -> Mapping[str, Any]:
-        """Return the box's current state."""
+        """Return Hearth's current state."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
         """Mute or unmute the microphone, and save the choice.

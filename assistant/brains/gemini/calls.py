@@ -155,7 +155,7 @@ class OpenCalls:
         return tuple(new.values())
 
     def answered(self, id: str, response: dict[str, object]) -> Answers | None:
-        """Add a result. Return the answers to send now, or None if the call isn't open."""
+        """Add a result. Returns the answers to send now, or None if the call isn't open."""
         for batch in self._batches:
             call = batch.open.pop(id, None)
             if call is not None:

@@ -112,7 +112,7 @@ class LiveConnection:
         self._listener = listener
 
     def detach(self, listener: Listener) -> bool:
-        """End the turn. Return False if another turn has already taken over."""
+        """End the turn. Returns False if another turn has already taken over."""
         if self._listener is not listener:
             return False
         self._leave()
@@ -375,7 +375,7 @@ class LiveConnection:
             await self.close()
 
     def _pass_on(self, event: LiveEvent) -> bool:
-        """Pass the event to the current turn if it belongs to it. Return True if it does."""
+        """Pass the event to the current turn if it belongs to it. Returns True if it does."""
         was_in_debt = self._belonging.debt
         mine = self._belonging.judge(event)
         if mine and self._listener is not None:

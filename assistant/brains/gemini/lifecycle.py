@@ -96,7 +96,7 @@ class SessionLifecycle:
     # --- events ---
 
     def suspect(self, now: float) -> bool:
-        """Prepare for a turn that may follow. Return True if the caller should connect now."""
+        """Prepare for a turn that may follow. Returns True if the caller should connect now."""
         if self._open:
             self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
             return False

@@ -108,7 +108,8 @@ class LiveSessionManager:
         return self._link is not None
 
     async def rest(self) -> bool:
-        """Close the session so that it can be resumed. Return False if it is in use or not open."""
+        """Close the session so that it can be resumed. Returns False if it is in use or
+        not open."""
         if self.in_use or not self.is_open or self._lock.locked():
             return False
         async with self._lock:
@@ -320,7 +321,7 @@ class LiveSessionManager:
                 return error
 
     async def _adapt(self, link: LiveConnection, setup: LiveSetup) -> bool:
-        """Update the open session to this set-up. Return False if a new session is needed."""
+        """Update the open session to this set-up. Returns False if a new session is needed."""
         told = link.setup
         same = replace(
             setup,

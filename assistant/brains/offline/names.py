@@ -22,7 +22,7 @@ _HUNDRED = "one hundred"
 
 
 def number_words(number: int) -> str:
-    """Return a number in English words. Numbers above 100 are spelled digit by digit."""
+    """Return a number in English words. Numbers above 100 are read digit by digit."""
     if number < 20:
         return _SMALL[number]
     if number < 100:
