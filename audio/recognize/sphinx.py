@@ -120,7 +120,7 @@ class SphinxRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """English only, because the wheel contains no other acoustic model."""
+        """The only language is English, because the wheel contains no other acoustic model."""
         return ("en",)
 
     def finish_within(self, seconds: float) -> None:

@@ -175,7 +175,7 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """Ping the MCP endpoints in turn, until one answers with a status other than 404."""
+    """Ping the MCP endpoints in turn, until one of them answers with a status other than 404."""
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:

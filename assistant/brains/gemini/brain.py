@@ -211,7 +211,7 @@ class GeminiLiveBrain:
 def setup_of(
     briefing: Briefing, row: ModelRow, *, google_search: bool, native_voice: bool
 ) -> LiveSetup:
-    """Return the set-up of a turn's session, without handle and history."""
+    """Return the set-up of a turn's session, without a handle or a history."""
     return LiveSetup(
         row=row,
         instruction=briefing.instruction,

@@ -38,7 +38,8 @@ _CUT = " [cut]"
 
 
 def tool_call(call: FunctionCall) -> ToolCall:
-    """Return the call for the toolbox: for `call_tool`, a call of the tool that it names."""
+    """Return the call to run. A call of `call_tool` is replaced with a call of the tool that it
+    names."""
     return ToolCall(call.id, *called_through(call.name, call.arguments))
 
 
