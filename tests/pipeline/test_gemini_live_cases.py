@@ -45,8 +45,13 @@ NO_KEY = (
     "I don't have a valid Gemini key. Please create one in Google AI Studio and add it to my "
     "settings, under Gemini."
 )
+REPAIRED = (
+    "By the way, Google rejected one of my settings for Gemini, so I'm leaving it out for now. "
+)
 # What is said in each turn; scripts that are not listed are answered with ON and STILL_ON.
 SAID = {
+    "02": (REPAIRED + ON, STILL_ON),
+    "04": (REPAIRED + ON, STILL_ON),
     "08": (AWAY, ON),
     "10": (QUOTA, QUOTA),
     "12": (NO_REGION, NO_REGION),
@@ -83,7 +88,7 @@ SAID = {
     "94": ("Milk is on the list.", "Milk."),
     "96": ("Milk is on the list.", "Milk."),
 }
-# Turns in which the service does not let Hearth do anything, by script.
+# Scripts in which the service does not let Hearth do anything.
 NOT_DONE = {"10", "12", "14", "16", "86"}
 STRANGE = re.compile(r"[<>{}\[\]_]|call:|tool")
 
@@ -116,5 +121,5 @@ def assert_done_once(on: Scene, before: int, answer: str) -> None:
     """Check that nothing was done twice, and that a turn with the office's lights did it."""
     made = Counter((name, str(arguments)) for name, arguments in on.house_calls[before:])
     assert max(made.values(), default=1) == 1, made
-    if answer in (ON, STILL_ON, LOST, STOPPED):
+    if answer.removeprefix(REPAIRED) in (ON, STILL_ON, LOST, STOPPED):
         assert [name for name, _ in made] == [TURN_ON]
