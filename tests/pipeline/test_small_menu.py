@@ -125,6 +125,23 @@ async def test_a_found_tool_is_called_like_any_other(tmp_path: Path, brain: str)
     assert called.status is Status.DONE
 
 
+@pytest.mark.parametrize("brain", [LIVE, ONCE])
+async def test_the_simulated_model_calls_what_it_was_not_sent(tmp_path: Path, brain: str) -> None:
+    def half(heard: object) -> list[Step]:
+        return [
+            Call("fan__HassFanSetSpeed", {"name": "Zephyra", "percentage": 50}),
+            Say("Done."),
+            Done(),
+        ]
+
+    service = GeminiSimulator(respond=half, respond_once=half)
+    async with hearth(tmp_path, service, brain={"order": [brain]}) as app:
+        turn = await asked(app, "set the fan to half")
+    assert [(call.name, call.status) for call in turn.outcomes] == [
+        ("fan__HassFanSetSpeed", Status.DONE)
+    ]
+
+
 def door(heard: object) -> list[Step]:
     to_open = {"name": "HassTurnOff", "arguments": {"name": "Front door"}}
     return [Call("call_tool", to_open), Say("Done."), Done()]

@@ -185,7 +185,11 @@ class Performance:
     async def _call(self, calls: Sequence[script.Call]) -> None:
         records = [self._stage.make_call(call, self.turn) for call in calls]
         made: list[Json] = [
-            {"id": record.id, "name": record.name, "args": call.args}
+            {
+                "id": record.id,
+                "name": record.name,
+                "args": None if call.args is None else record.args,
+            }
             for call, record in zip(calls, records, strict=True)
         ]
         self._send(Frame({"toolCall": {"functionCalls": made}}))
