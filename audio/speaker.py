@@ -40,12 +40,12 @@ class Speaker:
     while playing, Speaker looks for it. If the device returns within PATIENCE_S (3 s), playback
     resumes where the audio was last heard. Otherwise the audio is dropped, and callers waiting for
     it get DeviceLost. When new audio arrives, Speaker looks for the device once more. While the
-    device is closed, `presence` shows if it is connected, provided that `presence` follows the
+    device is closed, `presence` shows whether it is connected, provided that `presence` follows the
     device events.
 
     A stream's position is the amount of audio that has left the loudspeaker: all audio that the
-    device accepted, minus the audio that it still holds, as it reports. At a `stop`, the audio that
-    the device holds counts as played immediately, because it will be heard.
+    device accepted, minus the audio that the device reports it still holds. After `stop`, the audio
+    that the device still holds counts as played immediately, because it will be heard.
     """
 
     def __init__(

@@ -173,7 +173,8 @@ class SteadyMicrophone:
     # --- while it is open
 
     async def _listen(self, opening: Opening) -> list[Frame]:
-        """Return the next block's frames, or [] after a timeout or a device change."""
+        """Return the next block's frames. If there are none yet, wait briefly or deal with a device
+        change, and return []."""
         if self._look:
             await self._look_where_we_are(opening)
         elif self._way_wanted:

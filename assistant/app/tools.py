@@ -1,4 +1,5 @@
-"""Hearth's own tools for work that outlasts a turn, such as jobs, long thinking and timers."""
+"""Hearth's own tools for timers, announcements, weather and the like, and the services for work
+that outlasts a turn."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

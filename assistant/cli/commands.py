@@ -31,7 +31,7 @@ COMMANDS = {
     "eval": Listed("Run sixty spoken commands and report success, latency and cost", "eval"),
     "audit": Listed("List tool calls, with the decision on each and who made it", "audit"),
     "doctor": Listed("Check everything and suggest fixes", "doctor"),
-    "devices": Listed("List microphones and speakers, and measure their echo", "devices"),
+    "devices": Listed("List microphones and speakers, or measure the echo between them", "devices"),
     "models": Listed("List, download and check voices and wake words", "models"),
 }
 USAGE = 2  # exit code

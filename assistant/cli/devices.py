@@ -41,7 +41,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="play a short tone, measure how much of the speaker the microphone picks up, "
+        help="play a short tone, measure how much of it the microphone picks up, "
         "and store the result",
     )
 

@@ -100,7 +100,7 @@ def action_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--non-interactive",
         action="store_true",
-        help="ask nothing, and leave everything else unchanged",
+        help="ask no questions; settings without a flag keep their current or default values",
     )
     parser.add_argument("--force", action="store_true", help="replace an existing configuration")
     parser.add_argument(

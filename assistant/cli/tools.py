@@ -45,8 +45,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     instead.add_argument(
         "--explain",
         metavar="JSON",
-        help='show what would be decided about {"name":…,"arguments":…,"heard":…} without '
-        "running it; - reads one call per line from standard input",
+        help='show how Hearth would decide on {"name":…,"arguments":…,"heard":…}, without running '
+        "it; use - to read one call per line from standard input",
     )
     instead.add_argument(
         "--prompt",

@@ -84,7 +84,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def add_approve_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = actions.add_parser(
         "approve",
-        help="review changed tools of untrusted servers, and approve them",
+        help="review and approve changed tools from untrusted servers",
         epilog="Example: hearth tools approve notes/add_note",
     )
     parser.add_argument(
@@ -194,7 +194,7 @@ async def rate(
 def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = actions.add_parser(
         "rate",
-        help="rate devices that could open a door, and scripts whose effects are unknown",
+        help="rate devices that could open a door, and scripts and scenes with unknown effects",
         epilog='Example: hearth tools rate "Movie night" comfort',
     )
     parser.add_argument(

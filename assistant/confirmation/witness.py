@@ -93,8 +93,8 @@ class LocalEar(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hears:
-    """The languages that have a recogniser (`words`), and those that are recognised on this device
-    (`secrets`)."""
+    """Languages in which answers are recognised (`words`), and those in which a PIN is recognised,
+    always on this device (`secrets`)."""
 
     words: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()

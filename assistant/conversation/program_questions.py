@@ -77,8 +77,8 @@ _NOTE = (
 class Inquiry:
     """A program's question. A new instance is created for each turn that asks it.
 
-    The reply is compared with the expected answers first, and then with the schema. If there are
-    neither, any reply counts as an answer.
+    The reply is compared with the expected answers first, and then with the schema. If neither is
+    given, any reply counts as an answer.
     """
 
     def __init__(

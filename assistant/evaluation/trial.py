@@ -84,7 +84,8 @@ class Stage:
         )
 
     def now(self) -> dict[str, str]:
-        """Return all states and attributes as strings, by "entity" and "entity.attribute"."""
+        """Return all states and attributes as strings, keyed by entity id (states) or `<entity
+        id>.<attribute>`."""
         shown = self._house.all()
         return _flat(one for one in shown if not is_snapshot(one.entity_id))
 

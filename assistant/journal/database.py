@@ -105,8 +105,8 @@ class Database:
         return found.st_mtime_ns, found.st_size
 
     async def empty_log(self) -> None:
-        """Write the write-ahead log into the main file and truncate it, unless another process is
-        reading.
+        """Copy the write-ahead log into the main file and truncate the log, unless another process
+        is reading.
 
         Raises StoreError.
         """

@@ -192,8 +192,8 @@ class DeviceList:
         before_refresh: Callable[[], Awaitable[object]] | None,
         clock: Clock,
     ) -> None:
-        """`refresh` makes a new list; it blocks, returns False if a stream is open, and raises
-        AudioError. `before_refresh` closes idle streams."""
+        """`refresh` rebuilds PortAudio's device list. It blocks, returns False if a stream is open,
+        and can raise AudioError. `before_refresh` closes idle streams."""
         self._refresh = refresh
         self._before_refresh = before_refresh
         self._clock = clock

@@ -130,7 +130,7 @@ def test_killed_and_started_again_it_tells_what_it_missed_and_rings_on_time(
     with running(tmp_path / "second.log", port, ahead_s):
         served = SystemClock().now() + timedelta(seconds=ahead_s)
         at = f"{due['bread'].astimezone():%H:%M}"
-        bread = first_said(data, f"Your bread timer was done at {at}")
+        bread = first_said(data, f"Your bread timer finished at {at}")
         assert bread.started_at - served < timedelta(seconds=ON_TIME_S)
         assert bread.started_at < due["pasta"], "the machine was too slow to show anything"
         stop(data, port)

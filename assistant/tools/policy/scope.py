@@ -107,7 +107,8 @@ def resumed(
 ) -> list[str]:
     """Return the ids of the players that were paused most recently, preferably in this room.
 
-    Returns an empty list if the call or the person names a place, or if nothing is paused.
+    Returns an empty list if the person names a place, if the call names an entity, a floor or
+    another room, or if nothing is paused.
     """
     words = heard.wanted if heard is not None else Words("")
     if arguments.get("name") or arguments.get("floor") or words.places or words.everywhere:
@@ -370,10 +371,10 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return the names of entities of the kinds that the person named, if the call is for another
-    kind.
+    """Return the names of entities of the kinds that the person named, for a call whose own kind
+    differs from them.
 
-    If the call has no place, the whole house is searched.
+    Only the call's place is searched, or the whole house if the call has no place.
     """
     place = {key: value for key, value in arguments.items() if key not in _OWN_KIND}
     if any(place.get(key) for key in ("area", "floor")):

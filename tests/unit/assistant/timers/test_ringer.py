@@ -19,7 +19,7 @@ from tests.unit.assistant.timers.conftest import Room, Shelf, Talker, a_keeper, 
 
 HOUR = 3600.0
 PASTA, EGGS = "Your pasta timer is done.", "Your eggs timer is done."
-LATE = "Your pasta timer was done at 12:05."
+LATE = "Your pasta timer finished at 12:05."
 UNHEARD = f"{LATE} It rang for ten minutes, but nobody turned it off."
 
 Ringing = Callable[[], AbstractAsyncContextManager[TimerService]]

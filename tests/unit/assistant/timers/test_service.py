@@ -231,7 +231,7 @@ async def test_a_clock_that_nobody_sets_is_believed_after_a_minute(room: Room) -
         await room.clock.run(59)
         assert room.talker.said == []
         await room.clock.run(2)
-        assert room.talker.said == ["Your pasta timer was done at 12:05."]
+        assert room.talker.said == ["Your pasta timer finished at 12:05."]
 
 
 async def test_what_is_to_come_rings_in_time_whoever_keeps_the_clock(room: Room) -> None:
@@ -246,7 +246,7 @@ async def test_one_that_came_due_meanwhile_says_since_when_at_once(room: Room) -
     await set_(room, "timer", seconds=10, name="pasta")
     room.clock.advance(12)
     async with room.keeping():
-        assert room.talker.said == ["Your pasta timer was done at 12:00."]
+        assert room.talker.said == ["Your pasta timer finished at 12:00."]
 
 
 async def test_an_alarm_set_by_a_wrong_clock_is_for_that_time_by_the_right_one(room: Room) -> None:

@@ -48,8 +48,8 @@ def test_spans(seconds: float, language: str, length: str, rest: str) -> None:
             "pasta",
             "en",
             "Your pasta timer is done.",
-            "Your pasta timer was done at 12:00.",
-            "Your pasta timer was done at 12:00. "
+            "Your pasta timer finished at 12:00.",
+            "Your pasta timer finished at 12:00. "
             "It rang for ten minutes, but nobody turned it off.",
         ),
         (
@@ -77,7 +77,7 @@ def test_another_day_is_named() -> None:
     now = VirtualClock().now()  # a Thursday
     timer = TimerRecord("1", now, 300, now, "pasta")
     told = late_ring_of(timer, now + timedelta(days=1), SAY)
-    assert told == "Your pasta timer was done at 12:00 on Thursday."
+    assert told == "Your pasta timer finished at 12:00 on Thursday."
 
 
 AT_SEVEN = datetime(2027, 3, 29, 7, 0, tzinfo=ZoneInfo("Europe/Madrid"))  # a Monday

@@ -64,11 +64,13 @@ KNOWN = [
     ),
     (
         "Service light.glow not found.",
-        "Home Assistant doesn't have that action right now. Check that its integration is set up.",
+        "That action isn't available in Home Assistant right now. "
+        "Check that its integration is set up.",
     ),
     (
         'Tool "HassGlow" not found',
-        "Home Assistant doesn't have that action right now. Check that its integration is set up.",
+        "That action isn't available in Home Assistant right now. "
+        "Check that its integration is set up.",
     ),
     (
         "Code format for lock.front_door doesn't match pattern ^\\d{4}$",
@@ -76,7 +78,7 @@ KNOWN = [
     ),
     (
         "Unauthorized",
-        "Home Assistant doesn't let me do that. Check the permissions of my user there.",
+        "Home Assistant won't let me do that. Check the permissions of the user I sign in as.",
     ),
     (
         "light.hall did not answer",
@@ -107,7 +109,7 @@ CODES = {
     "no_valid_targets": "I can't find anything like that there.",
     "failed_to_handle": "Home Assistant couldn't do that. Check the device, then try again.",
     "unauthorized": (
-        "Home Assistant doesn't let me do that. Check the permissions of my user there."
+        "Home Assistant won't let me do that. Check the permissions of the user I sign in as."
     ),
     "unknown": "Home Assistant reported an error.",
 }

@@ -297,7 +297,7 @@ ALL_PLANS = Entity("group.plans", "Plans", "off", attributes={"entity_id": ["sce
             [BOTH],
             ON,
             "Both",
-            "Start Both? That could unlock, open or start the front door and the garage door.",
+            "Start Both? That could unlock, open or change the front door and the garage door.",
             None,
         ),
         (

@@ -353,7 +353,7 @@ def test_a_question_tells_all_that_would_happen() -> None:
     verdict = judge(entry("script__secret"), {}, both, "x", "")
     said = Catalogue().say(verdict.ask, "en", **verdict.values)
     assert said == (
-        "Start Secret? That could unlock, open or start the garage door and the front door."
+        "Start Secret? That could unlock, open or change the garage door and the front door."
     )
 
 
