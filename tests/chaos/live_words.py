@@ -21,7 +21,7 @@ LOST = f"{OFFICE_ON} Then I lost the connection."
 BY_ITSELF = "Turned on the lights in the office."
 
 # Notes for the next turn's model.
-IS_DONE = OFFICE_ON.partition(":")[0]
+IS_DONE = OFFICE_ON.partition(" at ")[0]
 HAD_STARTED = "cut off, but it had started"
 
 # Cells of the table of faults.
