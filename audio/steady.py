@@ -1,5 +1,4 @@
-"""A microphone that recovers from failures, and is used as one frame source for the lifetime of the
-process."""
+"""A frame source for the lifetime of the process: a microphone that recovers from failures."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -51,8 +50,7 @@ class SteadyMicrophone:
         before_refresh: Callable[[], Awaitable[object]] | None = None,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`before_refresh` closes idle streams, because PortAudio can't refresh while one is
-        open."""
+        """`before_refresh` closes idle streams, which would keep PortAudio from refreshing."""
         self._input = microphone
         self._clock = clock or LoopClock()
         self._watch = watch
@@ -90,14 +88,12 @@ class SteadyMicrophone:
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since the last sign of progress. More than a few seconds mean that something is
-        stuck."""
+        """Seconds since the last sign of progress; more than a few if something is stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
     def dropped(self) -> int:
-        """Number of blocks lost because they were not read in time, in this process or in
-        PortAudio."""
+        """Number of blocks lost in this process or in PortAudio because they were read too late."""
         return self._dropped
 
     @property
@@ -112,8 +108,7 @@ class SteadyMicrophone:
 
     @property
     def stuck(self) -> int:
-        """Number of abandoned calls that still have not returned. Each of them can still hold the
-        device."""
+        """Number of abandoned calls that haven't returned yet. They can still hold the device."""
         return self._calls.stuck
 
     def pause(self, on: bool) -> None:
@@ -139,11 +134,8 @@ class SteadyMicrophone:
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
         """Close the device, await `use` (which can open it), then reopen it. Call this on the event
-        loop.
-
-        The status doesn't change. `use` must finish within a few seconds. If the microphone is
-        paused, `use` isn't called until it resumes.
-        """
+        loop. The status doesn't change. `use` must finish within a few seconds. If the microphone
+        is paused, `use` isn't called until it resumes."""
         self._borrower = use
         self._alarm.ring()
 
@@ -242,8 +234,7 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """Handle missing audio: the machine may be busy, the source suspended or the stream
-        dead."""
+        """Handle missing audio: a busy machine, a suspended source or a dead stream."""
         sentence = (
             f"{self._it} has delivered no audio for {STOPPED_S:g} s: check its cable, and whether "
             "the sound settings suspend it."
@@ -329,8 +320,7 @@ class SteadyMicrophone:
                 self._cleaner.restart()
 
     async def _refresh_if_due(self) -> None:
-        """Renew the device list after a failure, because PortAudio wouldn't find new devices
-        otherwise."""
+        """Renew the device list after a failure, or PortAudio wouldn't find new devices."""
         anew, self._anew = self._anew, False
         due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
         if (due or anew) and not self._calls.stuck:

@@ -206,11 +206,8 @@ class FallbackTurn:
         yield replace(fault or _NOBODY, retryable=False)
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
-        """Return the slots to try, in order.
-
-        If all are barred, return the first one with a temporary fault. Waiting for it is better
-        than giving no answer.
-        """
+        """Return the slots to try, in order. If all are barred, return the first one with a
+        temporary fault, because waiting for it is better than giving no answer."""
         slots = self._ladder.slots_of(self._request.profile)
         passing = [
             slot for slot in slots if slot.name in barred and barred[slot.name].kind in PASSING
@@ -218,12 +215,9 @@ class FallbackTurn:
         return [slot for slot in slots if slot.name not in barred] or passing[:1]
 
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
-        """Return True if the same brain should be tried again.
-
-        A brain that was silent for long is not tried again, because people won't wait that long
-        twice. After an empty answer, which arrives quickly, the brain is tried again even if its
-        breaker has just opened.
-        """
+        """Return True if the same brain should be tried again. A brain that was silent for long is
+        not tried again, because people won't wait that long twice. After an empty answer, which
+        arrives quickly, it is tried again even if its breaker has just opened."""
         silent_s = self._failed_at - self._sign_at
         asked = fault.kind == "empty" or slot.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
@@ -286,11 +280,9 @@ class FallbackTurn:
         self._notices.restore(knew)  # discard notices given in the failed attempt
 
     def _share(self, slot: BrainSlot, fault: BrainFault) -> None:
-        """Count one more failure for both Gemini brains if neither can be reached.
-
-        They share a network connection. Without this, people would have to wait for two failures of
-        each brain before its breaker opens.
-        """
+        """Count one more failure for both Gemini brains if neither can be reached, because they
+        share a network connection. Otherwise, people would have to wait for two failures of each
+        brain before its breaker opens."""
         if not slot.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
             return
         faults = ((one, self._faults.get(one.name)) for one in self._ladder.slots if one.cloud)
@@ -305,8 +297,7 @@ class FallbackTurn:
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """Return a sentence about the actions that the brain didn't report, or "" if there are
-        none."""
+        """Return a sentence about actions that the brain didn't report, or "" if there are none."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         actions = await self._actions()
@@ -365,10 +356,8 @@ class FallbackTurn:
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
     def _line(self, slot: BrainSlot) -> str:
-        """Return the sentence to say before the slot's answer, or "" if there is none.
-
-        Nothing is said if the slot has left the turn to another brain.
-        """
+        """Return the sentence to say before the slot's answer, or "" if there is none. Nothing is
+        said if the slot has left the turn to another brain."""
         if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []

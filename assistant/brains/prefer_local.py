@@ -200,11 +200,9 @@ class PreferLocalBrain:
     async def try_sentence(
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
-        """Return Home Assistant's interpretation of a sentence, or None if the model must serve it.
-
-        That is the case if Home Assistant doesn't understand it, the policy doesn't allow it, or an
-        error occurs.
-        """
+        """Return Home Assistant's interpretation of a sentence. Returns None if the model must
+        serve it, because Home Assistant doesn't understand it, the policy doesn't allow it or an
+        error occurred."""
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:

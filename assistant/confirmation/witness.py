@@ -127,10 +127,8 @@ class Witness:
         return _is_among(language, self._hears.words)
 
     def hears_secrets(self, language: str) -> bool:
-        """Return True if the language is recognised on this device.
-
-        The audio of a PIN is never sent anywhere else.
-        """
+        """Return True if the language is recognised on this device. The audio of a PIN is never
+        sent anywhere else."""
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
@@ -247,10 +245,8 @@ class Hush:
         return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
-        """Resume the players that Hearth paused and that are still paused. Never raises.
-
-        Calling this again has no effect.
-        """
+        """Resume the players that Hearth paused and that are still paused. Never raises. Calling
+        this again has no effect."""
         if self._watching is not None:
             self._watching.cancel()
         paused, self._paused = self._paused, ()
@@ -274,10 +270,8 @@ class Hush:
 
     async def _sounds(self) -> bool:
         """Return True once a nearby player starts to play, or False if none does so within WATCH_S.
-
-        This matters because a film that starts during the question could say yes. Playback that
-        starts within GRACE_S is paused once more.
-        """
+        A film that starts during the question could say yes. Playback that starts within GRACE_S is
+        paused once more."""
         if await self._plays_within(GRACE_S):
             paused, _ = await _pause(self._home, self._services, self._area_id)
             self._paused = tuple(dict.fromkeys((*self._paused, *paused)))
@@ -333,11 +327,8 @@ async def _pause(
 
 
 def playing(house: House, area_id: str) -> list[Entity]:
-    """Return the media players that are playing in the area, including players that are not
-    exposed.
-
-    If `area_id` is "", the whole house is searched.
-    """
+    """Return the media players that are playing in the area, exposed or not. If `area_id` is "",
+    the whole house is searched."""
     return [
         entity
         for entity in house.entities.values()

@@ -166,10 +166,8 @@ class ConversationLoop:
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
-        """Register a bell that can ring between turns, such as a timer's.
-
-        `rings` returns True while the bell is ringing. `silence` is called when a person speaks to
-        Hearth or asks for silence.
+        """Register a bell that can ring between turns, such as a timer's. `rings` returns True
+        while it is ringing. `silence` is called when a person speaks to Hearth or asks for silence.
         """
         self._bells.append(rings)
         self._effects.heard.add(silence)
@@ -180,10 +178,7 @@ class ConversationLoop:
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
         """Call `observer` on the event loop whenever `standing` changes. The observer must not
-        block.
-
-        Returns a function that unregisters the observer and can safely be called twice.
-        """
+        block. Returns a function that unregisters it and can safely be called twice."""
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
@@ -215,10 +210,8 @@ class ConversationLoop:
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
-        """Set whether speech can interrupt Hearth.
-
-        Turn this on only if Hearth's own voice is removed from the microphone signal.
-        """
+        """Set whether speech can interrupt Hearth. Turn this on only if Hearth's own voice is
+        removed from the microphone signal."""
         self._use(replace(self._rules, barge_in="speech" if on else "wake"))
 
     def use_follow_up(self, when: FollowUp) -> None:
@@ -253,11 +246,8 @@ class ConversationLoop:
         self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Speak an announcement once the conversation is idle.
-
-        It can be interrupted like an answer. If more than ANNOUNCEMENTS_WAITING are queued, the
-        oldest is dropped.
-        """
+        """Speak an announcement once the conversation is idle. It can be interrupted like an
+        answer. If more than ANNOUNCEMENTS_WAITING are queued, the oldest is dropped."""
         if self.ending:
             _log.info("an announcement was dropped: Hearth is shutting down")
             return
@@ -266,11 +256,8 @@ class ConversationLoop:
         self.dispatch(Announced(text, language, manner))
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
-        """Register a callback for finished announcements.
-
-        The callback receives the text, and False if part of the audio could not be played. An
-        announcement that a person stopped counts as played.
-        """
+        """Register a callback for finished announcements. It receives the text, and False if part
+        of the audio could not be played. An announcement that a person stopped counts as played."""
         self._effects.announced.add(ended)
 
     async def ask_quietly(
@@ -297,10 +284,8 @@ class ConversationLoop:
         return self._effects.closed - before
 
     async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
-        """Listen to a microphone that recovers from failures, and follow its status.
-
-        Runs until cancelled, because a missing or unplugged device is not an error.
-        """
+        """Listen to a microphone that recovers from failures, and follow its status. Runs until
+        cancelled, because a missing or unplugged device is not an error."""
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
 
@@ -353,10 +338,8 @@ class ConversationLoop:
         await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
-        """Pass an event to the turn machine and carry out its effects, on the event loop.
-
-        Events that an effect causes are handled after all effects of the current event.
-        """
+        """Pass an event to the turn machine and carry out its effects, on the event loop. Events
+        that an effect causes are handled after all effects of the current event."""
         if isinstance(event, StopAsked):
             self._effects.heard.tell()
         self._pending.append(event)

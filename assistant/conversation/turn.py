@@ -154,8 +154,7 @@ class Turn:
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """The record of the confirmation that Hearth asked for in this turn, or None if there was
-        none."""
+        """The record of the confirmation that Hearth asked for in this turn, or None."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
@@ -197,11 +196,8 @@ class Turn:
         self.speech.reply.say(sentence, language)
 
     async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
-        """Speak a question in place of the rest of the brain's answer.
-
-        Returns True if the question was played to the end. `language` is None for one of Hearth's
-        own sentences.
-        """
+        """Speak a question in place of the rest of the brain's answer. Returns True if the question
+        was played to the end. `language` is None for one of Hearth's own sentences."""
         self._toning.give_way()
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
 
@@ -215,10 +211,8 @@ class Turn:
         return await self.speech.further(sentence, self._own_language)
 
     def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
-        """Let the model answer with a confirmed call's data, after the sentence `told`.
-
-        Returns False if the model can't speak any more in this turn.
-        """
+        """Let the model answer with a confirmed call's data, after the sentence `told`. Returns
+        False if the model can't speak any more in this turn."""
         if self._own_words.mute_brain or self._group is None or self.failed:
             return False
         self._answered, self.confirming = self.confirming, None
@@ -322,10 +316,8 @@ class Turn:
                 self.understood = understood
 
     def went_offline(self) -> None:
-        """Report that the cloud is unavailable and this device answers on its own.
-
-        The brain's next sentence informs the person.
-        """
+        """Report that the cloud is unavailable and this device answers on its own. The brain's next
+        sentence informs the person."""
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:

@@ -84,8 +84,7 @@ class Stage:
         )
 
     def now(self) -> dict[str, str]:
-        """Return all states and attributes as strings, keyed by entity id (states) or `<entity
-        id>.<attribute>`."""
+        """Return states by entity id and attributes by `<entity id>.<attribute>`, all as text."""
         shown = self._house.all()
         return _flat(one for one in shown if not is_snapshot(one.entity_id))
 

@@ -101,10 +101,8 @@ _NO_ROOM = 64 << 10  # free bytes; the files beside the database need more
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
-    """Return True for disk errors that may be temporary.
-
-    Hearth keeps running after such an error, but saves nothing.
-    """
+    """Return True for disk errors that may be temporary. Hearth keeps running after such an error,
+    but saves nothing."""
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
     return _primary(error) in _PASSING

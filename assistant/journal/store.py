@@ -105,17 +105,12 @@ class Store:
 
     async def check(self) -> bool:
         """Check the whole file, and replace it if it is damaged. Returns False if it was damaged.
-
-        Raises StoreError if the file can't be read.
-        """
+        Raises StoreError if the file can't be read."""
         return await self._database.check()
 
     def stamp(self) -> object:
-        """Return a value that changes whenever any process writes. It costs a single `stat`.
-
-        The value can stay the same if two writes occur within one tick of the file system's clock
-        (4 ms).
-        """
+        """Return a value that changes whenever any process writes. It costs a single `stat`. Two
+        writes within one tick of the file system's clock (4 ms) can result in the same value."""
         return self._database.stamp()
 
     @property
@@ -149,11 +144,8 @@ class Store:
         )
 
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
-        """Return the newest turns, announcements and jobs, newest first.
-
-        If `before` is the id of a turn, only earlier turns are returned. The result is empty if
-        there is no such turn.
-        """
+        """Return the newest turns, announcements and jobs, newest first. If `before` is the id of a
+        turn, only earlier turns are returned. The result is empty if there is no such turn."""
         newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
         if before is None:
             return await self._turns(newest, (limit,))
@@ -269,11 +261,8 @@ class Store:
     async def take_occurrence(
         self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
     ) -> bool:
-        """Split an occurrence off a repeating timer.
-
-        The repeating timer becomes due at `due`, or ends if `due` is None. Returns False if the
-        occurrence was already split off or the timer has changed.
-        """
+        """Split an occurrence off a repeating timer, which becomes due at `due` or ends if `due` is
+        None. Returns False if the occurrence was already split off or the timer has changed."""
         taken = await self._database.run(
             lambda db: take_occurrence(db, timer, occurrence, due), durable=True
         )
@@ -298,9 +287,7 @@ class Store:
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
         """Record that a timer's action has finished. `known` is False if its result is unknown.
-
-        Returns False if the timer had already ended.
-        """
+        Returns False if the timer had already ended."""
         return await self._end_timer(timer_id, "done" if known else "unknown")
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
@@ -315,9 +302,7 @@ class Store:
 
     async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
         """Store an announcement until it has been spoken. It is on the disk when this returns.
-
-        Returns False and changes nothing if an announcement with this id was ever stored.
-        """
+        Returns False and changes nothing if an announcement with this id was ever stored."""
         row = announcement_row(announcement)
         return await self._database.run(
             lambda db: insert_new(db, "announcements", row), durable=True
@@ -356,9 +341,7 @@ class Store:
 
     async def erase_old(self, keep_days: int, transcript_hours: int) -> None:
         """Erase transcripts older than `transcript_hours`, and delete rows older than `keep_days`.
-
-        Erased data is overwritten in the file and removed from the write-ahead log.
-        """
+        Erased data is overwritten in the file and removed from the write-ahead log."""
         now = self._clock.now()
         words = instant(now - timedelta(hours=transcript_hours))
         rows = instant(now - timedelta(days=keep_days))

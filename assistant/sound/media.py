@@ -68,10 +68,8 @@ class Touched:
         return self.was is None
 
     def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
-        """Return the Home Assistant action that lowers the player, and its data.
-
-        With `back`, return the action that restores it.
-        """
+        """Return the Home Assistant action that lowers the player, and its data. With `back`,
+        return the action that restores it."""
         if self.paused:
             return "media_play" if back else "media_pause", {}
         return "volume_set", {"volume_level": self.was if back else self.put}
@@ -88,10 +86,8 @@ class PlayerVerdict(Enum):
 
 
 def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]:
-    """Return the area's audible players. Groups are resolved so that no speaker is included twice.
-
-    `own_device` is the id of Hearth's own device in Home Assistant, whose player is left out.
-    """
+    """Return the area's audible players, with groups resolved so that no speaker is included twice.
+    The player of Hearth's own device, whose id is `own_device`, is left out."""
     found: dict[str, Entity] = {}
     for player in playing(house, area_id):
         for one in _members(house, player):
@@ -104,11 +100,9 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
 
 
 def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touched]:
-    """Decide which of the players to lower or pause, and how.
-
-    `means` chooses between lowering and pausing; players that don't support it are left out.
-    `lower_to` is a fraction of the current volume.
-    """
+    """Decide which of the players to lower or pause, and how. `means` chooses between lowering and
+    pausing; players that don't support it are left out. `lower_to` is a fraction of the current
+    volume."""
     if means == "pause":
         able = [one for one in players if has_features(one, _PAUSE | _PLAY)]
         ids = {one.entity_id for one in able}
@@ -129,10 +123,8 @@ def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touche
 
 
 def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> PlayerVerdict:
-    """Compare a player's current state with what Hearth did to it.
-
-    `restoring` is True if Hearth has already asked the player to return to its previous state.
-    """
+    """Compare a player's current state with what Hearth did to it. `restoring` is True if Hearth
+    has already asked the player to return to its previous state."""
     if now is None or now.state in _AWAY:
         return PlayerVerdict.UNKNOWN
     if touched.paused:
@@ -175,9 +167,7 @@ def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> PlayerVe
 
 def _members(house: House, player: Entity) -> list[Entity]:
     """Return a group's playing members in the same area, or the player itself if it isn't a group.
-
-    Members are lowered one by one because setting a group's volume would make them all equal.
-    """
+    Members are lowered one by one because setting a group's volume would make them all equal."""
     found = (house.entities.get(name) for name in texts(player.attributes.get("entity_id")))
     members = [one for one in found if one is not None]
     if not members:
@@ -326,10 +316,8 @@ class RoomMedia:
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Return the players that were being restored and must be lowered again.
-
-        The volume to restore is still their original volume.
-        """
+        """Return the players that were being restored and must be lowered again. The volume to
+        restore is still their original volume."""
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)
@@ -342,10 +330,8 @@ class RoomMedia:
         return again
 
     async def _put_back(self, last: bool = False) -> None:
-        """Restore the players, except those that somebody has changed in the meantime.
-
-        `last` is True if the process is ending and won't check the result.
-        """
+        """Restore the players, except those that somebody has changed in the meantime. `last` is
+        True if the process is ending and won't check the result."""
         if self._held and not self._home.connected:
             return
         house, now = self._home.house, self._clock.monotonic()

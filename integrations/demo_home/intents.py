@@ -71,11 +71,8 @@ class ServiceTool:
         return match(house, target)
 
     def _service(self, state: Snapshot) -> tuple[str, str]:
-        """Return the domain and service to call for an entity.
-
-        Depending on the entity, turning it on or off can mean opening or closing it, or locking or
-        unlocking it.
-        """
+        """Return the domain and service to call for an entity. Depending on the entity, turning it
+        on or off can mean opening or closing it, or locking or unlocking it."""
         domain = domain_of(state)
         if self.domain == "homeassistant":
             special = _ON_OFF.get((domain, self.service))

@@ -72,18 +72,15 @@ class LiveSessionManager:
         self._may_update = True  # False after the service has rejected an update
         self._changed = asyncio.Event()  # the time of the next step may have changed
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
-        # Exchanges in the instruction when a new session was last opened.
-        self._seeded: tuple[Exchange, ...] = ()
+        self._seeded: tuple[Exchange, ...] = ()  # in the instruction of the last new session
         self._late_input_counts = False  # late transcripts belong to the last exchange
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
-        # Turn id and heard part of the last cut-off answer.
-        self._cut: tuple[str, str] | None = None
+        self._cut: tuple[str, str] | None = None  # turn id and heard part of the last cut answer
         self._cut_notes: deque[str] = deque(maxlen=1)  # pending note about it
         self._unwanted = False  # the conversation must be forgotten when no turn is using it
         self._rejections = 0  # turns in a row that the service declined to answer
 
     def begin(self) -> None:
-        """Start `run` in the background. `end` stops it."""
         self._running = self._tasks.start(self.run(), "gemini-live session")
 
     async def run(self) -> None:
@@ -100,7 +97,6 @@ class LiveSessionManager:
 
     @property
     def in_use(self) -> bool:
-        """True while a turn is using the session or waiting for it."""
         return self._user is not None
 
     @property
@@ -108,8 +104,7 @@ class LiveSessionManager:
         return self._link is not None
 
     async def rest(self) -> bool:
-        """Close the session so that it can be resumed. Returns False if it is in use or
-        not open."""
+        """Close the session so that it can be resumed. Returns False if it is in use or closed."""
         if self.in_use or not self.is_open or self._lock.locked():
             return False
         async with self._lock:
@@ -117,7 +112,6 @@ class LiveSessionManager:
         return True
 
     async def end(self) -> None:
-        """Stop the background task and close the session for good."""
         if self._running is not None:
             self._running.cancel()
         await self.close()
@@ -134,7 +128,6 @@ class LiveSessionManager:
                 closing.create_task(link.close())
 
     # --- for turns ---
-
     def suspect(self) -> None:
         """Connect in advance, because a turn may follow."""
         if self._life.suspect(self._clock.monotonic()):
@@ -142,10 +135,8 @@ class LiveSessionManager:
         self._changed.set()
 
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
-        """Return an open connection for a turn, and pass its events to `listener`.
-
-        Raises IntegrationError. The turn must call `leave` even then.
-        """
+        """Return an open connection for a turn, and pass its events to `listener`. Raises
+        IntegrationError. The turn must call `leave` even then."""
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
         self._user = listener
@@ -163,15 +154,13 @@ class LiveSessionManager:
         return link
 
     def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
-        """End a turn's use of the session.
-
-        If the session isn't `usable`, it is closed and can't be resumed. `rejected` means that the
-        service declined to answer. After several rejections in a row, the session is replaced.
+        """End a turn's use of the session. If the session isn't `usable`, it is closed and can't be
+        resumed. `rejected` means that the service declined to answer. After several rejections in a
+        row, the session is replaced.
 
         A session left in the middle of a sentence is closed too. If the sentence were ended
-        instead, the model would answer a fragment or even act on it. Closing the session also keeps
-        speech after a false wake out of the conversation. The handle restores the conversation as
-        it was before the sentence.
+        instead, the model would answer a fragment or even act on it. Closing it also keeps speech
+        after a false wake out of the conversation, which resumes as it was before the sentence.
         """
         link = self._link
         if link is not None:
@@ -200,7 +189,6 @@ class LiveSessionManager:
         self._late_input_counts = True
 
     def cut_off(self, turn_id: str, heard: str) -> None:
-        """Record that a turn's answer was cut off after the words in `heard`."""
         self._cut = (turn_id, heard)
         self._cut_notes.append(note_of_cut(heard))
         for place, exchange in enumerate(self._exchanges):
@@ -225,7 +213,6 @@ class LiveSessionManager:
             raise
 
     # --- for the connection ---
-
     def going_away(self, link: LiveConnection, left_s: float) -> None:
         """Prepare for the service to close the connection in `left_s` seconds."""
         if link is self._link:
@@ -234,7 +221,6 @@ class LiveSessionManager:
             self._changed.set()
 
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
-        """Record that the connection has ended."""
         if link is self._link:
             self._link, self._left = None, link
             handle = None if isinstance(error, Stale) else link.handle
@@ -250,7 +236,6 @@ class LiveSessionManager:
         self._may_update = False
 
     def note_search(self) -> None:
-        """Record that the model has used web search in this conversation."""
         self.searched = True
 
     def note(self, text: str) -> None:
@@ -267,7 +252,6 @@ class LiveSessionManager:
         self._tasks.start(work, name)
 
     # --- internal ---
-
     async def _do_what_is_due(self) -> None:
         async with self._lock:
             await self._close_doomed()
@@ -343,9 +327,7 @@ class LiveSessionManager:
 
     async def _open(self, setup: LiveSetup) -> LiveConnection:
         """Resume the session if there is a handle. Otherwise, or if that fails, open a new one.
-
-        Raises IntegrationError.
-        """
+        Raises IntegrationError."""
         handle = self._life.take_handle(self._clock.monotonic())
         await self._make_room(self, False)
         try:
@@ -398,10 +380,8 @@ class LiveSessionManager:
         self._doomed.append(link)
 
     async def _close_doomed(self) -> None:
-        """Close the connections that were given up.
-
-        The service refuses to resume a session while its old socket is open.
-        """
+        """Close the connections that were given up. The service refuses to resume a session while
+        its old socket is open."""
         while self._doomed:
             link = self._doomed[0]
             await link.close()

@@ -117,10 +117,8 @@ Order = Say | Ask | Switch | SettingChange | Press | Refusal | Late
 
 
 def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
-    """Parse a message. Returns None if the topic is unknown.
-
-    `now` must be timezone-aware; it is used to detect expired messages.
-    """
+    """Parse a message. Returns None if the topic is unknown. `now` must be timezone-aware; it is
+    used to detect expired messages."""
     if not message.topic.startswith(f"{topics.base}/"):
         return None
     key = message.topic.removeprefix(f"{topics.base}/")
@@ -192,11 +190,9 @@ def _changed(what: str, text: str) -> Order:
 
 
 def _options(text: str, main: str) -> dict[str, Any]:
-    """Return the message as options; plain text becomes the value of `main`.
-
-    Home Assistant's `notify` action can send only text, so that text can itself be JSON with
-    options. Raises ValueError if the JSON is invalid.
-    """
+    """Return the message as options; plain text becomes the value of `main`. Home Assistant's
+    `notify` action can send only text, so that text can itself be JSON with options. Raises
+    ValueError if the JSON is invalid."""
     given = _object(text)
     if given is None:
         return {main: text}
@@ -224,10 +220,8 @@ def _is_time(sent: Any) -> TypeGuard[float]:
 
 
 def _age(sent: Any, now: datetime) -> float:
-    """Return the message's age in seconds, given the Unix time at which it was sent.
-
-    Returns 0 if the time is missing or in the future.
-    """
+    """Return the message's age in seconds, given the Unix time at which it was sent, or 0 if that
+    time is missing or in the future."""
     return max(0.0, now.timestamp() - sent) if _is_time(sent) else 0.0
 
 
@@ -287,10 +281,7 @@ class Orders:
         self._taken = Taken(parts.store, clock)
 
     async def take(self, message: Arrival) -> bool:
-        """Carry out a message. Never raises.
-
-        Returns False if the broker should deliver the message again.
-        """
+        """Carry out a message. Never raises. Returns False if the broker should send it again."""
         if message.retained:  # it would be carried out after every reconnection
             _log.warning("ignored a retained message on %s", message.topic)
             return True

@@ -122,10 +122,8 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
 
 
 def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
-    """Return the entities that Home Assistant's own tool would report, sorted by name.
-
-    The second value is "", or Home Assistant's error message if there are no such entities.
-    """
+    """Return the entities that Home Assistant's own tool would report, sorted by name. If there are
+    none, the second value is Home Assistant's error message; otherwise it is ""."""
     found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
     name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
     domains = {one.strip().casefold() for one in listed(arguments.get("domain"))} - {""}
@@ -195,10 +193,8 @@ def _state(entity: Entity, now: datetime) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Return a value as a YAML scalar on one line.
-
-    Strings that YAML would not read as strings are quoted. Whole numbers are quoted too, because
-    Home Assistant's own tool turns them into strings.
+    """Return a value as a YAML scalar on one line. Strings that YAML would not read as strings are
+    quoted. Whole numbers are quoted too, because Home Assistant's own tool turns them into strings.
     """
     if value is None:
         return ""
@@ -292,11 +288,9 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
 
 
 def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
-    """Return the exposed entities that match all arguments, in the house's order.
-
-    A name is looked up by three rules, in this order, until one of them finds an entity: the whole
-    name, a part of the name, a similar name.
-    """
+    """Return the exposed entities that match all arguments, in the house's order. A name is
+    compared with whole names, then with parts of names, then with similar names, until an entity is
+    found."""
     found = house.exposed()
     for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
         wanted = {_stem(one) for one in listed(arguments.get(key))}
@@ -377,8 +371,7 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    """Return an entity's device class and everyday kinds. Garage doors and gates also count as
-    doors."""
+    """Return an entity's device class and everyday kinds. Garage doors and gates are doors too."""
     return filter(None, (entity.device_class, *openings(entity)))
 
 
@@ -388,10 +381,8 @@ def _state_of(entity: Entity) -> Iterable[str]:
 
 
 def _meaning(entity: Entity) -> str:
-    """Return the everyday word for a binary sensor's state, such as "open" for "on".
-
-    Returns "" if that is the same word as the state.
-    """
+    """Return the everyday word for a binary sensor's state, such as "open" for "on". Returns "" if
+    that is the same word as the state."""
     plain = plain_state(entity)
     return plain if plain != entity.state else ""
 

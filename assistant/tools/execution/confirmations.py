@@ -35,11 +35,8 @@ _Queued = tuple[Request, Way, Frozen]
 
 
 class Confirmations:
-    """Asks the person to confirm calls, one question at a time.
-
-    An answer applies to one call. "Yes, always" also covers repetitions of the same call until
-    midnight.
-    """
+    """Asks the person to confirm calls, one question at a time. An answer applies to one call.
+    "Yes, always" also covers repetitions of the same call until midnight."""
 
     def __init__(
         self,
@@ -93,10 +90,8 @@ class Confirmations:
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        """Record a program's call that needs confirmation, and return its outcome.
-
-        The call doesn't run, because there is nobody to ask in a program's turn.
-        """
+        """Record a program's call that needs confirmation, and return its outcome. The call doesn't
+        run, because there is nobody to ask in a program's turn."""
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)
@@ -143,10 +138,8 @@ class Confirmations:
         )
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
-        """Return True if the person answered "yes, always" to exactly this call earlier today.
-
-        In a tainted turn, that consent doesn't cover calls whose effect is unknown.
-        """
+        """Return True if the person answered "yes, always" to exactly this call earlier today. In a
+        tainted turn, that consent doesn't cover calls whose effect is unknown."""
         consents = self._governance.consents
         if verdict.unknown and self.has_read_outside(request):
             return False
@@ -265,11 +258,8 @@ class Confirmations:
         return await self._refuse(request, way, frozen.verdict, "asking.noisy", "noisy")
 
     def _is_declined(self, frozen: Frozen) -> str:
-        """Return the verdict on an earlier question about the same entities if it wasn't a yes,
-        else "".
-
-        Someone who declined a request must not be asked about it again in other words.
-        """
+        """Return the verdict on an earlier question about the same entities if it wasn't a yes, or
+        "". Someone who declined a request must not be asked about it again in other words."""
         touches = _touches(frozen)
         verdicts = (
             verdict
@@ -317,10 +307,8 @@ class Confirmations:
     async def refusal(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a security-sensitive call in a tainted turn or close to Hearth's own speech.
-
-        This applies even if the settings require no confirmation. Returns None if the call can run.
-        """
+        """Refuse a security-sensitive call in a tainted turn or close to Hearth's own speech, even
+        if the settings require no confirmation. Returns None if the call can run."""
         barred = self._guarded(request, verdict)
         if barred is None:
             return None
@@ -399,10 +387,8 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 
 
 def _kind(way: Way, verdict: PolicyDecision) -> str:
-    """Return the key under which "yes, always" is stored for a call.
-
-    The key includes the entities, because the same name may refer to a different entity tomorrow.
-    """
+    """Return the key under which "yes, always" is stored for a call. The key includes the entities,
+    because the same name may refer to a different entity tomorrow."""
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}
     if verdict.moves:  # "undo that" can turn up another heater the next time

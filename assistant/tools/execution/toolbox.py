@@ -107,18 +107,14 @@ class Toolbox:
         self._menu = None
 
     def tell(self, on_outcome: OnOutcome) -> None:
-        """Set the callback that receives the outcome of each sent call and the turn's language.
-
-        The callback must not block.
-        """
+        """Set the callback that receives the outcome of each sent call and the turn's language. The
+        callback must not block."""
         self._on_outcome = on_outcome
 
     def when_tainted(self, tell: Callable[[], None]) -> None:
-        """Set the callback for calls that are refused because the model has read external text.
-
-        The callback must not block. It should make the model start a new context, so that the
-        person's next request can be confirmed.
-        """
+        """Set the callback for calls that are refused because the model has read external text. The
+        callback must not block. It should make the model start a new context, so that the person's
+        next request can be confirmed."""
         self._on_tainted = tell
 
     @property
@@ -128,11 +124,8 @@ class Toolbox:
         return self._menu or build_menu((), {}, self._own())
 
     async def menu(self) -> Menu:
-        """List the tools of all servers again and return the menu. Never raises.
-
-        Tools of servers that don't answer are left out. Returns the same object as before if no
-        tool has changed.
-        """
+        """List the tools of all servers again and return the menu. Never raises. Tools of servers
+        that don't answer are left out. Returns the same object as before if no tool has changed."""
         tools = await self._hub.tools()
         servers, approvals = self._hub.servers, self._governance.approvals
         held = await approvals.look(tools, servers) if approvals else NOTHING_HELD
@@ -160,10 +153,8 @@ class Toolbox:
         self._ledger.withdraw(turn_id)
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """Limit a program's turn and its background work to these rights.
-
-        The calls appear in the audit log under the name `caller`.
-        """
+        """Limit a program's turn and its background work to these rights. The calls appear in the
+        audit log under the name `caller`."""
         self._programs.restrict(turn_id, rights, caller)
 
     def taint(self, turn_id: str) -> None:

@@ -1,8 +1,5 @@
-"""Answers to questions about the house, worded from the facts of `questions`.
-
-Unknown states are reported as unknown. An answer from old states is in the past tense and says how
-old they are.
-"""
+"""Answers to questions about the house, worded from the facts of `questions`. Unknown states are
+reported as unknown. An answer from old states is in the past tense and says how old they are."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -47,9 +44,8 @@ class HouseAnswers:
     ) -> str:
         """Answer a question about the states of entities.
 
-        `age_s` is the age of the states in seconds. It is 0.0 if the states are live, and None if
-        there are no states. `what` is the name that the person used, if the question is about a
-        single entity.
+        `age_s` is the age of the states in seconds: 0.0 if they are live, and None if there are
+        none. `what` is the person's name for the entity, if the question is about a single entity.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -75,10 +71,8 @@ class HouseAnswers:
         language: str,
         age_s: float | None,
     ) -> str:
-        """Return a sentence about a room's temperature or humidity.
-
-        It reports the value of the first sensor that has one. See `answer` for `age_s`.
-        """
+        """Return a sentence about a room's temperature or humidity, from the first sensor that
+        reports a value. See `answer` for `age_s`."""
         if age_s is None:
             return self._say.say("tools.not_live", language)
         if not sensors:
@@ -105,8 +99,7 @@ class HouseAnswers:
 
 
 def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
-    """Return an age in whole minutes, such as "4 minutes", or a fixed phrase if it is less than one
-    minute."""
+    """Return an age in whole minutes, such as "4 minutes", or a phrase if it is less than one."""
     if age_s < 60:
         return say.say("house_state.short", language)
     return length_of(age_s // 60 * 60, say, language)
@@ -393,9 +386,7 @@ def reading(entity: Entity, device_class: str) -> float | None:
 
 def _measures_air(entity: Entity, area: Area, house: House) -> bool:
     """Return False for sensors in a freezer, in water, in the garden, or inside a plug or lamp.
-
-    Words in the room's own name don't count, because a sauna's sensor is named after the sauna.
-    """
+    Words in the room's own name don't count, because a sauna's sensor is named after the sauna."""
     room = area.name.casefold()
     names = [name.casefold().replace(room, " ") for name in entity.names]
     if mentions("not_room_air", *names):

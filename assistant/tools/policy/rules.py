@@ -1,5 +1,4 @@
-"""Rulings on an entity or a call, based on the owner's first matching rule or on the risk. All
-functions are pure."""
+"""Rulings on an entity or a call, based on the owner's rules or the risk, as pure functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,10 +109,8 @@ Direction = Literal["open", "close"]
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """A `[[policy.rules]]` table. It matches if all fields that are set match.
-
-    Case is ignored, and `*` and `?` are wildcards.
-    """
+    """A `[[policy.rules]]` table. It matches if all fields that are set match. Case is ignored, and
+    `*` and `?` are wildcards."""
 
     decide: Ruling
     entity: str = ""
@@ -266,8 +263,7 @@ class Ruled:
 
     @property
     def weight(self) -> tuple[int, int, bool]:
-        """The sort key: strictness, then tier, then whether the ruling is from one of the owner's
-        rules."""
+        """The sort key: strictness, then tier, then whether one of the owner's rules decided."""
         owners = self.rule.startswith("policy.rules")
         return strictness(self.ruling), height(self.stake.tier), owners
 
@@ -304,10 +300,8 @@ def rule_call(stake: Risk, caller: Caller) -> Ruled:
 
 
 def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
-    """Apply the owner's first matching rule or, if none matches, the requirement of the tier.
-
-    No rule can loosen guest mode.
-    """
+    """Apply the owner's first matching rule or, if none matches, the requirement of the tier. No
+    rule can loosen guest mode."""
     moment, rulings = caller.moment, caller.rulings
     by_tier = Ruled(stake, rulings.of(stake.tier, moment.mode), stake.rule)
     found = first_match(rulings.rules, subject, moment)
@@ -341,11 +335,9 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Return True if the rule names exactly this entity or tool, without wildcards.
-
-    With `every_sentence`, rules that cover all sentence triggers count too. Such rules apply only
-    to people.
-    """
+    """Return True if the rule names exactly this entity or tool, without wildcards. With
+    `every_sentence`, rules that cover all sentence triggers count too. Such rules apply only to
+    people."""
     if rule is None or not names_one(rule):
         return False
     return every_sentence or rule.tool.strip().casefold() not in _ALL

@@ -45,20 +45,15 @@ _ABSENT = ""  # mark of a missing file
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """Backup copies of files. Each copy is kept for at most `LIFE_S`.
-
-    `folder` is created with the first copy and is readable only by its owner.
-    """
+    """Backup copies of files. Each copy is kept for at most `LIFE_S`. `folder` is created with the
+    first copy and is readable only by its owner."""
 
     folder: Path
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """Delete copies that are no longer useful. Never raises.
-
-        Call this when Hearth starts. `alone` means that no other Hearth process has copies, so all
-        of them are deleted. Otherwise only copies older than `LIFE_S` are deleted.
-        """
+        """Delete copies that are older than `LIFE_S`, or all copies if `alone`. Never raises. Call
+        this when Hearth starts. `alone` means that no other Hearth process has copies."""
         try:
             await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
         except OSError as error:
@@ -116,10 +111,8 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete copies that are at least `age_s` old.
-
-        If more than `keep` copies are left, the oldest are deleted too.
-        """
+        """Delete copies that are at least `age_s` old. If more than `keep` copies are left, the
+        oldest are deleted too."""
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s
@@ -177,10 +170,8 @@ class FileStep(UndoStep):
         self._path = path  # for the report
 
     async def after(self) -> None:
-        """Record the state of the files after the call. Never raises.
-
-        Later changes weren't made by the call, so they aren't undone.
-        """
+        """Record the state of the files after the call. Never raises. Later changes weren't made by
+        the call, so they aren't undone."""
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
@@ -207,11 +198,8 @@ class FileStep(UndoStep):
 
     @abstractmethod
     def _run(self) -> str | None:
-        """Restore the files.
-
-        Returns "" on success, None if nothing had changed, or the catalogue key of the reason for a
-        failure.
-        """
+        """Restore the files. Returns "" on success, None if nothing had changed, or the catalogue
+        key of the reason for a failure."""
 
     def _forget(self) -> None:
         pass
@@ -342,10 +330,8 @@ def _name(path: Path) -> str:
 
 
 def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
-    """Return the resolved paths of the folders that a file server can write to.
-
-    These are the folders among its command-line arguments.
-    """
+    """Return the resolved paths of the folders among a file server's command-line arguments, which
+    are the folders that it can write to."""
     if spec.transport != "stdio":
         return ()
     found = []
@@ -359,10 +345,8 @@ def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
 
 
 def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | None:
-    """Return the resolved path that a server would write to for the argument `path`.
-
-    Returns None if the path is invalid or outside `folders`. The file doesn't have to exist.
-    """
+    """Return the resolved path that a server would write to for the argument `path`. Returns None
+    if the path is invalid or outside `folders`. The file doesn't have to exist."""
     if not isinstance(path, str) or not path or "\0" in path:
         return None
     wanted = Path(_at_home(path, spec))
@@ -399,10 +383,8 @@ class FileUndo:
     async def around(
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any], key: str, turn_id: str
     ) -> AsyncIterator[None]:
-        """Run a call of `tool` within this context so that its changes to files can be undone.
-
-        See `UndoStack.before` for `key` and `turn_id`.
-        """
+        """Run a call of `tool` within this context so that its changes to files can be undone. See
+        `UndoStack.before` for `key` and `turn_id`."""
         backup = await self.backups.before(spec, tool, arguments)
         if backup is None:
             yield

@@ -196,10 +196,8 @@ class UndoStack(Opened):
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
-        """Add an undo step that isn't a HomeStep to the current call.
-
-        The policy judges `moves`, which are the changes that the step would make.
-        """
+        """Add an undo step that isn't a HomeStep to the current call. The policy judges `moves`,
+        which are the changes that the step would make."""
         if not self._closed:
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
@@ -269,10 +267,7 @@ class UndoStack(Opened):
         task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """Return the calls of the newest level.
-
-        Returns () if the last of them ended more than `within_s` ago.
-        """
+        """Return the newest level's calls, or () if the last one ended over `within_s` ago."""
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
@@ -280,10 +275,7 @@ class UndoStack(Opened):
         return tuple(level.calls) if recent else ()
 
     async def _keep(self, key: str, choice: ReversibleThings, turn_id: str) -> None:
-        """Add a step for the entities that this turn hasn't changed before.
-
-        Raises IntegrationError.
-        """
+        """Add a step for entities that this turn hasn't changed before. Raises IntegrationError."""
         fresh = self._fresh(key, choice, turn_id)
         known = self._home.house.entities
         number = await self._shelf.take(fresh.by_scene) if fresh.by_scene else None
@@ -315,8 +307,7 @@ class UndoStack(Opened):
             self._level(turn_id).kept.append(_Kept(step, {key}))
 
     def _level(self, turn_id: str) -> _Level:
-        """Return this turn's level. If the newest level belongs to another turn, add a
-        new level."""
+        """Return this turn's level. Add it if the newest level belongs to another turn."""
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
         level = _Level(turn_id, self._clock.since_boot())
@@ -359,8 +350,7 @@ class UndoStack(Opened):
                 self._tasks.start(forgotten(one.step), "undo forgets")
 
     def _forget_old(self) -> None:
-        """Drop levels that expired while the machine was suspended, because timers
-        don't run then."""
+        """Drop levels that expired while the machine was suspended and no timers were running."""
         now_s = self._clock.since_boot()
         for level in [one for one in self._levels if now_s - one.begun_s > LIFE_S]:
             self._discard(level)
