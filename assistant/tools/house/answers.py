@@ -149,9 +149,11 @@ class _Telling:
         if found.sensed and found.kind != "all":
             return self._say("quiet_then")
         if found.kind == "how_many":
-            total = len(found.asked) - len(found.unknown)
-            state = self._word(found.yes[0] if found.yes else found.asked[0], found.wanted, 2)
-            return self._say("counted_then", count=len(found.yes), total=total, state=state)
+            total, count = len(found.asked) - len(found.unknown), len(found.yes)
+            number = "one" if count == 1 else "many"
+            example = found.yes[0] if found.yes else found.asked[0]
+            state = self._word(example, found.wanted, 1 if count == 1 else 2)
+            return self._say(f"counted_then_{number}", count=count, total=total, state=state)
         if not (found.yes or found.no):
             return self._facts(found.mute)
         several = found.kind == "all"

@@ -137,7 +137,7 @@ async def test_there_is_an_end_to_it(tools: Tools, store: Store) -> None:
 async def test_a_fact_of_a_person_asks_once_for_the_name(tools: Tools, store: Store) -> None:
     kept = await tools("remember", fact=NUTS)
     assert not kept.failed  # the fact is kept even if the question stays unanswered
-    assert kept.sentence.endswith("Who is that about? What's your name?")
+    assert kept.sentence.endswith("What's your name, so I know who that's about?")
     assert (await tools("remember", who="Ana")).sentence.startswith("Thank you, Ana")
     [fact] = await store.memory.all()
     assert (fact.text, fact.who, fact.about, fact.sensitive) == (NUTS, "Ana", "Ana", True)

@@ -205,7 +205,12 @@ def test_a_live_picture(question: Question, things: tuple[Entity, ...], answer: 
         (windows("any", "open"), (BEDROOM, contact("c", "C", "closed")), "none of them were open."),
         (windows("all", "closed"), (BEDROOM, contact("c", "C", "closed")), "they were all closed."),
         (windows("which", "open"), (KITCHEN, BEDROOM), "the kitchen window was open."),
-        (windows("how_many", "open"), (KITCHEN, BEDROOM), "1 of 2 were open."),
+        (windows("how_many", "open"), (KITCHEN, BEDROOM), "1 of 2 was open."),
+        (
+            windows("how_many", "closed"),
+            (BEDROOM, contact("c", "C", "closed")),
+            "2 of 2 were closed.",
+        ),
         (
             windows("all", "closed"),
             (BEDROOM, BATH),
