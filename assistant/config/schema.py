@@ -4,7 +4,7 @@ docs/configuration.md is generated from this schema.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args, get_origin
 
@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr, SecretStr, ValidationError, model_valid
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from assistant.config.kinds import PlainName, Section
+from assistant.config.kinds import PlainName, Section, nearest
 from assistant.config.sections import (
     Assistant,
     BrainChoice,
@@ -22,16 +22,14 @@ from assistant.config.sections import (
     Http,
     Journal,
     Mqtt,
-    Offline,
     Privacy,
     Profile,
     Wyoming,
-    misfits,
-    no_profile,
 )
 from assistant.config.sound import (
     Audio,
     Media,
+    Offline,
     QuietHours,
     Recordings,
     SoundChoice,
@@ -206,3 +204,30 @@ def own_paths(settings: Settings) -> tuple[Path, ...]:
     """
     sources = [*candidate_folders(), *([settings.source] if settings.source else [])]
     return (settings.data_folder, settings.database, *sources, *secret_files(settings))
+
+
+Complaint = tuple[tuple[str, ...], str]  # place in the file, and the end of an error message
+
+
+def misfits(
+    profiles: Mapping[str, Profile], languages: Collection[str], brains: Collection[str]
+) -> Iterator[Complaint]:
+    """Yield a complaint for each language or brain in a profile that the settings don't include."""
+    for name, profile in profiles.items():
+        if profile.language and profile.language not in languages:
+            known = ", ".join(languages)
+            yield ("profiles", name, "language"), f"must be one of assistant.languages: {known}"
+        for brain in profile.brain:
+            if brain not in brains:
+                hint = ", ".join(brains)
+                yield (
+                    ("profiles", name, "brain"),
+                    f"must name only brains that are in brain.order: {hint}",
+                )
+
+
+def no_profile(name: str, known: Collection[str]) -> str:
+    """Return the end of an error message about an unknown profile."""
+    near = nearest(name, known)
+    hint = f'; did you mean "{near}"?' if near else f"; add a table [profiles.{name}]"
+    return f'must name a profile; there is no profile "{name}"{hint}'

@@ -1,6 +1,5 @@
 """Settings for the home, the brains, privacy, the journal and the interfaces."""
 
-from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
@@ -26,7 +25,6 @@ from assistant.config.kinds import (
     Topic,
     TopicBase,
     at_least_one,
-    nearest,
     no_repeats,
 )
 
@@ -125,18 +123,6 @@ class BrainChoice(Section):
             "Sentences that Home Assistant handles even if Gemini is available: none "
             "(`never`), those that you wrote for Home Assistant (`sentences`), or all that "
             "Home Assistant understands (`always`)."
-        ),
-    )
-
-
-class Offline(Section):
-    """Local speech recognition."""
-
-    recognizer: NameOrPath = Field(
-        default="",
-        description=(
-            "Address of a Wyoming server (`tcp://host:10300`), or folder of a vosk or "
-            "sherpa-onnx model. If empty, Hearth uses the built-in English recogniser."
         ),
     )
 
@@ -259,33 +245,6 @@ class Profile(Section):
             "uses all of them."
         ),
     )
-
-
-Complaint = tuple[tuple[str, ...], str]  # place in the file, and the end of an error message
-
-
-def misfits(
-    profiles: Mapping[str, Profile], languages: Collection[str], brains: Collection[str]
-) -> Iterator[Complaint]:
-    """Yield a complaint for each language or brain in a profile that the settings don't include."""
-    for name, profile in profiles.items():
-        if profile.language and profile.language not in languages:
-            known = ", ".join(languages)
-            yield ("profiles", name, "language"), f"must be one of assistant.languages: {known}"
-        for brain in profile.brain:
-            if brain not in brains:
-                hint = ", ".join(brains)
-                yield (
-                    ("profiles", name, "brain"),
-                    f"must name only brains that are in brain.order: {hint}",
-                )
-
-
-def no_profile(name: str, known: Collection[str]) -> str:
-    """Return the end of an error message about an unknown profile."""
-    near = nearest(name, known)
-    hint = f'; did you mean "{near}"?' if near else f"; add a table [profiles.{name}]"
-    return f'must name a profile; there is no profile "{name}"{hint}'
 
 
 class Http(Section):

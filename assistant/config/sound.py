@@ -1,4 +1,4 @@
-"""Settings for sound: devices, wake words, media players, voices, tones and quiet hours."""
+"""Settings for sound: recognition, devices, wake words, media, voices, tones and quiet hours."""
 
 import math
 from datetime import datetime, time
@@ -19,6 +19,18 @@ from assistant.config.kinds import (
 
 OFF = "off"  # text for no quiet hours
 Sensitivity = Literal["low", "normal", "high"]
+
+
+class Offline(Section):
+    """Local speech recognition."""
+
+    recognizer: NameOrPath = Field(
+        default="",
+        description=(
+            "Address of a Wyoming server (`tcp://host:10300`), or folder of a vosk or "
+            "sherpa-onnx model. If empty, Hearth uses the built-in English recogniser."
+        ),
+    )
 
 
 class Audio(Section):

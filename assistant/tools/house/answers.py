@@ -150,10 +150,9 @@ class _Telling:
             return self._say("quiet_then")
         if found.kind == "how_many":
             total, count = len(found.asked) - len(found.unknown), len(found.yes)
-            number = "one" if count == 1 else "many"
-            example = found.yes[0] if found.yes else found.asked[0]
-            state = self._word(example, found.wanted, 1 if count == 1 else 2)
-            return self._say(f"counted_then_{number}", count=count, total=total, state=state)
+            state = self._word((found.yes or found.asked)[0], found.wanted, 1 if count == 1 else 2)
+            key = "counted_then_one" if count == 1 else "counted_then_many"
+            return self._say(key, count=count, total=total, state=state)
         if not (found.yes or found.no):
             return self._facts(found.mute)
         several = found.kind == "all"
@@ -273,8 +272,7 @@ class _Telling:
     def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
         """Return the word for a state, or a sensor's reading with its unit.
 
-        If there is no `noun`, the word is feminine, because the words for door, window and lamp are
-        feminine in Spanish and similar languages.
+        Without a `noun`, the word is feminine, like the Spanish words for door, window and lamp.
         """
         if entity is not None:
             state = plain_state(entity, state)
