@@ -372,7 +372,7 @@ class Journal(Section):
 
 class Wyoming(Section):
     """Hearth as a Wyoming satellite of Home Assistant. The protocol has no authentication: anyone
-    who can reach the port can use it."""
+    who can reach its ports can use it."""
 
     enabled: Flag = Field(default=False, description="Enable the satellite.")
     host: str = Field(
