@@ -1,7 +1,7 @@
 """Earcons: short tones used instead of spoken messages. They are generated, so no audio files are
 shipped.
 
-To listen to them, run `python -m audio.earcons FOLDER`.
+To write them to WAV files and listen to them, run `python -m audio.earcons FOLDER`.
 """
 
 import sys
@@ -62,9 +62,9 @@ def earcon(name: str) -> tuple[bytes, int]:
     """Return an earcon as mono int16 PCM, shape (n,), and its rate in Hz.
 
     The names are "wake" and "end" (listening begins and ends), "open" (the microphone opens without
-    a wake word), "thinking", "done", "error", "offline" (only this device is available), "unmeant"
-    (the sentence was not meant for Hearth), "timer", "announce" (before speech that nobody has just
-    requested), "mute" and "unmute". Raises InputUnusable for any other name.
+    a wake word), "thinking", "done", "error", "offline" (Hearth is working without the cloud),
+    "unmeant" (the sentence was not meant for Hearth), "timer", "announce" (before speech that
+    nobody has just requested), "mute" and "unmute". Raises InputUnusable for any other name.
     """
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")

@@ -143,7 +143,7 @@ _BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is nev
 
 
 class WavSource:
-    """A frame source that plays a WAV file of any PCM or float format and any rate. Channels are
+    """A frame source that reads a WAV file of any PCM or float format and any rate. Channels are
     mixed to one.
 
     A 16 kHz mono 16-bit file is passed on bit for bit. The last frame is padded with silence. Each

@@ -34,8 +34,8 @@ _log = logging.getLogger(__name__)
 class SteadyMicrophone:
     """Yields frames indefinitely. If the device is lost, it is searched for and reopened.
 
-    `frames` never raises DeviceLost or InputUnusable. If audio is lost, positions advance by the
-    length of that audio, rounded to 80 ms.
+    `frames` never raises DeviceLost or InputUnusable. Positions include lost audio, rounded to 80
+    ms.
     """
 
     pulled = False
@@ -82,8 +82,7 @@ class SteadyMicrophone:
 
     @property
     def last_frame_age_s(self) -> float:
-        """Seconds since the last frame, or since frames were first requested. 0 while the device is
-        lent."""
+        """Seconds without a frame since the device was needed. 0 while the device is lent."""
         return 0.0 if self._lent else self._clock.monotonic() - self._frame_at
 
     @property
@@ -125,9 +124,9 @@ class SteadyMicrophone:
     def make_way(self) -> None:
         """Close the device briefly, so that PortAudio can find a newly connected loudspeaker.
 
-        Does nothing if no device has changed, or if Hearth is listening to somebody. In the second
-        case, call it again later. Call it on the event loop. `on_change` is called only if the
-        device can't be reopened.
+        Does nothing if the device list is up to date, or if Hearth is listening to somebody. In the
+        second case, call it again later. Call it on the event loop. `on_change` is called only if
+        the device can't be reopened.
         """
         self._way_wanted = True
         self._alarm.ring()
@@ -165,8 +164,7 @@ class SteadyMicrophone:
     # --- while it is open
 
     async def _listen(self, opening: Opening) -> list[Frame]:
-        """Return the next block's frames. If there are none yet, wait briefly or deal with a device
-        change, and return []."""
+        """Return the next block's frames, or [] after a wait or after handling a device change."""
         if self._look:
             await self._look_where_we_are(opening)
         elif self._way_wanted:

@@ -174,7 +174,8 @@ class BoundedCalls:
 class _Job(Generic[Result]):
     """A call in its own thread.
 
-    The token goes to the returning call or to the caller that stops waiting, whichever is first.
+    Either the returning call or the caller that stops waiting takes the token, whichever is first.
+    The other then knows that it came second.
     """
 
     def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:

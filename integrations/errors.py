@@ -29,7 +29,7 @@ class Unavailable(IntegrationError):
 
 
 class Exhausted(IntegrationError):
-    """A quota or budget is used up. The same request will work again much later."""
+    """A quota or budget is used up. The same request can succeed again much later."""
 
 
 class SignInAgain(IntegrationError):

@@ -205,7 +205,7 @@ class DeviceList:
         self._news = True
 
     def is_old(self, seconds: float) -> bool:
-        """Return True if devices have changed since the list was made, or it is older than
+        """Return True if devices have changed since the list was made, or if the list is older than
         `seconds`."""
         return self._news or self._clock.monotonic() - self._made_at >= seconds
 
@@ -213,7 +213,8 @@ class DeviceList:
         """Make a new list. Returns False if an open stream prevents this. Raises the errors of
         `refresh` and `call`.
 
-        With `once`, a failed attempt is not repeated.
+        With `once`, the list counts as new even after a failure, so that there is no second
+        attempt.
         """
         if self._before_refresh is not None:
             await self._before_refresh()

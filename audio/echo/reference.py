@@ -85,16 +85,12 @@ class PlayedSound:
         return self.opened + self.stalls + self._late
 
     def put(self, pcm: bytes, rate: int) -> None:
-        """Add a block of mono int16 at `rate` Hz. Can be called from any thread and never
-        blocks."""
+        """Add a block of mono int16 at `rate` Hz. Never blocks."""
         self._put_rate = rate
         self._blocks.append((pcm, rate))
 
     def stall(self, seconds: float) -> None:
-        """Report that the output was silent for `seconds` before the next block.
-
-        Can be called from any thread and never blocks.
-        """
+        """Report that the output was silent for `seconds` before the next block. Never blocks."""
         if silence := bytes(2 * round(min(seconds, _LONGEST_STALL_S) * self._put_rate)):
             self._blocks.append((silence, self._put_rate))
         self.stalls += 1

@@ -53,7 +53,8 @@ class EspeakVoice:
     """A voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
 
     A `speed` of 1.0 is normal, and 2.0 is twice as fast. With `ahead`, the next clause's process is
-    started in advance, for programs that keep running. `speak` raises InputUnusable.
+    started in advance, for programs that keep running. `speak` raises InputUnusable if espeak-ng is
+    missing or fails.
     """
 
     def __init__(

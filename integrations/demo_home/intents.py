@@ -101,8 +101,7 @@ def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[st
 
 
 def set_temperature(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Set one thermostat. The response contains only the thermostat, even if the call named an
-    area."""
+    """Set one thermostat. The response lists no area, even if the call named one."""
     found = match(
         house,
         Target(

@@ -1,7 +1,8 @@
 """The events of a Live session, created from Gemini's frames in the order in which they arrive.
 
-One frame can contain several messages, and each becomes an event. Transcripts arrive independently:
-they are aligned neither with the audio nor with each other (SDK documentation).
+One frame can contain several messages, and each message that Hearth uses becomes an event.
+Transcripts arrive independently: they are aligned neither with the audio nor with each other (SDK
+documentation).
 """
 
 import logging

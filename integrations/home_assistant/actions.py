@@ -222,7 +222,7 @@ class _Reader:
         return self._doubt("it acts on a device")
 
     def _pass_on(self, given: Mapping[str, Any]) -> None:
-        """Record every entity named in the arguments that are passed to another script."""
+        """Record every entity that the arguments passed to another script can refer to."""
         for text in _all_texts(given):
             if is_template(text):
                 self._doubt("it passes a template to a script")

@@ -80,7 +80,8 @@ class Conversation:
         self._kept: dict[str, tuple[str, float]] = {}
 
     async def offered(self) -> bool | None:
-        """Return True if this Home Assistant supports dry runs, or None while it is unreachable."""
+        """Return True if this Home Assistant supports dry runs, False if it does not, and None
+        while it is unreachable."""
         if not self._home.connected:
             return None
         try:
@@ -92,9 +93,10 @@ class Conversation:
         return True
 
     async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
-        """Return the dry run of the first text that the engine understands, or None.
+        """Return the result of a dry run for the first text that the engine understands, or None.
 
-        Raises CommandRefused, with `unknown` set if this release has no dry run, and Unavailable.
+        Raises IntegrationError, in particular CommandRefused with `unknown` set if this release has
+        no dry run.
         """
         answer = await self._home.command(
             _DRY_RUN, sentences=list(texts), language=language, **await self._device()
@@ -111,7 +113,8 @@ class Conversation:
     async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
         """Have Home Assistant process a sentence, and return its reply.
 
-        `owner` is the owner of the conversation. Raises CommandRefused, Unanswered and Unavailable.
+        `owner` is the owner of the conversation. Raises IntegrationError, in particular
+        CommandRefused and Unanswered.
         """
         answer = await self._home.command(
             _SAY,

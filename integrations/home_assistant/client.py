@@ -158,16 +158,17 @@ class HomeAssistant:
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection; None while connected."""
+        """The reason why there is no connection. None while connected or connecting for the first
+        time."""
         return self._problem
 
     async def command(self, kind: str, **fields: Any) -> Any:
-        """Send a websocket command and return its result. Raises Refused or Unavailable."""
+        """Send a websocket command and return its result. Raises IntegrationError."""
         return await self._connected().command(kind, **fields)
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
-        """Send a command that takes bytes and returns events. Raises Refused or Unavailable."""
+        """Send a command that takes bytes and returns events. Raises IntegrationError."""
         async with self._connected().stream(kind, **fields) as stream:
             yield stream
 
@@ -196,7 +197,7 @@ class HomeAssistant:
         """Apply the server's list of exposed entities; () means that the server sent no list.
 
         The list applies to entities whose registry entry does not set their exposure, until the
-        next list arrives. Without a list, all of these entities count as exposed. Applying an
+        next list arrives. Without a list, such entities usually count as exposed. Applying an
         unchanged list is cheap.
         """
         if self._picture.learn(shown):
@@ -225,8 +226,8 @@ class HomeAssistant:
     ) -> bool:
         """Wait until `predicate(house)` is true, checking it whenever one of `entity_ids` changes.
 
-        Returns True immediately if it is already true, and False after `timeout_s` or if there is
-        no connection.
+        Returns True immediately if it is already true. Returns False after `timeout_s`, or
+        immediately if there is no connection.
         """
         if not self.connected:
             return False

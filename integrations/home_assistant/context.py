@@ -78,7 +78,8 @@ def find_list(text: str) -> Listing:
 
 
 def read_context(text: str) -> list[Shown]:
-    """Return the list's rows in order, skipping unreadable ones."""
+    """Return the list's rows in order, skipping unreadable ones. Returns [] if the text is too
+    long."""
     if len(text) > MAX_TEXT:
         log.warning("The home's prompt is too long to read: %d characters.", len(text))
         return []
@@ -105,9 +106,9 @@ def exposed_by(
 ) -> dict[str, bool]:
     """Determine which entities are in the list, as True or False by entity id.
 
-    An entity is left out if this is unclear. `said` contains the exposure that is already known, by
-    entity id. Several entities can have identical rows. If the list has fewer of these rows than
-    there are such entities, their exposure is unclear.
+    `said` contains the exposure that is already known, by entity id. Several entities can have
+    identical rows. If the list has some of these rows, but fewer than there are such entities,
+    their exposure is unclear. The result contains neither unclear entities nor those in `said`.
     """
     if not shown:
         return {}

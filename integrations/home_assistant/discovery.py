@@ -88,9 +88,9 @@ async def _ask(network: AsyncZeroconf, name: str) -> FoundHome | None:
 
 
 def home_of(told: Mapping[str, str], addresses: Sequence[str], port: int) -> FoundHome | None:
-    """Return the announced home, or None if the announcement contains no usable URL.
+    """Return the announced home, or None if the announcement contains no usable address.
 
-    `told` is the service's text record. The home's `internal_url` is used if it is on this network,
+    `told` is the service's text record. The home's own URL in it is used if it is on this network,
     otherwise the first address with `port`.
     """
     url = told.get("internal_url") or told.get("base_url") or ""

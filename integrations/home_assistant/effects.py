@@ -202,7 +202,8 @@ class Places:
     def named(self, name: str) -> set[str]:
         """Return the entities that a name can refer to.
 
-        The name is an entity or device id, or the id or name of an area, floor or label.
+        The name is an entity or device id, the id, name or alias of an area or floor, or the id or
+        name of a label.
         """
         areas = {
             area.area_id

@@ -63,7 +63,7 @@ class Entity:
 class House:
     """The state of the house at one point in time.
 
-    Mappings are keyed by id, in Home Assistant's order.
+    Mappings are keyed by id. Floors, areas and entities are in Home Assistant's order.
     """
 
     floors: Mapping[str, Floor] = field(default_factory=dict)

@@ -3,10 +3,11 @@
 Audio files are in /config/www or in Home Assistant's media folders, or Home Assistant generated
 them by text to speech.
 
-The name of an audio file is untrusted, so every request goes to the configured Home Assistant,
-follows no redirects and carries no token. Files that require authentication are resolved over the
-websocket (`media_source/resolve_media`), which returns a signed URL that expires. Hearth requests
-no other files, because Home Assistant bans clients after repeated unauthenticated requests.
+The name of an audio file is untrusted, so every request for one goes to the configured Home
+Assistant, follows no redirects and carries no token. Files that require authentication are resolved
+over the websocket (`media_source/resolve_media`), which returns a signed URL that expires. Hearth
+never requests such a file by its own path, because Home Assistant bans clients after repeated
+unauthenticated requests.
 """
 
 import asyncio
@@ -55,7 +56,7 @@ class HomeSounds:
         """Fetch an audio file by name: "media-source://…", "/local/…", "/media/…" or a URL.
 
         A URL must point to Home Assistant itself. Raises Refused if the file is not allowed, not
-        found or larger than MAX_SOUND_BYTES (10 MB), and Unavailable or Misconfigured.
+        found or larger than MAX_SOUND_BYTES (10 MB), or another IntegrationError.
         """
         try:
             async with asyncio.timeout(TOTAL_S):

@@ -64,7 +64,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """The device's name and model, as shown in Home Assistant."""
+    """The device's name, model and versions, as shown in Home Assistant."""
 
     name: str
     version: str  # Hearth's version
@@ -201,7 +201,7 @@ async def fire_event(home: Commands, webhook_id: str, kind: str, data: Mapping[s
 
 
 async def update(home: Commands, webhook_id: str, appearance: Appearance) -> None:
-    """Update the device's name and version. Raises IntegrationError."""
+    """Update the device's name, model and versions. Raises IntegrationError."""
     await _webhook(home, webhook_id, "update_registration", _told(appearance))
 
 

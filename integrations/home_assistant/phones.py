@@ -81,7 +81,7 @@ class _Device:
 class Phones:
     """Sends notifications and questions to phones.
 
-    The phones are looked up on every call, because new ones can be added while Hearth is running.
+    `all` looks up the phones on every call, because new ones can be added while Hearth is running.
     """
 
     def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:

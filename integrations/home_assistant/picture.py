@@ -1,8 +1,8 @@
 """Build the House from registries, states and observations.
 
 `Search` finds out what scripts, automations and scenes do. An administrator can read their
-configuration (`actions`). If Home Assistant refuses to return the configuration, or if its effects
-are unclear, `search/related` gives a partial answer.
+configuration (`actions`). If Home Assistant refuses to return the configuration, or if the effects
+are unclear from it, `search/related` gives an answer, which is partial for scripts and automations.
 """
 
 import asyncio
@@ -160,7 +160,7 @@ class Picture:
         """Apply the server's list of exposed entities. Returns True if the house has changed.
 
         The list applies to entities whose registry entry does not set their exposure. An entity
-        that is added later counts as exposed until the next list arrives.
+        that is added later is judged without it until the next list arrives.
         """
         if tuple(shown) == self._shown and not self._unlearnt:
             return False
@@ -169,8 +169,8 @@ class Picture:
         return not self._pending and self._learn()
 
     def doubt_effects(self) -> None:
-        """Mark all scripts, automations and scenes to be read again, because their effects may have
-        changed."""
+        """Mark the scripts, automations and scenes whose effects must be read again, because they
+        may have changed."""
         self.unsearched = {
             entity.entity_id
             for entity in self._entities.values()
@@ -197,7 +197,7 @@ class Picture:
     def learn_effects(self, found: Mapping[str, Effects]) -> None:
         """Store the effects of scripts, automations and scenes, and forget deleted ones.
 
-        Effects of a script that was edited during the request are ignored and requested again.
+        If one of them was edited during the request, its effects are ignored and requested again.
         """
         self._asked.difference_update(found)
         known = self._effects | {n: one for n, one in found.items() if n not in self.unsearched}

@@ -183,9 +183,10 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
     """Return True if an entity is exposed.
 
-    The registry decides first, then the server's prompt, then the administrators' list. If none of
-    them mentions the entity, it is exposed unless it is hidden, disabled or in a category. In case
-    of doubt, an entity counts as exposed, because the policy must not overlook an exposed entity.
+    The registry decides first, then the server's prompt, then the list that only administrators can
+    read. If none of them mentions the entity, it is exposed unless it is hidden or disabled or has
+    an entity category such as "diagnostic". In case of doubt, an entity counts as exposed, because
+    the policy must not overlook an exposed entity.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:
@@ -207,7 +208,8 @@ def _labels(
 
 
 def _platform(entry: Json) -> str | None:
-    """Return the integration that provides the entity, or "" if it has no registry entry."""
+    """Return the integration that provides the entity, "" if it has no registry entry, or None if
+    the entry names no integration."""
     return (text(entry.get("platform")) or None) if entry else ""
 
 
@@ -321,7 +323,8 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Return the label names by id, or {} from an older Home Assistant, which has no labels."""
+    """Return the label names by id, or {} if they cannot be read, as in an older Home Assistant
+    without labels."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:

@@ -175,7 +175,10 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """Ping the MCP endpoints in turn, until one of them answers with a status other than 404."""
+    """Return the reason why the MCP server cannot be used, or None if no reason was found.
+
+    The MCP endpoints are pinged in turn, until one of them answers with a status other than 404.
+    """
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:

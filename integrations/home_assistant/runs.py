@@ -8,8 +8,8 @@ door therefore counts as one of its effects.
 
 A switch that opens a door through a template or an automation is recognised in the same way: the
 lock changes in the context of the switch, or in a child context. A relay that is wired to the door
-leaves no such trace. A lock that changes without a known cause within a second of a switch is
-therefore attributed to that switch.
+leaves no such trace. If a lock opens without a known cause within a second after a switch was used,
+this is therefore attributed to the switch.
 """
 
 from collections import deque
@@ -133,8 +133,9 @@ class Switches:
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
         """Return the entities that were switched earlier in this context or the contexts above it.
 
-        If there are none and the change has no known cause, return those switched within the last
-        second.
+        If this context belongs to a script, automation or scene, only those above it count.
+        Otherwise, if there are none and the change has no known cause, return those switched within
+        the last second.
         """
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent
@@ -168,9 +169,9 @@ class Switches:
 def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
     """Return True if the state change means that somebody or something switched the entity.
 
-    A button has no previous state until it is first pressed. Nor does a template entity without a
-    state until it is first used. If such a template entity changes without a known cause, the
-    change is ignored, because Home Assistant may just be starting.
+    A button has no previous state until it is first pressed. Nor does a template entity that
+    defines no state, until it is first used. If such a template entity changes without a known
+    cause, the change is ignored, because Home Assistant may just be starting.
     """
     away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
     return before not in away and now not in _AWAY and now != before

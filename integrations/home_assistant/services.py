@@ -165,8 +165,8 @@ class Snapshots:
         await self._services.call(_DOMAIN, "create", data)
 
     async def restore(self, number: int) -> None:
-        """Restore the states in a snapshot. If it was deleted, Home Assistant does nothing and
-        reports no error."""
+        """Restore the states in a snapshot. If the snapshot was deleted, Home Assistant does
+        nothing and reports no error."""
         await self._services.call(_DOMAIN, "turn_on", entities=[snapshot_id(number)])
 
     async def delete(self, entity_id: str) -> None:

@@ -79,7 +79,7 @@ class McpHub:
         Home Assistant's own server may take as long as it needs. While Home Assistant is known to
         be unreachable, Hearth waits only a few seconds for this server, or not at all right after a
         failure, and leaves out its tools if it doesn't answer. If any other server takes longer
-        than `wait_s`, its previous list is returned, and the next call returns the new one.
+        than `wait_s`, its previous list is returned, and a later call returns the new one.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}

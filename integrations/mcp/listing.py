@@ -22,9 +22,9 @@ _MAX_KIND = 60  # characters of a type such as "image/png"
 def as_result(answer: CallToolResult) -> McpResult:
     """Convert a call's result to text.
 
-    Text parts are joined, and other parts are replaced with a note that names their type. If there
-    is no text, the structured content is returned as JSON. Content beyond `MAX_TEXT` or `MAX_PARTS`
-    is cut, with a note at the end.
+    Text parts are joined, and other parts are replaced with a note that names their type. If the
+    result is empty, the structured content is returned as JSON. Content beyond `MAX_TEXT` or
+    `MAX_PARTS` is cut, with a note at the end.
     """
     parts: list[str] = []
     for content in answer.content[:MAX_PARTS]:
@@ -97,7 +97,7 @@ class Hidden:
 
 def _secrets(spec: ServerSpec) -> set[str]:
     """Return the server's secrets: environment variables, headers with and without their scheme,
-    and the password and query values in the URL."""
+    and the password and query values in the URL. Short values, paths and URLs don't count."""
     given = {*spec.env.values(), *spec.headers.values()}
     address = urlsplit(spec.url)
     inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}

@@ -1,9 +1,10 @@
 """Start a tool server that is a local program, and restrict which files it can open.
 
 The program runs as Hearth's user, so without a sandbox it could read Hearth's tokens and journal
-and the owner's other files. If the kernel supports Landlock, the program can open only the system's
-programs and libraries, its own installation, its package manager's cache, a temporary folder, and
-the folders named in its settings. docs/servers.md describes this for owners.
+and the owner's other files. If the kernel supports Landlock, the program can open only a part of
+the system (such as its programs, libraries and devices like /dev/null), its own installation, its
+package manager's cache, a temporary folder, and the folders named in its settings. docs/servers.md
+describes this for owners.
 """
 
 import asyncio

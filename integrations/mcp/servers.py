@@ -92,8 +92,8 @@ def _is_like(name: str, pattern: str) -> bool:
 def home_assistant_server(
     url: str, token: str, *, verify_tls: bool = True, ca_file: str = "", timeout_s: float = 10.0
 ) -> ServerSpec:
-    """Return the specification of Home Assistant's own MCP server, which works with every
-    release."""
+    """Return the specification of Home Assistant's own MCP server, for every release that has this
+    server."""
     return ServerSpec(
         name=HOME_ASSISTANT,
         transport="http",

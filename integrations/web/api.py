@@ -1,6 +1,7 @@
 """The HTTP API for programs under /v1: its paths, the application, and signing in.
 
-Every path needs a token or a session. Every error is `{"error": {"kind": …, "message": …}}`.
+Every path except signing in needs a token or a session. Every error is `{"error": {"kind": …,
+"message": …}}`.
 """
 
 import asyncio

@@ -3,8 +3,8 @@
 The URL can be malicious, because a model can choose it under the influence of a page. The host name
 is therefore resolved once, all its addresses are checked, and the connection goes to one of the
 checked addresses. If the name is resolved differently later (DNS rebinding), this has no effect.
-Each redirect is handled in the same way. TLS verifies the name, and no device at home has a
-certificate for it.
+Each redirect is handled in the same way. In addition, TLS verifies the host name, and a device at
+home has no certificate for the name of a public site.
 """
 
 import asyncio

@@ -241,9 +241,9 @@ class Guard:
     ) -> Caller:
         """Return the caller if it has this scope. If `scope` is None, any valid token is enough.
 
-        With `browsers`, people who are signed in are admitted too, but only from Hearth's own page.
-        Raises Refused: 401 without a valid token, 403 without the scope or from another page, and
-        429 after too many requests.
+        With `browsers`, people who are signed in are admitted too, but not from pages other than
+        Hearth's own. Raises Refused: 401 without a valid token or session, 403 without the scope or
+        from another page, and 429 after too many requests or guesses.
         """
         if browsers and "authorization" not in connection.headers:
             caller = self._browsing(connection)
@@ -305,7 +305,8 @@ class Guard:
         """Raise Refused after too many wrong tokens or codes from this address or from all
         addresses.
 
-        The total of all addresses is ignored if the current secret is `certain` not to be a guess.
+        The total of all addresses does not count for this machine, or if the current secret is
+        `certain` not to be a guess.
         """
         place = _place(connection)
         wait = self._wrong.wait_s(place)
