@@ -1,4 +1,4 @@
-"""`hearth audit`: list every tool call with the decision about it and who confirmed it."""
+"""`hearth audit`: list tool calls with the decision about each call and who confirmed it."""
 
 import argparse
 import re

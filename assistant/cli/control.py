@@ -1,4 +1,5 @@
-"""Run commands from terminals in the daemon, over a socket that only Hearth's user can open.
+"""Run commands from terminals in the daemon, over a socket that only Hearth's user and root can
+use.
 
 `remote` is the terminal's side and describes the protocol. A command has the same rights as in its
 own process, but it uses the daemon's conversation, journal and connection to the house.
@@ -58,7 +59,7 @@ class Control:
         self._app = app
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Run the command of one connection. Errors are logged and never reach the daemon."""
+        """Run the command of one connection. Errors are logged and don't stop the daemon."""
         task = asyncio.current_task()
         assert task is not None
         self._serving.add(task)

@@ -147,7 +147,7 @@ def own_command(started: str) -> str:
 
 
 def _demo_settings(settings: Settings, folder: Path) -> Settings:
-    """Return the demo's settings. Only the sound devices come from the user's configuration."""
+    """Return the demo's settings. Only the `audio` section comes from the user's configuration."""
     return Settings.model_validate(
         {
             "assistant": {"data": str(folder / "data"), "languages": ["en", "es"]},

@@ -22,8 +22,8 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
     """A stream handler that suppresses repeated warnings and errors.
 
     A record repeats an earlier one if its logger, level and text are the same, apart from numbers
-    in the text. After `EVERY_S` seconds it is written again, with the number of suppressed
-    repetitions.
+    in the text. The first repetition after `EVERY_S` seconds is written, with the number of
+    suppressed ones.
     """
 
     def __init__(self, stream: TextIO, now: Callable[[], float] = time.monotonic) -> None:

@@ -50,7 +50,8 @@ async def download(
     code.
 
     Raises IntegrationError for network and disk errors and damaged files, after reporting the
-    downloads that succeeded, and Failed for a name that is not in the manifest.
+    downloads that succeeded. Raises Failed if a name is not in the manifest, or if a model that the
+    settings need can't be downloaded.
     """
     folder = models_folder(settings)
     entries = [_entry(name, known) for name in dict.fromkeys(names)]

@@ -190,10 +190,10 @@ _LATER = "hearth tools rate lists them"
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
     """Ask which of the possible openers are harmless, and return how many questions were asked.
 
-    An opener is an entity that could open the house or silence an alarm. `person` is None if no
-    question may be asked; in that case, only the number of openers is printed. Hearth keeps asking
-    before it uses the openers that the user didn't rate. If Home Assistant is unreachable, nothing
-    is printed, because `hearth doctor` reports that.
+    An opener is an entity that could open the house or silence an alarm. Hearth asks for
+    confirmation before it uses an opener that the user didn't rate. `person` is None if no question
+    may be asked; in that case, only the number of openers is printed. If Home Assistant is
+    unreachable, nothing is printed, because `hearth doctor` reports that.
     """
     address = address_of(settings)
     tls = address.verify_tls, address.ca_file

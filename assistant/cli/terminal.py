@@ -215,7 +215,7 @@ class StarredFormatter(logging.Formatter):
         self._hidden: tuple[str, ...] = ()
 
     def hide(self, settings: Settings) -> None:
-        """Also mask the secrets in these settings."""
+        """Also mask the secrets in these settings, except very short ones."""
         plain = {secret for secret in secrets_in(settings) if len(secret) >= _SHORTEST}
         forms = {
             form

@@ -31,7 +31,7 @@ class Exposed:
 
 
 def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
-    """Check the configuration file, the files it names, and the data folder.
+    """Check the configuration file, the files with secrets that it names, and the data folder.
 
     `config` is None if there is no configuration file. Files that can't be examined are left out,
     because other checks report them. Blocking.

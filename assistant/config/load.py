@@ -22,7 +22,8 @@ from assistant.config.schema import (
 
 
 def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
-    """Load the settings from `path` or the first existing default file, or use the defaults.
+    """Load the settings from the configuration file (see `find_file`), the environment and the
+    files that contain secrets.
 
     `assistant.data` and every `*_file` become absolute paths. Raises ConfigError.
     """

@@ -107,7 +107,7 @@ class Settings(Section):
 
     @property
     def data_folder(self) -> Path:
-        """Folder for everything that must survive a restart. It might not exist yet."""
+        """Folder for the data that Hearth keeps across restarts. It might not exist yet."""
         return Path(self.assistant.data) if self.assistant.data else data_folder(os.environ)
 
     @property

@@ -206,8 +206,8 @@ class Profile(Section):
     """A profile called NAME. A wake word can select it, and so can people and programs while Hearth
     is running.
 
-    If a key is empty, the corresponding general setting applies. A profile can only restrict what
-    the general settings allow.
+    If a key is empty, the corresponding general setting applies. A profile can't use more tools or
+    brains than the general settings allow.
     """
 
     persona: str = Field(

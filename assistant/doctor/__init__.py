@@ -1,4 +1,4 @@
-"""`hearth doctor`'s checks of the machine, sound, the house and Gemini.
+"""Checks of `hearth doctor`: this machine, sound, the house, Gemini and Hearth itself.
 
-`whole` runs all of them; start reading there.
+Start with `whole`, which runs them.
 """

@@ -197,7 +197,8 @@ def look(folder: Path) -> Disk:
 def written_a_day(stat: str, uptime_s: float) -> float | None:
     """Return the GB written per day since boot, computed from a block device's `stat` file.
 
-    Return None in the first hours after boot, when the figure would be misleading.
+    Return None if the file's contents are invalid, or in the first hours after boot, when the
+    figure would be misleading.
     """
     fields = stat.split()
     if len(fields) < 7 or not fields[6].isdigit() or uptime_s < _SHORTEST_S:
@@ -218,9 +219,10 @@ def worn(life_time: str) -> int | None:
 
 
 def _device(number: str) -> Path | None:
-    """Return the /sys folder of the block device that contains a partition.
+    """Return the /sys folder of the block device with this number ("8:1"), or of its disk if it is
+    a partition.
 
-    Return None for a file system without one, such as a network share or tmpfs.
+    Return None for a file system without a block device, such as a network share or tmpfs.
     """
     try:
         place = Path(f"/sys/dev/block/{number}").resolve(strict=True)

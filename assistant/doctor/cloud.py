@@ -141,7 +141,7 @@ class _CloudTest:
     # --- the network and plain requests
 
     async def _network(self) -> None:
-        """Connect over IPv4 and IPv6, with TLS but without sending anything."""
+        """Connect over IPv4 and IPv6 without sending a request."""
         host, port, plain = address_of(self._settings)
         kinds = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
         there = {name: await addresses(host, port, kind) for name, kind in kinds.items()}
@@ -259,7 +259,8 @@ class _CloudTest:
     async def _may_spend(
         self, talk: CloudConversation, setup: LiveSetup, facts: SetupFacts
     ) -> bool:
-        """Set the limit of the conversation. Adds a finding if it's too low for a single turn."""
+        """Set the conversation's cost limit. If it is too low for a single turn, adds a finding and
+        returns False."""
         today = await self._home.store.spent_since(start_of_day(self._clock.now()))
         left = self._settings.limits.daily_cost_usd - today
         talk.limit_usd = min(LIMIT_USD, left)

@@ -1,7 +1,7 @@
 """Ask the running Hearth about its state, through its HTTP interface.
 
-The requests don't change anything. The token is sent only while a running Hearth holds the data
-folder's lock.
+The requests don't change any settings, but they can start a session, which ends with the visit. The
+token is sent only while a running Hearth holds the data folder's lock.
 """
 
 import asyncio

@@ -228,8 +228,8 @@ def part_of(check: str) -> str:
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
     """Return the running Hearth's findings about the parts whose secrets are unavailable here.
 
-    The keys are those of `lacking`. The result is empty if nothing is lacking or Hearth doesn't
-    respond.
+    The keys are those of `lacking`. The result is empty if nothing is lacking or the running Hearth
+    can't be asked.
     """
     parts = lacking(scene.settings)
     daemon = scene.daemon

@@ -202,7 +202,7 @@ def _loudest(detector: VoiceDetector, sound: bytes) -> float:
 
 
 async def _stop_words(scene: Scene) -> Found:
-    """List what can interrupt an answer. There is always something, because the wake word can."""
+    """List what can interrupt an answer. The wake word always can."""
     settings = scene.settings
     typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
     works = ["the wake word", f"typed or in a transcript: {typed}"]

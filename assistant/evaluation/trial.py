@@ -39,7 +39,7 @@ class Stage:
         self._before: dict[str, str] = {}
 
     async def reset(self, given: Mapping[str, str]) -> None:
-        """Set every entity to its state in `given` or else to its initial state.
+        """Set every entity to its state in `given`, or otherwise to its initial state.
 
         Returns when Hearth has received the changes. Raises RuntimeError if it hasn't after 2 s.
         """
@@ -349,8 +349,7 @@ def _latencies(trials: Iterable[Trial]) -> list[float]:
 
 
 def _spread(values: Sequence[float]) -> dict[str, float] | None:
-    """Return the count, the median and the 95th percentile (interpolated linearly), or None for no
-    values."""
+    """Return the count, the median and the interpolated 95th percentile, or None for no values."""
     if not values:
         return None
     if len(values) == 1:

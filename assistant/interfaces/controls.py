@@ -94,7 +94,7 @@ class Controls:
 
     @property
     def volume(self) -> float:
-        """Current volume, where 1.0 is the voice's original loudness."""
+        """Current volume, where 1.0 is the common level of all voices."""
         return self._volume
 
     @property
@@ -148,7 +148,7 @@ class Controls:
     # --- the conversation
 
     async def last_answer(self) -> str:
-        """Return the last answer to a person, or "" if it is older than REPEAT_WITHIN. Raises
+        """Return the last answer to a person, or "" if there is none within REPEAT_WITHIN. Raises
         StoreError."""
         kept = reversed(self._log.turns) if self._log else ()
         newest = [turn.record for turn in kept if is_peoples(turn.record)]

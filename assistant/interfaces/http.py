@@ -69,7 +69,8 @@ _LINKS = TypeAdapter(tuple[LinkRow, ...])
 
 
 class HttpSessions(Sessions):
-    """Browser sessions, stored in the data folder. A session ends when its token is revoked.
+    """Browser sessions, stored in the data folder. A session ends when it expires, when its browser
+    signs out, or when its token is revoked.
 
     If a session can't be stored, it still lasts until the process ends, because somebody must be
     able to sign in and see that the disk is full.
@@ -128,7 +129,7 @@ class HttpSessions(Sessions):
             raise NotKept(f"You are signed out, but only until Hearth restarts: {error}") from error
 
     async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
-        """Start a session. `token` is the token's hash."""
+        """Start a session and end `instead_of`, the browser's old session. `token` is a hash."""
         self._look()
         self._rows.pop(hash_of(instead_of), None)
         session = secrets.token_urlsafe(32)

@@ -1,7 +1,8 @@
 """The audit log: one row for each decision about a tool call and one for its result.
 
-Database triggers (see `migrations`) prevent changes to a row. Only the transcripts and arguments in
-a row can be erased, and whole rows are deleted after `journal.keep_days`.
+Database triggers (see `migrations`) prevent changes to a row. Only the transcript, the arguments
+and the sentence in a row can be erased. Whole rows are deleted after `journal.keep_days`, or
+earlier if the file exceeds `journal.max_mb`.
 """
 
 import json

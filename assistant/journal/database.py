@@ -94,9 +94,11 @@ class Database:
         return await self._in_thread(lambda: self._told(lambda: self._do(work, False, False)))
 
     def stamp(self) -> tuple[int, int]:
-        """Return the write-ahead log's modification time (ns) and size in bytes.
+        """Return the write-ahead log's modification time (ns) and size in bytes, or (0, 0) if there
+        is no log.
 
-        They change whenever any process writes. Returns (0, 0) if there is no log.
+        They change when any process writes, but can stay the same if two writes occur within one
+        tick of the file system's clock (4 ms).
         """
         try:
             found = self._path.with_name(f"{self._path.name}-wal").stat()

@@ -293,10 +293,8 @@ def inode_of(path: Path) -> int:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open the file, check it, run missing migrations, and return the connection.
-
-    Only the file's owner can access it.
-    """
+    """Return a connection to the file, which is checked, migrated and accessible only
+    to its owner."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if path.stat().st_mode & 0o777 != 0o600:
         path.chmod(0o600)  # SQLite gives its -wal and -shm files the same mode

@@ -170,8 +170,8 @@ def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row 
 def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
     """Return all commands since the given time, oldest first.
 
-    If all of a command's calls were allowed and succeeded, `calls` is empty, because they can't
-    change the result and reading thousands of them would be slow.
+    `calls` is empty if all of a command's calls were allowed and succeeded, and none was a
+    correction. Such calls can't change a result, and reading thousands of them would be slow.
     """
     calls: dict[str, list[Call]] = {}
     marking = set()

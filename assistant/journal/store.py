@@ -62,8 +62,8 @@ class Store:
     """The journal, a SQLite file shared by all Hearth processes that use this data folder.
 
     Use it as an async context manager. Entering it raises ConfigError if the file can't be used.
-    Every method can raise StoreError. A write that has started finishes even if the caller is
-    cancelled.
+    Every asynchronous method can raise StoreError. A write that has started finishes even if the
+    caller is cancelled.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
@@ -95,8 +95,8 @@ class Store:
 
     @property
     def problem(self) -> str:
-        """Sentence that says why nothing can be written and how to fix it, or "" if there is no
-        problem."""
+        """Sentence that says why nothing can be written and how to fix it, or "" if
+        writing works."""
         return self._database.problem
 
     async def probe(self) -> None:
@@ -104,13 +104,12 @@ class Store:
         await self._database.run(rewrite_nothing)
 
     async def check(self) -> bool:
-        """Check the whole file, and replace it if it is damaged. Returns False if it was damaged.
-        Raises StoreError if the file can't be read."""
+        """Check the whole file, and replace it if it is damaged. Returns False if it
+        was damaged."""
         return await self._database.check()
 
     def stamp(self) -> object:
-        """Return a value that changes whenever any process writes. It costs a single `stat`. Two
-        writes within one tick of the file system's clock (4 ms) can result in the same value."""
+        """Return a value that changes when a process writes (see `Database.stamp`)."""
         return self._database.stamp()
 
     @property
@@ -144,8 +143,8 @@ class Store:
         )
 
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
-        """Return the newest turns, announcements and jobs, newest first. If `before` is the id of a
-        turn, only earlier turns are returned. The result is empty if there is no such turn."""
+        """Return the newest turns, announcements and jobs, newest first. If `before` is a turn's
+        id, return only earlier ones, or none if there is no such turn."""
         newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
         if before is None:
             return await self._turns(newest, (limit,))
@@ -189,7 +188,7 @@ class Store:
         return {(row["server"], row["name"]): row["uses"] for row in rows}
 
     async def audit(self, record: AuditRecord) -> None:
-        """Add a row to the audit log. The row can't be changed later."""
+        """Add a row to the audit log. Its text can be erased later, but not changed."""
         row = audit_row(record)
         await self._database.run(lambda db: add_audit_row(db, row))
 
@@ -302,19 +301,19 @@ class Store:
 
     async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
         """Store an announcement until it has been spoken. It is on the disk when this returns.
-        Returns False and changes nothing if an announcement with this id was ever stored."""
+        Returns False and changes nothing if there is already a row with this id."""
         row = announcement_row(announcement)
         return await self._database.run(
             lambda db: insert_new(db, "announcements", row), durable=True
         )
 
     async def knows_announcement(self, announcement_id: str) -> bool:
-        """Return True if an announcement with this id was ever stored."""
+        """Return True if there is an announcement with this id, even if it has been spoken."""
         query = "SELECT 1 FROM announcements WHERE id = ?"
         return bool(await self._rows(query, (announcement_id,)))
 
     async def pending_announcements(self) -> list[AnnouncementRecord]:
-        """Return the announcements that have neither started nor expired, oldest first."""
+        """Return the announcements that are still to be spoken, oldest first."""
         rows = await self._rows(
             "SELECT * FROM announcements WHERE started_at IS NULL AND done_at IS NULL "
             "AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at, rowid",

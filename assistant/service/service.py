@@ -68,8 +68,8 @@ class Service:
         self._stood = asyncio.Event()  # set when the first startup is complete
 
     async def run(self) -> None:
-        """Run until stopped. If the first startup fails, raises the errors of
-        `assistant.app.daemon.serve`."""
+        """Run until stopped. Raises the errors of `assistant.app.daemon.serve`, unless Hearth can
+        return to the previous settings."""
         with _signals(self.stop, self.reload):
             if not await self._wait_after_failures():
                 await self._serve_watched()
@@ -230,8 +230,8 @@ _STRIKES = 2  # failed checks in a row; one can be due to a delayed event loop
 class Watchdog:
     """Check regularly that Hearth still works, and report it to systemd's watchdog.
 
-    A blocked event loop can't report, so the watchdog times out. Any other blockage is logged and
-    triggers the watchdog immediately.
+    A blocked event loop can't report, so the watchdog times out. Any other blockage that lasts for
+    several checks is logged and triggers the watchdog.
     """
 
     def __init__(

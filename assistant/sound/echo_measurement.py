@@ -65,8 +65,8 @@ class EchoMeasurement:
         self._told: set[str] = set()  # reasons logged so far
 
     async def run(self, rests: Callable[[], bool], quiet: Callable[[], bool]) -> None:
-        """Measure new pairs. Returns when a pair needs Hearth's own canceller, because adding the
-        canceller requires a restart.
+        """Measure new pairs. Returns when a pair needs Hearth's own canceller and it is installed,
+        because adding the canceller requires a restart.
 
         `rests` returns True while nobody is talking, nothing is playing and the microphone is on.
         `quiet` returns True while the room is quiet.

@@ -68,8 +68,8 @@ class Touched:
         return self.was is None
 
     def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
-        """Return the Home Assistant action that lowers the player, and its data. With `back`,
-        return the action that restores it."""
+        """Return the Home Assistant action that lowers the player, or restores it if `back` is
+        True, and the action's data."""
         if self.paused:
             return "media_play" if back else "media_pause", {}
         return "volume_set", {"volume_level": self.was if back else self.put}
@@ -167,7 +167,7 @@ def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> PlayerVe
 
 def _members(house: House, player: Entity) -> list[Entity]:
     """Return a group's playing members in the same area, or the player itself if it isn't a group.
-    Members are lowered one by one because setting a group's volume would make them all equal."""
+    Setting a group's volume would make all members equally loud, so they are lowered one by one."""
     found = (house.entities.get(name) for name in texts(player.attributes.get("entity_id")))
     members = [one for one in found if one is not None]
     if not members:
@@ -316,8 +316,8 @@ class RoomMedia:
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Return the players that were being restored and must be lowered again. The volume to
-        restore is still their original volume."""
+        """Return the players that were being restored and must be lowered again, with their
+        original volume."""
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)

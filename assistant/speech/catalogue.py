@@ -153,7 +153,8 @@ class Names(str):
 
 
 def counted(count: int) -> Names:
-    """Return a count for use in a sentence: "2", which is "two" in English. 0 is "none"."""
+    """Return a count for use in a sentence. In English, small counts are words ("two"), and 0 is
+    "none"."""
     words = ("none" if not count else integer(count)) if count <= _IN_WORDS else str(count)
     return Names(str(count), words)
 

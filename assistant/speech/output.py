@@ -26,7 +26,7 @@ _ALARM = Manner(alarm=True)
 class SpeechOutput:
     """Speaks one answer at a time, and plays earcons and ringing.
 
-    Each process has one, and everything that Hearth says passes through it.
+    A process uses one instance for everything that it says aloud.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class SpeechOutput:
         fallback: Voices = EspeakVoice,
         off: Collection[str] = (),
     ) -> None:
-        """`volume` (0 to 1) applies to speech and earcons. `off` contains the names of earcons that
+        """`volume` (0 to 2) applies to speech and earcons. `off` contains the names of earcons that
         are turned off."""
         self._synthesis = Synthesis(voices, fallback)
         self._volume = volume
@@ -51,7 +51,7 @@ class SpeechOutput:
 
     @property
     def volume(self) -> float:
-        """Volume from 0 to 1. A change applies to audio passed to the player from then on."""
+        """Volume from 0 to 2. A change applies to audio passed to the player from then on."""
         return self._volume
 
     @volume.setter
@@ -59,7 +59,8 @@ class SpeechOutput:
         self._volume = volume
 
     def limit(self, loudest: Callable[[], float]) -> None:
-        """Set a maximum volume for everything except alarms.
+        """Set a maximum volume for speech and earcons. Alarms, and the tone that warns that the
+        microphone is opening, can exceed it.
 
         `loudest` is called whenever audio is passed to the player.
         """
@@ -136,7 +137,7 @@ class SpeechOutput:
         return await self._sounds.opening() and (self.drops, self._stops) == before
 
     async def sounded(self) -> None:
-        """Wait until the queued earcons have been played."""
+        """Wait until the queued earcons have been played, for at most LONGEST_S seconds."""
         await self._sounds.ended()
 
     def has_sound(self, name: str) -> bool:
@@ -152,7 +153,7 @@ class SpeechOutput:
         self._streams["ringing"].stop()
 
     def stop(self) -> None:
-        """Silence the current answer and all earcons immediately."""
+        """Silence the current answer or announcement and all earcons except the ringing."""
         self._stops += 1
         if self._answer is not None:
             self._answer.stop()

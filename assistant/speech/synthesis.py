@@ -21,7 +21,7 @@ class Synthesis:
     """The voices of all languages, each loaded once, and the one thread that they run in.
 
     If a voice fails while speaking, the fallback speaks its language until `renew` is called. If a
-    voice can't be loaded, the fallback speaks its language permanently.
+    voice can't be loaded, Hearth doesn't try again, and the fallback speaks its language.
     """
 
     def __init__(self, voices: Voices, fallback: Voices) -> None:

@@ -128,7 +128,7 @@ async def _settlement(
 
 
 class TurnSounds:
-    """Index of the turn recordings, which rereads the folder only after a change. Blocking."""
+    """Index of the turn recordings, which rereads the folder after a change. Blocking."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -215,8 +215,8 @@ class History:
         }
 
     async def shares(self, days: int) -> dict[str, Any]:
-        """Count the commands of the last `days` days that succeeded, were corrected, were refused,
-        were misheard, or failed."""
+        """Count the commands of the last `days` days by result (see
+        `assistant.journal.reports.Shares`)."""
         return asdict(await self._store.reports.shares(self._since(days)))
 
     async def faults(self, days: int) -> Sequence[dict[str, Any]]:

@@ -220,8 +220,7 @@ def _is_time(sent: Any) -> TypeGuard[float]:
 
 
 def _age(sent: Any, now: datetime) -> float:
-    """Return the message's age in seconds, given the Unix time at which it was sent, or 0 if that
-    time is missing or in the future."""
+    """Return the seconds since the Unix time `sent`, or 0 if it is missing or in the future."""
     return max(0.0, now.timestamp() - sent) if _is_time(sent) else 0.0
 
 
@@ -361,10 +360,10 @@ class Taken:
     """Names of announcements, which ensure that each is spoken only once even if the broker
     delivers it again.
 
-    A message that contains an id or a sending time is identified by that value. Any other message
-    is identified by its packet number and content, and only if the broker flags it as a repeated
-    delivery. A text that somebody deliberately sends twice is therefore announced twice. Use it
-    from one task only.
+    A message that contains an id is identified by that id, and a message that contains a sending
+    time by its whole text. Any other message is identified by its packet number and content, and
+    only if the broker flags it as a repeated delivery. A text that somebody deliberately sends
+    twice is therefore announced twice. Use it from one task only.
     """
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:

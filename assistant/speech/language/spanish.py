@@ -70,7 +70,7 @@ duodécimo""".split()
 
 
 def ordinal(number: int, sign: str) -> str | None:
-    """Return "segunda" for "2.ª", or None from 13 on."""
+    """Return "segunda" for "2.ª", or None for 0 and from 13 on."""
     if not 1 <= number < len(_ORDINALS):
         return None
     word = _ORDINALS[number]
