@@ -1,5 +1,4 @@
-"""Recognise yes, no and similar answers to Hearth's questions. All functions are pure and use no
-model."""
+"""Recognise yes, no and similar answers to Hearth's questions, without a model."""
 
 import re
 import tomllib
@@ -171,11 +170,11 @@ class Forms:
     def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> AnswerKind:
         """Return what kind of answer the text is.
 
-        The whole text must consist of forms of one language. After a yes or no, it can repeat the
-        action and its object ("yes, open the door"). `things` are the names of all entities that
-        the pending call affects. `asked` is the question as it was spoken: only its own action, or
-        the whole question, can be repeated. Without `asked`, only opening and starting can be
-        repeated.
+        A text that doesn't consist entirely of one language's forms is `OTHER`. After a yes or no,
+        the text can repeat the question, its action or the action's object ("yes, open the door").
+        `things` are the names of all entities that the pending call affects. `asked` is the
+        question as it was spoken. If it is empty or contains no known action, opening and starting
+        are the actions that a yes can repeat.
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}

@@ -289,7 +289,7 @@ class _Attempts:
 
 
 class PinGuard:
-    """Checks PINs. Three wrong PINs in a row lock it for 15 minutes.
+    """Checks PINs. After three wrong PINs in a row, no PIN is accepted for 15 minutes.
 
     Each further lock-out is twice as long as the previous one, up to a day. Each wrong attempt is
     written to the disk before it is reported, so a restart gives nobody extra attempts. If the disk

@@ -1,8 +1,4 @@
-"""Judge a person's answer to a confirmation question: a spoken or typed answer, a PIN, or a tap on
-a phone.
-
-This module also pauses media players during the question.
-"""
+"""Judge spoken and typed answers, PINs and taps on a phone, and pause media during the question."""
 
 import asyncio
 import logging
@@ -40,13 +36,13 @@ def weigh(
 ) -> tuple[Verdict, bool]:
     """Return the verdict on an answer, and True if it was "yes, always" (never if `secure`).
 
-    `transcript` is a service's transcript or the typed text. `recognised` is the result of this
-    device's recogniser without a grammar. Each is None if its source does not exist or was too
-    slow. Neither may contain a model's words. See `Forms.read` for `things` and `asked`.
+    `transcript` is a service's transcript or the typed text. `recognised` is what the configured
+    recogniser heard, without a grammar. Each is None if its source does not exist, failed or was
+    too slow. Neither may contain a model's words. See `Forms.read` for `things` and `asked`.
 
-    If `secure`, every available source must contain a yes. Otherwise the transcript decides, unless
-    it is empty. A no from either source is a no. If nothing was heard, the verdict is "unclear";
-    the caller must detect silence.
+    If `secure`, a yes requires a yes from every available source. Otherwise the transcript decides,
+    unless it is missing or empty. A no from either source is a no. If nothing was heard, the
+    verdict is "unclear"; the caller must detect silence.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
@@ -132,8 +128,8 @@ class Witness:
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
-        """Return the recognised text, or None if there is no recogniser or it failed or took too
-        long."""
+        """Return the recognised text. None if no recogniser supports the language, it failed or was
+        slow."""
         ear = await self._ear() if self.hears(language) else None
         if ear is None:
             return None
@@ -158,7 +154,7 @@ class Witness:
         return Settlement(verdict, by if verdict == "yes" else "", always)
 
     async def enter(self, digits: str, by: str) -> Settlement:
-        """Check a PIN and return the verdict, which is "unclear" if `digits` is empty."""
+        """Check a PIN. The verdict is "unclear" if `digits` is empty or no PIN is configured."""
         if self._pin is None or not digits:
             return Settlement("unclear")
         match await self._pin.check(digits):
@@ -237,7 +233,8 @@ class Hush:
 
     @property
     def quiet(self) -> bool:
-        """True if no nearby player is playing or has played since the players were paused."""
+        """True if no nearby player is playing or has played, except for playback that
+        was paused."""
         watching = self._watching
         if watching is None or not self._home.connected:
             return False
@@ -270,8 +267,10 @@ class Hush:
 
     async def _sounds(self) -> bool:
         """Return True once a nearby player starts to play, or False if none does so within WATCH_S.
-        A film that starts during the question could say yes. Playback that starts within GRACE_S is
-        paused once more."""
+
+        This matters because a film that starts during the question could say yes. Playback that
+        starts within GRACE_S is paused, and counts only if it continues.
+        """
         if await self._plays_within(GRACE_S):
             paused, _ = await _pause(self._home, self._services, self._area_id)
             self._paused = tuple(dict.fromkeys((*self._paused, *paused)))
@@ -292,9 +291,9 @@ class Quiet:
     services: "Services"
 
     async def hush(self, area_id: str) -> Hush:
-        """Pause all playback in the area, within HUSH_S. Never raises.
+        """Pause the media players in the area, within HUSH_S. Never raises.
 
-        If `area_id` is "", playback is paused in the whole house. Players that can't pause keep
+        If `area_id` is "", players in the whole house are paused. Players that can't pause keep
         playing. While Home Assistant is unreachable, nothing is paused and the area does not count
         as quiet.
         """
@@ -307,10 +306,8 @@ class Quiet:
 async def _pause(
     home: "HomeAssistant", services: "Services", area_id: str
 ) -> tuple[Sequence[str], bool]:
-    """Pause all playback in the area.
-
-    Returns the entity ids of the players that were paused, and True if all playback has stopped.
-    """
+    """Pause the media players in the area. Returns the entity ids of the players that were asked to
+    pause, and True if all of the area's players have stopped."""
     near = playing(home.house, area_id)
     names = [one.entity_id for one in near]
     able = [one.entity_id for one in near if has_features(one, _PAUSE)]

@@ -1,5 +1,5 @@
-"""The tools `switch_profile` and `set_mode`, which change how Hearth behaves, starting with the
-next turn."""
+"""The tools `switch_profile`, which takes effect in the next turn, and `set_mode`, which takes
+effect immediately."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

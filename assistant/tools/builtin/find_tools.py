@@ -1,8 +1,9 @@
 """The tools `find_tools` and `call_tool`, with which a model reaches tools it wasn't sent.
 
-A Live session can't declare a new function in the middle of a turn. `call_tool` therefore names the
-tool. The brain turns it into a call of that tool (`called_through`) before anything else sees it,
-so the policy, the confirmation, the ledger and the verification treat it like any other call.
+A Live session can't declare a new function in the middle of a turn. The arguments of `call_tool`
+therefore contain the name and arguments of the tool that the model wants to call. The brain
+replaces the call with a call of that tool (`called_through`) before anything else handles it, so
+the policy, the confirmation, the ledger and the verification treat it like any other call.
 """
 
 import json
@@ -74,14 +75,15 @@ class FindTools:
         return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False))
 
     async def _refuse(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        """Refuse a call that names no tool, or whose arguments can't be read."""
+        """Refuse a `call_tool` that names no tool, or whose arguments can't be read."""
         return failure(self.catalogue, "tools.bad_argument", request, problem=_NOT_AN_OBJECT)
 
 
 def called_through(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the tool and the arguments that a call means: those in it, if it is `call_tool`.
+    """Return the name and arguments of the tool that a call is meant for.
 
-    A `call_tool` that can't be read is returned as it is, and then refused.
+    For `call_tool`, they are taken from its arguments. A `call_tool` with invalid arguments is
+    returned unchanged, and is refused when it runs.
     """
     wanted, given = arguments.get("name"), arguments.get("arguments") or {}
     if name != CALL_TOOL or not isinstance(wanted, str) or not wanted.strip():
@@ -99,7 +101,8 @@ def called_through(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[s
 def search(query: str, entries: Sequence[MenuEntry]) -> list[MenuEntry]:
     """Return the tools that fit the words of a query best, at most MOST_FOUND.
 
-    A tool whose whole name is in the query comes first. A word counts more the fewer tools have it.
+    Tools whose whole name is in the query are listed first. A word that few tools contain counts
+    more than a common word.
     """
     wanted = _words(query)
     said = query.casefold()

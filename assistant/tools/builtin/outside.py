@@ -133,7 +133,7 @@ class Seen:
 
 
 def was_said(url: str, said: Iterable[str]) -> bool:
-    """Return True if the person said this URL, with its host and everything after the host."""
+    """Return True if the person said this URL, including its host, path and query."""
     parts = _parts(url)
     if parts is None or parts.hostname is None:
         return False
@@ -257,14 +257,16 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """Return True if the house has a device tracker. Home Assistant creates one for every phone."""
+    """Return True if the house has a device tracker. Home Assistant creates one for every phone
+    that has its app."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 
 def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
     """Return the phones that a name can refer to. "" and "my phone" refer to all of them.
 
-    A name must match completely, so that a message for Ana María doesn't go to Ana.
+    A phone's names must contain every specific word of `name`, so that a message for Ana María
+    doesn't go to Ana.
     """
     whole = [one for one in phones if any(folded(known) == folded(name) for known in one.names)]
     if whole:

@@ -1,9 +1,9 @@
 """The owner's approvals of tools from untrusted servers, and consents from people who answered
 "yes, always".
 
-The model reads every tool description in every turn, so a description that changes later could give
-it new orders. Hearth therefore pins a server's tools when it first sees them. Tools that change or
-are added later are withheld until the owner approves them.
+The model reads the descriptions of its tools in every turn, so a description that changes later
+could give it new orders. Hearth therefore records ("pins") a server's tools when it first sees
+them. Tools that change or are added later are withheld until the owner approves them.
 """
 
 import asyncio
@@ -57,7 +57,8 @@ class Approvals:
         self._seen: dict[str, dict[str, str]] = {}  # tools of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """Pin the tools of new servers, and return the tools to withhold. Never raises."""
+        """Pin the tools of new untrusted servers, and return the tools to withhold.
+        Never raises."""
         self._watch(tools, servers)
         doubtful = _doubtful(tools, servers)
         if not doubtful:

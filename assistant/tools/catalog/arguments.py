@@ -47,11 +47,11 @@ def fit(
 ) -> Fitted:
     """Convert arguments to a tool's schema and validate them. Never raises.
 
-    Optional arguments that are null or "" are dropped, as in Home Assistant, unless the schema
-    explicitly allows null. "30" becomes 30 for an integer, "light" becomes ["light"] for a list,
-    and a JSON string becomes its value. A number in words is rejected. `format` is ignored (JSON
-    Schema, format-annotation). `renamed` maps the argument names in the declaration to those of the
-    server.
+    As in Home Assistant, an optional argument is dropped if it is "", or if it is null and the
+    schema doesn't explicitly allow null. "30" becomes 30 for an integer, "light" becomes ["light"]
+    for a list, and a JSON string becomes its value. A number in words is not converted. `format` is
+    ignored (JSON Schema, format-annotation). `renamed` maps the argument names in the declaration
+    to those of the server.
     """
     given = dict(arguments)
     try:
@@ -250,7 +250,8 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """Return the problem as a short phrase that starts with the argument's name."""
+    """Return the problem as a short phrase that starts with the argument's name, if
+    there is one."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

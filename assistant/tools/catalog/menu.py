@@ -154,8 +154,7 @@ class Menu:
 
     @property
     def has_home(self) -> bool:
-        """True if the menu contains Home Assistant's tools. They are missing while Home Assistant
-        is unreachable."""
+        """True if the menu contains tools of Home Assistant's server."""
         return any(entry.of_home and entry.built_in is None for entry in self.entries)
 
     def offered(self) -> list[MenuEntry]:
@@ -308,9 +307,8 @@ def _declared(name: str, tool: McpTool, spec: ServerSpec) -> Declaration:
 
 
 def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
-    """Return a unique name for a tool: its own name, preceded by the server's name if necessary.
-    The names of Home Assistant's tools are reserved, even while it is unreachable and lists no
-    tools."""
+    """Return a unique name for a tool: its own name, with the server's name in front or a number at
+    the end if necessary. The names of Home Assistant's tools are always reserved."""
     names = [tool.name, f"{tool.server}__{tool.name}"]
     for name in names[1:] if _is_as_of_home(tool.name, spec) else names:
         legal = legal_name(name)
@@ -384,7 +382,8 @@ def is_cut(tool: McpTool) -> bool:
 
 
 def described(schema: Any, depth: int = 0) -> Any:
-    """Return a copy of the schema with all its descriptions cleaned and shortened."""
+    """Return a copy of the schema with its descriptions, titles and comments cleaned
+    and shortened."""
     if depth > _DEEPEST:
         return schema
     if isinstance(schema, list):

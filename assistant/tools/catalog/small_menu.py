@@ -1,8 +1,9 @@
-"""Choose the tools that a cloud model is sent with every turn; it finds the others when needed.
+"""Choose the tools that a cloud model is sent with every turn. The model can search for the others.
 
 Every declared tool is read and billed in every turn, delays the answer, and makes a wrong choice
-more likely. The core is chosen by the house and by what was used lately. `find_tools` describes
-the other tools, and `call_tool` calls them (docs/decisions/0079-a-small-menu.md).
+more likely. A model is therefore sent a core of tools, which depends on the house and on recent
+use. `find_tools` describes the other tools, and `call_tool` calls them
+(docs/decisions/0079-a-small-menu.md).
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -40,10 +41,12 @@ Uses = Mapping[tuple[str, str], int]  # calls by server and the server's name of
 def small_menu(
     offered: Sequence[MenuEntry], house: House, uses: Uses, *, large: bool
 ) -> tuple[Declaration, ...]:
-    """Return the declarations for a model: a core of the offered tools, and the way to the others.
+    """Return the declarations for a model: a core of the offered tools, `find_tools` and
+    `call_tool`.
 
-    If `find_tools` isn't among the offered tools, or if all of them fit, all are returned. `large`
-    is True if the instruction doesn't list the whole house, so that devices must be searched for.
+    If all tools fit, they are returned without these two. If `find_tools` isn't among the offered
+    tools, all are returned even if they don't fit. `large` is True if the instruction doesn't list
+    the whole house, so that devices must be searched for.
     """
     ways = {entry.tool.name: entry.declaration for entry in offered if entry.finds_others}
     tools = [entry for entry in offered if not entry.finds_others]
@@ -102,7 +105,8 @@ def _domains(intent: Intent) -> Set[str]:
 
 
 def _listed(others: Sequence[MenuEntry]) -> str:
-    """Return the names of the other tools; of other servers only how many there are."""
+    """Return the names of Hearth's and Home Assistant's tools, after the number of tools of each
+    other server. A long list is cut."""
     servers: dict[str, int] = {}
     names = []
     for entry in others:
@@ -137,8 +141,8 @@ def _lean(entry: MenuEntry, house: House) -> Declaration:
 def _narrowed(
     name: str, schema: Any, intent: Intent, house: House, exposed: Sequence[Entity]
 ) -> Any:
-    """Return the argument's schema with the values that this house has, or None if it is of no
-    use."""
+    """Return the argument's schema with the device classes that this house has, or None if the
+    argument is of no use here."""
     choices = schema.get("items", {}).get("enum")
     if name == "floor" and not house.floors:
         return None

@@ -108,7 +108,7 @@ class CallCounter:
         """Run `go_on` and return its outcome. If the call exceeds a limit, return a refusal
         instead.
 
-        The call counts towards the limits of `tier`. Refused and malformed calls count as READ.
+        The call counts towards the limits of `tier`. Pass READ for refused and malformed calls.
         """
         limits, key = self._limits, request.entry.work_id
         if limits is None:
@@ -225,7 +225,8 @@ class Dispatcher:
     async def send(
         self, request: Request, way: Way, verdict: PolicyDecision, run: Run, confirmed_by: str = ""
     ) -> ToolOutcome:
-        """Send the call once with `run`, and return its outcome."""
+        """Send the call once with `run`, unless its brain has withdrawn it, and return
+        its outcome."""
         if confirmed_by:
             # The time that the person took to answer doesn't count as the call's duration.
             request = replace(request, began_s=self._call_log.now_s)

@@ -90,8 +90,8 @@ class Confirmations:
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        """Record a program's call that needs confirmation, and return its outcome. The call doesn't
-        run, because there is nobody to ask in a program's turn."""
+        """Record a call that needs confirmation, from a program that may not ask people. The call
+        doesn't run. Returns its outcome."""
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)
@@ -222,10 +222,10 @@ class Confirmations:
         """Return the question about the turn's next queued call, after the previous question was
         settled.
 
-        Returns an outcome if that call is refused without a question, because the person no longer
-        answers or the call isn't allowed any more. Returns None if the turn has no queued calls. A
-        `settlement` of None means that the person couldn't be asked: the queued calls are then
-        dropped.
+        Returns an outcome if that call is refused without a question, for example because the
+        person no longer answers or has declined something similar. Returns None if the turn has no
+        queued calls. A `settlement` of None means that the person couldn't be asked; the queued
+        calls are then dropped.
         """
         if settlement is None:
             self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
@@ -279,8 +279,10 @@ class Confirmations:
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
         """Run the frozen call if the person confirmed it, otherwise refuse it.
 
-        Returns None if the question isn't open any more. Also returns None if `settlement` is None:
-        the call is then dropped, and its recorded outcome remains `needs_confirmation`.
+        A confirmed call is also refused if its effect has changed, or if the room wasn't quiet
+        enough to trust a spoken yes. Returns None if the question isn't open any more. Also returns
+        None if `settlement` is None: the call is then dropped, and its recorded outcome remains
+        `needs_confirmation`.
         """
         # Checked before playback resumes, and while other calls are still held back.
         doubtful = settlement is not None and self._is_doubtful(settlement)

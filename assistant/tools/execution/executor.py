@@ -256,8 +256,8 @@ CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
 class EngineCalls:
-    """Sends sentences to Home Assistant's conversation engine. Its reply becomes the outcome's
-    `data`."""
+    """Sends sentences to Home Assistant's conversation engine. The engine's reply becomes the
+    outcome's `data`."""
 
     def __init__(
         self,
@@ -340,7 +340,7 @@ class EngineCalls:
     ) -> ToolOutcome:
         """Complete the outcome from the observed states.
 
-        If the effect of an automation is unknown, Hearth believes the engine's report of success.
+        If no state can show the effect, Hearth believes the engine's report of success.
         """
         if match.intent == BROADCAST and not reply.succeeded:
             unheard = sentences.say("tools.unheard")

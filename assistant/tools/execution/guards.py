@@ -186,7 +186,7 @@ class Hushed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallGuards:
-    """The guards of one process. Hearth sets all of them; tests can leave some out."""
+    """The guards of one process. Guards that are left out don't apply."""
 
     limits: Guards | None = None
     breakers: "Breakers | None" = None
@@ -344,10 +344,11 @@ def with_those_around(turn_id: str) -> Iterator[str]:
 
 
 def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
-    """Return True if the result of a query contains text from outside the household.
+    """Return True if an outcome contains text from outside the household.
 
-    This applies to results that are marked as `outside`, to media titles, and to states that are
-    whole sentences, such as the last message on a phone.
+    This applies to outcomes that are marked as `outside`. In the results of Home Assistant's and
+    Hearth's queries, it also applies to media titles, and to states that are whole sentences, such
+    as the last message on a phone.
     """
     if outcome.outside:
         return True

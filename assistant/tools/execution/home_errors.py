@@ -1,8 +1,8 @@
 """Map Home Assistant's error messages to sentences in the person's language.
 
 Home Assistant writes its exceptions for developers, in English and with entity ids, so Hearth
-doesn't speak them. Each known error has its own sentence, and all others become "Home Assistant
-reported an error". The original text goes to the model, the log and the journal.
+doesn't speak them. Known messages and error codes have their own sentences, and all others become
+"Home Assistant reported an error". The original text goes to the model, the log and the journal.
 
 Sources: `helpers/intent.py` (`MatchFailedReason`, `IntentError`), `helpers/service.py`,
 `exceptions.py`, `components/climate`, `components/lock` and `components/mcp_server/server.py`.

@@ -97,8 +97,8 @@ class Ledger:
         """Return the earlier call that this one repeats under a new id, or None if it should run.
 
         Gemini 3.8 sometimes makes the same call two to five times (Google's migration page;
-        livekit/agents #5556), which would put milk on a list several times. Within a turn, a call
-        that changes something runs again only if the first attempt failed, if another call has
+        livekit/agents #5556), which would put milk on a list several times. Within a turn, a tool
+        call that changes something runs again only if the first attempt failed, if another call has
         affected the same entities since then, or if the person asked for a repetition ("twice").
         """
         if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:

@@ -1,8 +1,9 @@
 """Announcements about slow movements, for example that a garage door has closed.
 
 A garage door takes half a minute, and some locks report nothing until they have finished. If Hearth
-saw a movement start, it follows the entity until it stops. Otherwise it follows the entity until it
-shows the requested state or the movement has failed. In both cases, Hearth gives up after a minute.
+saw the movement start, it follows the entity until the movement stops. Otherwise it waits until the
+entity shows the requested state or the movement has failed. In both cases, Hearth gives up after a
+minute.
 """
 
 import logging
@@ -114,7 +115,8 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow a movement that was seen to start, and announce the result when it stops."""
+        """Follow a movement that was seen to start. Announces an unexpected end, and the expected
+        end of doors, gates, locks and valves."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -168,8 +170,8 @@ class MovementWatch:
     def _ended(self, entity_id: str, token: object) -> Entity | None:
         """Return the entity in its current state, or None if there is nothing to announce.
 
-        Returns None if another call has moved the entity since, or if the entity's state is
-        unknown.
+        Returns None if another call has moved the entity since, or if Home Assistant is
+        unreachable.
         """
         if self._newest.get(entity_id) is not token:
             return None

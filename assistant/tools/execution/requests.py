@@ -103,7 +103,7 @@ def _sounds(entry: MenuEntry) -> bool:
 
 
 def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-    """Return the outcome of a call that is about to be sent, so that its result isn't known yet."""
+    """Return the outcome of a call that is about to be sent, and whose result isn't known yet."""
     return ToolOutcome(
         id=request.call.id,
         server=way.server,

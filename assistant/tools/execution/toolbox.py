@@ -335,8 +335,7 @@ class Toolbox:
         again: Callable[[], PolicyDecision | None],
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
-        """Run an allowed call. If it needs confirmation, ask the person first, unless they have
-        answered "yes, always"."""
+        """Run a call that the policy doesn't deny, after a confirmation if it needs one."""
 
         def twin() -> Entry | None:
             return self._ledger.twin(request.entry, verdict.tier, request.heard)

@@ -350,8 +350,8 @@ def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
     """Return the sensors for a room's temperature or humidity, the best one first.
 
     The sensor that is assigned to the area in Home Assistant is first, followed by the area's
-    thermostats and its other sensors of the class. Sensors in freezers, chips or water are left
-    out, because they don't measure the air in the room. Unreachable sensors stay in the list.
+    thermostats and its other sensors of the class. Of these, sensors in freezers, chips or water
+    are left out, because they don't measure the air. Unreachable sensors stay in the list.
     """
     area = house.areas.get(area_id)
     if area is None:

@@ -1,8 +1,8 @@
 """Articles and endings for names in Spanish, Portuguese, French and German sentences.
 
-Home Assistant doesn't know the gender of a name. Hearth looks up the first noun of the name in
-`vocabulary`; in German, it also looks up the last part of a compound. A name without a known noun
-is left unchanged.
+Home Assistant doesn't know the gender of a name. Hearth looks up the first word of the name in
+`vocabulary`; in German, it also looks up the last part of a compound and the second of two words. A
+name without a known noun is left unchanged.
 """
 
 import re
@@ -61,7 +61,8 @@ class Noun:
 
 @lru_cache(KEPT_NAMES)
 def noun_of(name: str, language: str) -> Noun | None:
-    """Return the noun in a name, or None if the language's vocabulary doesn't contain it."""
+    """Return the gender and number of the noun in a name, or None if the language's vocabulary
+    doesn't contain the noun."""
     raw = _GIVEN.sub("", name, count=1).split()
     words = fold(" ".join(raw)).split()
     if not words or language not in LANGUAGES or _is_english(words, language):

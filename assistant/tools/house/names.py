@@ -26,7 +26,7 @@ MOST_NAMED = 8  # names in a sentence; any others are counted
 
 
 def spoken_names(names: Iterable[str]) -> Names:
-    """Return names as a spoken list, unchanged and without duplicates."""
+    """Return names as a spoken list, without articles or duplicates."""
     return _listed(names, lambda name, language, case: name)
 
 
@@ -261,9 +261,10 @@ def stemmed(text: str) -> str:
 
 
 def are_near(one: str, other: str) -> bool:
-    """Return True if two names differ by no more than one or two typos, depending on their length.
+    """Return True if two names are equal or differ only by typos.
 
-    The first letters and all numbers must be equal.
+    Depending on their length, up to two typos are accepted; short names must be equal. The first
+    letters and all numbers must always be equal.
     """
     first, second = stemmed(one), stemmed(other)
     shortest = min(len(first), len(second))

@@ -264,9 +264,10 @@ def openings(entity: Entity) -> frozenset[str]:
     """Return the kinds of opening that an entity belongs to: "door", "window", "garage", "gate",
     "other".
 
-    The name decides if the entity has no device class or only the general class "opening". A cover
-    whose class and name are both unclear is "other", because it may be a gate, unless its name
-    suggests a blind.
+    The kinds follow from the device class. If a cover has no class, or a contact has only the
+    general class "opening", they follow from the name. A cover whose class and name are both
+    unclear is "other", because it may be a gate. A cover without a class whose name suggests a
+    blind isn't an opening.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())

@@ -276,7 +276,7 @@ def unknown_effects(house: House) -> list[Entity]:
 def may_open(house: House) -> list[Entity]:
     """Return the exposed entities that Hearth treats as openers until the owner rates them.
 
-    These are covers without a device class, relays whose name suggests that they open something,
+    Examples are covers without a device class, relays whose name suggests that they open something,
     and entities that were seen to open something.
     """
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
@@ -313,7 +313,7 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 def read_tiers(value: Any) -> dict[str, Tier]:
     """Parse the stored ratings.
 
-    Invalid ratings are dropped, so that their entities need a confirmation again.
+    Invalid ratings are dropped, so that their entities count as unrated.
     """
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
@@ -372,7 +372,8 @@ class SeenOpening:
             self._came.set()
 
     async def _write(self) -> bool:
-        """Store new observations, and delete the ratings of these entities.
+        """Store new observations. An entity that is seen to open something for the first time loses
+        its rating, unless the rating is `secure`.
 
         Returns False if that fails. The observations then stay in memory for the next attempt.
         """

@@ -61,7 +61,7 @@ class _Reading:
 def mend(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Mended:
-    """Correct domain, floor, area and name, in this order.
+    """Correct the floor, the area, the name and the domain, in this order.
 
     This function is pure, and the house must be up to date. `device_area` is the id of this
     device's area, which decides between entities with the same name.
@@ -327,7 +327,8 @@ def arguments_for(
 ) -> Choice | None:
     """Return arguments that reach every entity in `wanted` and none in `unwanted`.
 
-    Returns None if no arguments can do that.
+    Returns None if there are no such arguments, or if more than MOST_CALLS calls would be
+    necessary.
     """
     ids = {one.entity_id for one in wanted}
     chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None

@@ -180,8 +180,8 @@ def denied(
 
 
 def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
-    """Change an allowed call's verdict so that the call needs a confirmation, regardless of its
-    tier."""
+    """Return a verdict like this one that requires a confirmation, regardless of the
+    call's tier."""
     return PolicyDecision(
         Decision.NEEDS_CONFIRMATION,
         verdict.tier,

@@ -1,8 +1,9 @@
 """The policy engine: decide whether a call is allowed, by the entities that it moves and the
 direction of each move.
 
-All functions are pure. Calls that can open something, are costly or have unknown effects are
-confirmed or refused, depending on the settings and the owner's rules. All other calls are allowed.
+All functions are pure. A call that can open something, is costly or has unknown effects is allowed,
+confirmed or refused, depending on the settings, the mode and the owner's rules. A call is also
+refused if it is unclear which entities the person means.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,9 +120,9 @@ def judge_sentence(
     """Decide about a sentence for Home Assistant's conversation engine, as if it were a tool call.
 
     The verdict's `arguments` are the sentence's slots. `narrowed` is always False because the
-    sentence can't be changed: if it names no room, it runs only if all its targets are in this room
-    or the person said "all". The targets that Home Assistant reports are judged in addition to
-    those that are found here.
+    sentence can't be changed: a sentence without a name or place is denied if it would reach more
+    than the person meant. The targets that Home Assistant reports are judged in addition to those
+    that are found here.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
@@ -341,8 +342,8 @@ def without_target(
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
     """Return True if guests can't use the tool.
 
-    Guests can't use Hearth's memory, the home's calendars, lists and cameras, or the tools of other
-    servers.
+    Among others, guests can't use Hearth's memory, the home's calendars, lists and cameras, or the
+    tools of other servers.
     """
     if entry.built_in is not None:
         return not entry.built_in.guests
@@ -352,10 +353,10 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 
 
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
-    """Return True if a program can't use the tool in its turns.
+    """Return True if a program with these rights can't use the tool in its turns.
 
-    Programs can't use tools that affect the conversation in the room, reveal what other people
-    said, undo their actions or speak aloud.
+    Programs can't use tools that affect the conversation in the room, undo people's actions or
+    speak aloud. Tools that reveal what people have said require `rights.recalls`.
     """
     if entry.built_in is not None:
         unread = entry.built_in.words and not rights.recalls

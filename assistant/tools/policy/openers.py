@@ -92,7 +92,7 @@ def opening_of(entity: Entity, house: House) -> Opening:
 
 
 def is_opener(entity: Entity) -> bool:
-    """Return True if this cover is or could be an opener. Blinds and awnings are not openers."""
+    """Return True if this cover is or could be an opener, by its device class and its names."""
     return _cover(entity) is not Opening.NONE
 
 
