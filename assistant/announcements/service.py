@@ -35,7 +35,7 @@ class TooMuchSound(Exception):
 class WaitingSounds:
     """The audio clips of waiting announcements, by announcement id.
 
-    File names are hashes of the ids, because programs choose the ids.
+    File names are hashes of the ids, because programs can choose the ids.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Create the brains chosen in the settings, and explain which of them are unavailable."""
+"""Create the brains chosen in the settings, and explain why any of them are unavailable."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -114,7 +114,7 @@ async def open_brains(
 
 
 def briefer_for(settings: Settings, home: HomeContext, clock: Clock, tasks: OwnedTasks) -> Briefer:
-    """Return a briefer for this home. `tasks` must outlive it."""
+    """Return a briefer for this home. `tasks` must outlive the briefer."""
     return Briefer(
         home.tools.menu,
         partial(home.hub.prompt, HOME_ASSISTANT),
@@ -141,7 +141,8 @@ def may_use_cloud(settings: Settings) -> bool:
 
 
 class _BrainFactory:
-    """Creates brains by name and collects a notice for each one that is unavailable."""
+    """Creates brains by name and collects notices, for example about brains that are
+    unavailable."""
 
     def __init__(
         self,
@@ -165,7 +166,10 @@ class _BrainFactory:
         self._own_brain: OfflineBrain | None = None
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
-        """Return the named brain, or None if it is unavailable. The exit stack closes the brain."""
+        """Return the named brain, or None if it is unavailable. The exit stack closes the brain.
+
+        With `absent_speaks`, an unavailable cloud brain is replaced with an AbsentBrain.
+        """
         if name == "offline":
             return await self._offline()
         if name == "home-assistant":
@@ -205,7 +209,7 @@ class _BrainFactory:
         return self._live_brain
 
     def _repaired(self, told: str) -> None:
-        """Report, once, that Live is used without a rejected part of its set-up."""
+        """Report that Gemini Live works without a part of its set-up that was rejected."""
         bus = self._home.bus
         bus.publish("fault", what="gemini_set_up", on=True, problem=told)
         bus.publish("fault", what="gemini_set_up", on=False)  # it is repaired
@@ -232,8 +236,8 @@ class _BrainFactory:
         return row
 
     async def _prefer_local(self, brain: Brain) -> Brain:
-        """Wrap a cloud brain so that Home Assistant's sentences are tried first, if the settings
-        ask for it."""
+        """Wrap a cloud brain so that Home Assistant tries each sentence first, if the settings ask
+        for it."""
         mode = self._settings.brain.prefer_local
         if mode == "never" or not await self._engine_there("brain.prefer_local"):
             return brain

@@ -1,8 +1,8 @@
 """Wire the parts of one process together according to the settings.
 
-Read `open_around` from top to bottom: each part is built from the parts above it.
-`assistant.app.conversation` opens the parts that listen and speak before that, so that Hearth
-listens as early as possible.
+Read `open_around` from top to bottom: each part is built from the parts above it. The parts that
+listen and speak are already open by then: `assistant.app.conversation` opens them first, so that
+Hearth listens as early as possible.
 """
 
 import logging
@@ -195,9 +195,10 @@ def asking_services(
 
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
-    """Return the recogniser's languages, and those in which users may speak a secret such as a PIN.
+    """Return the languages that the recogniser supports, and those in which users may speak a
+    secret such as a PIN.
 
-    Audio with a secret is never sent to a recogniser on another machine.
+    Audio with a secret is never sent to a recogniser on another computer.
     """
     recognizer = settings.offline.recognizer
     if not recognizer:

@@ -157,7 +157,7 @@ def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowl
 
 
 def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsStop | None:
-    """Return a function that recognises stop words, or None if a recogniser is configured.
+    """Return a function that recognises stop words, or None if `offline.recognizer` is set.
 
     The stop words are English, and only the built-in recogniser is sure to understand English.
     """

@@ -1,8 +1,8 @@
 """Run the daemon with one set of settings until it is asked to stop or reload.
 
 The caller owns the process and its lock on the data folder, and can call `serve` again with other
-settings. To reload, it calls `Requests.reload`; if the new settings can't be opened, it calls
-`serve` with the old ones again.
+settings. To reload, it calls `Requests.reload`, and then `serve` with the new settings. If the new
+settings can't be applied, it calls `serve` with the old ones again.
 
 The microphone and the wake word start first. Parts that are slow to import or to respond (tool
 servers, the house, models, interfaces) are opened while audio is already being processed.
@@ -130,7 +130,7 @@ class Hooks:
 async def serve(settings: Settings, hooks: Hooks) -> Ended:
     """Run until the input file ends or a stop or reload is requested.
 
-    If these settings can't be opened, raises ConfigError, AudioError, StoreError or
+    If these settings can't be applied, raises ConfigError, AudioError, StoreError or
     IntegrationError, alone or in an ExceptionGroup, and leaves nothing open. Cancelling the task
     ends it immediately, like `Requests.stop`.
     """
@@ -194,7 +194,7 @@ class _Service:
                 await asyncio.wait([one])
 
     async def _asked(self) -> Ended:
-        """Wait for a stop or reload request, and then accept no more turns."""
+        """Wait until `serve` should stop or reload, and then accept no more turns."""
         runner = self._conversation.runner
         wanted = await self._hooks.requests.wait(lambda: runner.resting and not self._unsaid())
         runner.retire()

@@ -82,7 +82,7 @@ class CloudThinking:
     ) -> Thought:
         """Ask `gemini.once_model` a question.
 
-        If that brain is unavailable or today's budget is spent, the Thought contains only a fault.
+        If the model is unavailable or today's budget is spent, the Thought contains only a fault.
         """
         if self._brains is None or self._brains.thinker is None:
             return _no_thought("No brain is available for hard questions.")
@@ -102,8 +102,7 @@ class CloudThinking:
     async def guide(self, recalls: bool) -> Guidance:
         """Return the instruction and the thinking level for background work.
 
-        `recalls` is True if the work continues the users' conversation, and False if a program
-        asked for it.
+        `recalls` is False if a program asked for the work and may not see what people have said.
         """
         assert self._brains is not None
         profile = self._conversation.runner.profile if self._conversation is not None else ""

@@ -1,10 +1,10 @@
-"""A brain that sends the recording to Gemini in a single request.
+"""A brain that sends the whole recording to Gemini once the person has finished speaking.
 
-It is used if the Live connection fails but the network works. The answer is text, spoken by a local
-voice. There is no transcript: only the model could write it, and a transcript by the model that
-makes the calls can't be used to check those calls. Spoken turns therefore yield no `Heard` event,
-and the policy asks for confirmation if a call names no room. A transcript from an earlier attempt
-at the turn stays valid.
+It is meant for times when the Live connection fails but the network works. The answer is text,
+which a local voice speaks. There is no transcript: only the model could write it, and a transcript
+by the model that makes the calls can't be used to check those calls. Spoken turns therefore yield
+no `Heard` event, and the policy asks for confirmation if a call names no room. A transcript from an
+earlier attempt at the turn stays valid.
 """
 
 import asyncio

@@ -170,8 +170,8 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Return Home Assistant's reply if the action was confirmed, and otherwise Hearth's own
-    sentence.
+    """Return the engine's reply if the sentence was carried out and the result was verified, and
+    otherwise Hearth's own sentence.
 
     `own` is the language of Hearth's sentence.
     """
@@ -239,7 +239,7 @@ class HomeAssistantBrain:
         return HomeAssistantTurn(self, request)
 
     def anticipate(self) -> None:
-        """Do nothing, because Home Assistant is always connected."""
+        """Do nothing, because the connection to Home Assistant stays open between turns."""
 
 
 class HomeAssistantTurn:

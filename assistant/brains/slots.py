@@ -39,8 +39,8 @@ _SETTING: frozenset[FaultKind] = frozenset(
 class Breaker:
     """A slot's circuit breaker. While it is open, the slot is skipped, which saves time.
 
-    After a pause the slot is tried again. A success closes the breaker; a failure opens it again
-    immediately, for twice as long.
+    After a pause the slot is tried again. A success closes the breaker. A temporary failure opens
+    it again immediately, for twice as long, up to LONGEST_PAUSE_S.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -128,7 +128,7 @@ class Budget:
         return self.known_usd >= self._limit_usd
 
     async def reached(self) -> bool:
-        """Return True if today's limit is reached, after reading the journal.
+        """Return True if today's limit is reached, reading the journal if necessary.
 
         Once True, it stays True until midnight.
         """
@@ -259,7 +259,7 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The last failure that Hearth has reported to people."""
+    """State of Gemini's brains that the last notice reported."""
 
     alone: bool = False  # Gemini is unreachable
     # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.

@@ -2,8 +2,9 @@
 
 Home Assistant's engine (2026.11) answers "no" for unreachable entities, and ignores contact sensors
 in questions about doors or windows in general. It also answers "yes" if nothing matches, for
-example to "are all windows closed" in a home without windows. Hearth uses its own answer if the
-engine looked at different entities from those in question, or if an entity's state is unknown.
+example to "are all windows closed" in a home without windows. Hearth uses its own answer where the
+engine's can be wrong, for example if the engine looked at entities that the question isn't about,
+or if an entity's state is unknown.
 """
 
 import asyncio

@@ -77,11 +77,11 @@ def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
 
 
 def tells_more(answer: str, heard: str | None, calls: int = 1) -> bool:
-    """Return True if the answer says more than "done", or if the request or the answer is a
-    question.
+    """Return True if the answer says more than "done", or if the request or the answer contains a
+    question mark.
 
-    A request phrased as a question ("Can you turn on the light?") always gets a spoken reply.
-    `calls` is the number of calls in the turn; each one allows another short sentence.
+    A request such as "Can you turn on the light?" therefore gets a spoken reply. `calls` is the
+    number of calls in the turn; each call allows another short sentence.
     """
     if any(mark in f"{answer}{heard or ''}" for mark in _QUESTION_MARKS):
         return True

@@ -1,4 +1,4 @@
-"""Ask a confirmation question and judge the answer. The model can influence neither."""
+"""Ask a confirmation question and judge the answer. Hearth does both, without the model."""
 
 import asyncio
 from collections.abc import Callable

@@ -133,7 +133,7 @@ class LateEndings(Endings):
 
     Endings that judge the text need a recogniser and the sentence templates of a language, which
     use a third of the memory that an idle process is allowed. They are therefore loaded when the
-    first wake word is heard. The part of the sentence that they missed is then replayed to them.
+    first sentence starts. The part of the sentence that they missed is then replayed to them.
     """
 
     def __init__(self, make: Callable[[], None]) -> None:
@@ -256,7 +256,7 @@ async def _know_words(
     make: Callable[[], "GrammarEndpointer"],
     house: Callable[[], "House"],
 ) -> None:
-    """Load the grammar endpointer when someone starts to speak, and then keep its names up to date.
+    """Load the grammar endpointer once `wanted` is set, and then keep its names up to date.
 
     Returns only if the recogniser cannot be opened.
     """

@@ -1,6 +1,7 @@
-"""Match a person's reply against the answers that a program expects, which are hassil templates.
+"""Match a person's reply to the answers that a program expects.
 
-No model is involved: the whole sentence must be one of the answers.
+Expected answers are hassil templates, and the whole reply must match one of them. If the program
+expects values instead, `SchemaMapper` asks a model to map the reply to a JSON Schema.
 """
 
 import json
@@ -133,8 +134,8 @@ class Templates:
     def _plainly(self, text: str) -> list[_Match]:
         """Match the text against the forms of yes and no that are used for confirmations.
 
-        Additional words are allowed only if they repeat the end of the question, so "yes, open it"
-        is not a yes to a question about closing.
+        Besides fillers, a yes can only be followed by the end of the question, so "yes, open it" is
+        not a yes to a question about closing.
         """
         words = words_of(text, self._marks_tell) or ()
         for forms in (self._yes, self._no):

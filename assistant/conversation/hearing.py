@@ -81,8 +81,11 @@ class Hearing:
         return events
 
     def follow_near_misses(self, tell: Callable[[NearMiss], None]) -> Callable[[], None]:
-        """Register a callback for near misses of the wake word, which is called on the loop's
-        thread. Returns a function that unregisters it."""
+        """Register a callback for near misses of the wake word, and return a function that
+        unregisters it.
+
+        The callback runs on the loop's thread.
+        """
         return self._missed.add(tell)
 
     def ping(self, pong: Callable[[], None]) -> None:

@@ -336,7 +336,7 @@ def is_undone(outcome: ToolOutcome) -> bool:
 
 
 def _is_left_by_us(outcome: ToolOutcome) -> bool:
-    """Return True if one of Hearth's own tools failed to change the house."""
+    """Return True for a call of one of Hearth's own tools that schedule or undo actions."""
     return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 

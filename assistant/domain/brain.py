@@ -27,7 +27,8 @@ class ReplyText:
 
 @dataclass(frozen=True, slots=True)
 class Preface:
-    """Announces that the next ReplyText names the brain in use and isn't part of the answer."""
+    """Announces that the next ReplyText is a notice about a change of brain, not part of the
+    answer."""
 
     alone: bool  # True if Gemini is unreachable from now on
 
@@ -50,7 +51,7 @@ class ReplySettled:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsCancelled:
-    """The brain has cancelled these calls. Their results are not delivered."""
+    """The brain has cancelled these calls and no longer needs their results."""
 
     ids: tuple[str, ...]
 

@@ -1,4 +1,5 @@
-"""The injected clock. All of Hearth's code uses it to read the time and to sleep."""
+"""The injected clock. Most of Hearth's code uses it for the time and to sleep, so that tests can
+control both."""
 
 import asyncio
 import ctypes
@@ -36,7 +37,7 @@ class Clock(Protocol):
         ...
 
     def since_boot(self) -> float:
-        """Return monotonic seconds that include time while the machine was suspended."""
+        """Return monotonic seconds that include the time during which the device was suspended."""
         ...
 
     def now(self) -> datetime:
@@ -94,7 +95,7 @@ class VirtualClock:
         self._start += timedelta(seconds=seconds)
 
     def suspend(self, seconds: float) -> None:
-        """Simulate a suspended machine.
+        """Simulate a suspended device.
 
         `since_boot` and `now` advance, but sleeping tasks don't wake.
         """

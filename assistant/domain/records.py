@@ -1,4 +1,4 @@
-"""The journal's records, one immutable type per table. All times have a time zone."""
+"""The journal's records, as immutable types. All dates and times have a time zone."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -130,7 +130,8 @@ TimerKind = Literal[
 class TimerRecord:
     """A timer, alarm, reminder, or scheduled request or command.
 
-    Timers, alarms and reminders ring until they are acknowledged or paused.
+    Due timers, alarms and reminders ring until somebody silences, pauses or extends them, or until
+    they have rung unheard for ten minutes.
     """
 
     id: str
@@ -177,7 +178,8 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """A call's audit entry, written when the call is decided or ends.
+    """A call's audit entry, written when the policy or a person decides about the call, or when it
+    ends.
 
     It never changes, except that its texts can be erased. A call that waits for confirmation has
     two entries with the same `call_id`: one for the question and one for the end of the call.

@@ -218,8 +218,8 @@ class Patient:
     """A toolbox wrapper that moves slow calls to the background.
 
     If a call takes longer than `after_s` seconds, its outcome says that the call is still running,
-    and `Jobs` announces the result later. Repeating the call while it runs returns the same
-    outcome. If `after_s` is None, every call is awaited to its end, which suits short-lived
+    and `Jobs` announces the result later. If the turn repeats the call in the meantime, the call
+    isn't run again. If `after_s` is None, every call is awaited to its end, which suits short-lived
     processes.
     """
 

@@ -1,4 +1,4 @@
-"""Remembered facts for the console's memory page and for transfer to another machine."""
+"""Remembered facts for the console's memory page and for transfer to another device."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -88,8 +88,11 @@ class _Armed:
 
 
 class Deadlines:
-    """Deadlines of the running timers. All times, including `passed_s`, are readings of
-    `Clock.since_boot`."""
+    """Deadlines of the running timers.
+
+    Deadlines and `passed_s` are readings of `Clock.since_boot`; `now` and `TimerRecord.due` are
+    wall-clock times.
+    """
 
     def __init__(self) -> None:
         self._armed: dict[str, _Armed] = {}

@@ -25,7 +25,7 @@ LOCALTIME = Path("/etc/localtime")
 def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
     """Return the time zone in the environment variable `TZ`, if it is set and valid.
 
-    Otherwise, return the machine's time zone, or UTC if that can't be read.
+    Otherwise, return the device's time zone, or UTC if that can't be read.
     """
     name = os.environ.get("TZ", "").lstrip(":")
     try:

@@ -1,4 +1,4 @@
-"""Ringing of due timers in `hearth run`, until somebody hears them."""
+"""Rings due timers in `hearth run`, until somebody hears them or ten minutes have passed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -158,8 +158,8 @@ class Ringer(Opened):
     ) -> None:
         """`ring` plays an earcon of `audio.earcons` by name, and `hush` stops the current one.
 
-        `tell` is called with "rings" when a timer starts to ring, and with "heard" when it is
-        silenced.
+        `tell` is called with "rings" when a timer starts to ring, and with "heard" when somebody
+        silences it.
         """
         self._store = store
         self._monitor = monitor

@@ -2,8 +2,8 @@
 
 The text's list of entities is grouped by area. In a large house, only nearby entities are listed,
 and all others are counted. Without this, the text takes 76,000 characters for 1,000 exposed
-entities and 328,000 for 5,000, and it is billed in every turn. The server's instructions are always
-kept.
+entities and 328,000 for 5,000, and it is billed in every turn. Shortening the list doesn't affect
+the server's instructions before and after it.
 """
 
 import re

@@ -32,7 +32,10 @@ WARM_S = 30.0  # seconds after which a program's unused session is closed
 
 
 class LiveSessions:
-    """The sessions of all conversation owners. Only the programs' newest sessions are kept."""
+    """The sessions of all conversation owners.
+
+    Of the programs' sessions, only the most recently used are kept.
+    """
 
     def __init__(self, services: LiveServices) -> None:
         self._services = services

@@ -205,8 +205,7 @@ class LiveConnection:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
     def lost_calls(self) -> Answers:
-        """Return answers to the calls for which a session resumed from this one is
-        still waiting."""
+        """Return answers to this session's open calls, which a resumed session still expects."""
         return self._calls.give_up(unknown_response())
 
     async def answer_lost(self, answers: Answers) -> None:

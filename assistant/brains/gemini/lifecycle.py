@@ -1,7 +1,7 @@
 """Rules for connecting, resuming and closing a Live session. Uses no clock and no I/O.
 
-All times are seconds on one monotonic clock, passed in by the caller. The service's behaviour is
-described in Google's documentation of Live sessions (handles, goAway). According to public reports,
+The caller passes the time, in seconds on one monotonic clock. The service's behaviour is described
+in Google's documentation of Live sessions (handles, goAway). According to public reports,
 reconnecting in the middle of a reply loses the reply, and some goAway messages arrive long before
 the deadline. Hearth therefore reconnects between turns.
 """
@@ -18,7 +18,7 @@ from integrations.owner import OwnedTasks
 
 @dataclass(frozen=True, slots=True)
 class LiveTimeouts:
-    """All durations used by the Gemini Live brain, in seconds."""
+    """Time limits and intervals of the Gemini Live brain, in seconds."""
 
     # Sessions
     connect_s: float = 5.0  # how long a turn waits for a session

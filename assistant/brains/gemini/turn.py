@@ -28,8 +28,8 @@ PIECE_BYTES = 3_200  # 100 ms; Google recommends chunks of 20 to 100 ms for Live
 class Upload:
     """Prepares the session and sends one sentence.
 
-    It posts milestones and the session's events. If it fails, it posts Closed. With `as_text`, it
-    sends the transcript from an earlier attempt instead of the audio.
+    It reports milestones and the session's events to the turn. If it fails, it reports Closed. With
+    `as_text`, it sends the transcript from an earlier attempt instead of the audio.
     """
 
     def __init__(

@@ -45,12 +45,12 @@ async def _live() -> float | None:
 
 
 class OfflineBrain:
-    """Understands complete commands and questions about the house, but no other sentences.
+    """Understands complete commands and questions about the house.
 
-    `house` returns the latest snapshot, and `menu` the current tools. `area` is this device's area.
-    Typed sentences can be in any of `languages`. `connected` returns True while Home Assistant is
-    reachable. `look` returns the snapshot's age in seconds: 0.0 while it is live, None if there is
-    no snapshot.
+    It also understands the reply when Hearth asks whose fact it should remember. `house` returns
+    the latest snapshot, and `menu` the current tools. `area` is this device's area. Typed sentences
+    can be in any of `languages`. `connected` returns True while Home Assistant is reachable. `look`
+    returns the snapshot's age in seconds: 0.0 while it is live, None if there is no snapshot.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class OfflineTurn:
     async def events(self) -> AsyncGenerator[BrainEvent]:
         """Yield Heard, then a call or an answer for each command, then TurnDone.
 
-        Yields a BrainFault if recognition fails or Home Assistant is unreachable.
+        Yields a BrainFault if recognition fails, or if Home Assistant is needed but unreachable.
         """
         # Fetch the tools and build the grammar while the person is still speaking.
         menu = await self._brain.menu()
@@ -231,8 +231,8 @@ class OfflineTurn:
     ) -> list[tuple[ParsedCommand, Call | str]] | Problem:
         """Return a call or an answer for each command, or the first problem.
 
-        All commands are checked before the first call, so that a sentence is never executed
-        halfway.
+        All commands are checked before the first call, so that a problem with a later command
+        doesn't leave the sentence half done.
         """
         steps: list[tuple[ParsedCommand, Call | str]] = []
         for said in commands:
