@@ -100,7 +100,7 @@ _Begin = Callable[[Any, int, int, int], object]
 class DevicePlayback:
     """Plays on a PortAudio device, if possible at the mixer's rate and on one channel.
 
-    `look`, `open` and `close` block. Call `open` first.
+    `look`, `open` and `close` block. To play, call `open` first.
     """
 
     def __init__(

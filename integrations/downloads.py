@@ -62,7 +62,10 @@ def part_of(path: Path) -> Path:
 
 
 def begin(path: Path, size: int) -> int:
-    """Create the partial file if needed, and return its current size in bytes. Raises OSError."""
+    """Create the partial file if it is missing or longer than `size`, and return its size in bytes.
+
+    Raises OSError.
+    """
     part = part_of(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.touch()
@@ -205,8 +208,8 @@ async def fetch_together(
     file is moved into place last. Raises:
 
     - Unavailable if the download can be continued later. Partial content is kept.
-    - Refused if the size or hash is wrong, or if the URL does not exist or is not allowed. Partial
-      content is deleted.
+    - Refused if the size or hash is wrong, after deleting the partial content, or if the URL does
+      not exist or is not allowed.
     - Misconfigured if there is a problem with the disk.
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]

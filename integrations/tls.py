@@ -56,8 +56,9 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
     """Return a client context that trusts the system's authorities, or only those in `ca_file`
     (PEM).
 
-    `setting` is the name of the setting to mention if the file cannot be used. Raises
-    Misconfigured. Creating a context takes about 30 ms, so callers should keep it.
+    Without `verify`, it accepts any certificate. `setting` is the name of the setting to mention if
+    the file cannot be used. Raises Misconfigured. Creating a context takes about 30 ms, so callers
+    should keep it.
     """
     try:
         context = ssl.create_default_context(

@@ -40,10 +40,11 @@ _choosing = {"input": threading.Lock(), "output": threading.Lock()}
 def list_devices(monitors: bool = False, sys: Path = SYS) -> list[DeviceInfo]:
     """List all microphones, then all loudspeakers. Returns [] on a machine without audio. Blocks.
 
-    With a sound server, the result contains its sources and sinks, plus the cards that it doesn't
-    manage. Without a sound server, it contains PortAudio's devices. `monitors` includes sources
-    that only record what a sink plays. The sound server's devices are current; PortAudio's are
-    those of its last `refresh`. Raises InputUnusable if PortAudio is missing.
+    With a sound server that PortAudio can use, the result contains the server's sources and sinks,
+    plus the cards that it doesn't manage. Otherwise, the result contains PortAudio's devices.
+    `monitors` includes sources that only record what a sink plays. The sound server's devices are
+    current; PortAudio's are those of its last `refresh`. Raises InputUnusable if PortAudio is
+    missing.
     """
     return [device for device in _survey(sys)[0] if monitors or not device.monitor]
 
@@ -226,9 +227,9 @@ def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
     """Record from a microphone and return the mean level (RMS) of all channels in dBFS.
 
     0 dBFS is the level of a full-scale square wave, and SILENCE_DBFS (-100) is the minimum. Returns
-    None if the device can't be opened, for example because another program uses it, or delivers no
-    audio within 2.5 s plus `seconds`. Blocks, and can hang forever while opening the device. Raises
-    InputUnusable if PortAudio is missing.
+    None if the device can't be opened, for example because another program uses it, or doesn't
+    deliver enough audio within 2.5 s plus `seconds`. Blocks, and can hang forever while opening the
+    device. Raises InputUnusable if PortAudio is missing.
     """
     portaudio = load_portaudio()
     heard = _Heard(round(seconds / _BLOCK_S))

@@ -30,7 +30,7 @@ _SOUND = b"SUBSYSTEM=sound\0"
 
 
 class DeviceWatch:
-    """Reports every change of the audio devices, as seen by the sound server and the kernel.
+    """Reports changes of the audio devices, as seen by the sound server and the kernel.
 
     Use it as an async context manager on one event loop. If one of the two is unavailable, fewer
     changes are reported. If the server dies, DeviceWatch tries to reconnect at intervals of at most

@@ -111,7 +111,7 @@ class LivekitCleaner:
             self._played.stall(seconds)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame without Hearth's own voice, at the same length. Never raises.
+        """Return the cleaned frame, at the same length. Never raises.
 
         Input that isn't one frame (FRAME_BYTES), or that the library rejects, is returned
         unchanged.

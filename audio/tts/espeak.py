@@ -161,7 +161,7 @@ class _Spare:
         self._forget = weakref.finalize(self, _end, process).detach
 
     def take(self, command: list[str]) -> subprocess.Popen[bytes] | None:
-        """Return the waiting process, or None if it was started with another command or has
+        """Return the waiting process, or None if none was started with this command or it has
         ended."""
         process, self._process = self._process, None
         self._forget()

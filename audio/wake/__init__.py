@@ -257,7 +257,7 @@ def check_model(path: Path, tflite: Any) -> None:
 
 
 def unusable(path: Path, reason: str) -> InputUnusable:
-    """Return the error for a model file that exists but can't be used."""
+    """Return the error for a model file that is missing or can't be used."""
     return InputUnusable(
         f"The wake-word model {path} {reason}: download it again or use another one."
     )

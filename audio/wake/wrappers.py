@@ -62,12 +62,11 @@ class GatedWake(_Wrapper):
 
     @property
     def open(self) -> bool:
-        """True if the engine heard the last frame."""
+        """True while the engine hears the audio, because the gate is open."""
         return self._gate.open
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
-        """Accept the next frame if the engine doesn't have to hear it now, which takes
-        microseconds.
+        """Accept the next frame if the engine doesn't have to hear it now. Takes microseconds.
 
         The engine doesn't have to hear frames during silence. In addition, it processes a whole
         block with the block's last frame, so the other frames of the block need not be passed to

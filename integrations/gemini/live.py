@@ -297,8 +297,8 @@ class LiveClient:
 
 
 async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMessage]":
-    """Yield all frames, skipping unreadable ones. When the SDK raises an error for a frame, it has
-    already consumed that frame."""
+    """Yield the frames, skipping unreadable ones unless there are too many in a row. When the SDK
+    raises an error for a frame, it has already consumed that frame."""
     strange = 0
     level = logging.WARNING
     while True:

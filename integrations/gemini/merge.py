@@ -104,7 +104,7 @@ def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
 def united(node: Node, branches: list[Any], flat: Flat) -> Node:
     """Merge alternative objects into one object that has the arguments of all of them.
 
-    An argument is required only if every alternative requires it.
+    An argument is required only if `node` itself or every alternative requires it.
     """
     parts = [flat(branch) for branch in branches[:MAX_PROPERTIES]]
     offered: dict[str, list[Any]] = {}

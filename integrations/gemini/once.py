@@ -66,7 +66,7 @@ class OnceCalls:
 
 @dataclass(frozen=True, slots=True)
 class OnceEnd:
-    """The model has finished its answer. This is always the last event."""
+    """The model has finished its answer, so no further event follows."""
 
     reason: str | None  # as named by the service, e.g. "STOP", "MAX_TOKENS"
 
@@ -218,7 +218,7 @@ class OnceConversation:
         self._contents.append({"role": "user", "parts": list(parts)})
 
     def _echo(self, parts: "list[types.Part]") -> None:
-        """Store the answer part by part, exactly as received.
+        """Store the answer part by part, as received, but without empty parts.
 
         Gemini 3 refuses a call without its thought signature, and the signature can arrive in a
         part that has no text (Google's page on thought signatures). The parts are therefore neither

@@ -92,7 +92,8 @@ def all_text(values: Sequence[Any]) -> bool:
 
 
 def is_legal_name(name: str) -> bool:
-    """Return True for a valid argument name: letters, digits and `_`, not starting with a digit."""
+    """Return True for a valid argument name: letters, digits and `_`, not too long and not starting
+    with a digit."""
     return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 
@@ -191,8 +192,9 @@ Lose = Callable[[str], None]
 def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) -> Schema:
     """Return the schema of a value that must be one of `values`.
 
-    Strings are listed as an enum. Numbers keep their type and are listed in the description. Mixed
-    values are declared as strings; the model's choice is converted back later.
+    Strings are listed as an enum, unless they are too long. Numbers keep their type and are listed
+    in the description if bounds are not enough. Mixed values are declared as strings; the model's
+    choice is converted back later.
     """
     types = types_of(node)
     if all_text(values) and types in ([], ["string"]):
@@ -299,12 +301,13 @@ _MAX_NAMES = 10
 
 
 def is_noted(node: Mapping[str, Any]) -> bool:
-    """Return True if `notes` would describe anything in the node."""
+    """Return True if the node has a keyword that `notes` would describe or record as a loss."""
     return not _NOTED.isdisjoint(node)
 
 
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Describe a node's unsupported keywords, one sentence each.
+    """Describe a node's unsupported keywords, one sentence each, as far as sentences can express
+    them.
 
     Each of these keywords also counts as a loss, except defaults and examples, which are not
     binding.
@@ -332,7 +335,7 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
 def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
     """Describe a simple condition, in which certain values of an argument require other arguments.
 
-    Any other condition is recorded as a loss.
+    Any other condition is only recorded as a loss.
     """
     if all(key not in node for key in _CONDITIONS):
         return []

@@ -68,8 +68,8 @@ class EventStreams:
     async def _while_welcome(
         self, told: AsyncGenerator[bytes, None], caller: Caller
     ) -> AsyncGenerator[bytes, None]:
-        """Yield events until the caller's token is revoked. The next event or heartbeat then ends
-        the stream."""
+        """Yield events until the caller's token or session is no longer valid. The next event or
+        heartbeat then ends the stream."""
         try:
             async for piece in told:
                 if not self._guard.holds(caller):
