@@ -31,8 +31,8 @@ _NOT_TEXT = re.compile(
 
 
 def prompt(house: DemoHouse, place: CallerPlace) -> str:
-    """Return the instructions for the model, with the names, domain and area of each exposed
-    entity."""
+    """Return the instructions for the model, with the names, domain and area of each exposed entity
+    except scripts."""
     lines = [
         "Ask for live context whenever the answer depends on the home's current state;",
         "the static context below shows which devices exist.",

@@ -35,8 +35,8 @@ _MISASKED = {
 
 
 class Rest:
-    """The request handlers. The token has already been checked, and the user is in
-    `request.state`."""
+    """The request handlers. Except for `providers`, which needs no token, the token has already
+    been checked, and the user is in `request.state`."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house
@@ -184,7 +184,8 @@ class DemoHome:
         return self.house.get(entity_id)
 
     def describe(self) -> str:
-        """Return the entities' states as text, one line per area."""
+        """Return the states of all entities except scripts, scenes and cameras, one
+        line per area."""
         return describe(self.house)
 
     def fail_next(self, entity_id: str) -> None:

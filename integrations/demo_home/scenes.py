@@ -73,8 +73,8 @@ def color_rgb(name: str) -> tuple[int, int, int]:
 
 
 def describe(house: DemoHouse) -> str:
-    """Return the entities' states as text, one line per area. Entities without an area come
-    last."""
+    """Return the states of all entities except scripts, scenes and cameras, one line per area.
+    Entities without an area come last."""
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
@@ -133,11 +133,11 @@ _ENDS = {via: end for end, via in _VIA.items()}
 def create(
     house: DemoHouse, scene_id: str, entity_ids: Sequence[str], given: Mapping[str, Any]
 ) -> None:
-    """Save the entities' current states and the given states as a scene.
+    """Save the current states of `entity_ids` and the states in `given` as a scene.
 
-    A given state is a string, or a mapping of attributes that includes `state`. Entities that don't
-    exist are ignored. Nothing is saved if none of the entities exist, or if the id belongs to a
-    scene that was not created here.
+    A given state is a string, or a mapping of attributes that includes `state`. Ids in `entity_ids`
+    that don't exist are ignored. Nothing is saved if no state is left to save, or if the id belongs
+    to a scene that was not created here.
     """
     entity_id = f"scene.{scene_id}"
     kept = [_given(house, member, wanted) for member, wanted in given.items()]

@@ -175,7 +175,8 @@ class Socket:
         self._succeed(id_)
 
     def _subscribe_entities(self, id_: int, message: Json) -> None:
-        """Send the current states, then every change, until the client unsubscribes."""
+        """Send the current states of the requested entities, or of all, and then their changes,
+        until the client unsubscribes."""
         wanted = message.get("entity_ids")
 
         def tell(change: StateChange) -> None:

@@ -194,7 +194,7 @@ class HomeAssistant:
         return end
 
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
-        """Apply the server's list of exposed entities; () means that the server sent no list.
+        """Apply the MCP server's list of exposed entities; () means that there is no list.
 
         The list applies to entities whose registry entry does not set their exposure, until the
         next list arrives. Without a list, such entities usually count as exposed. Applying an

@@ -239,7 +239,8 @@ async def find_device(home: Commands, identifier: str) -> Device | None:
 
 
 def _own_entries(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return only Hearth's entries, because helpers and other integrations can share the device."""
+    """Return the ids of Hearth's own configuration entries, because helpers and other integrations
+    can share the device."""
     own = row.get("primary_config_entry")
     return (own,) if isinstance(own, str) else tuple(row.get("config_entries") or ())
 

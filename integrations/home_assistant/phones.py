@@ -46,8 +46,8 @@ _log = logging.getLogger(__name__)
 
 
 class AnswersHidden(Misconfigured):
-    """Home Assistant reports button presses to administrators only
-    (`auth/permissions/events.py`)."""
+    """This user doesn't see which button was pressed, because Home Assistant reports that to
+    administrators only (`auth/permissions/events.py`)."""
 
     def __init__(self) -> None:
         super().__init__(

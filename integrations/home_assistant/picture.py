@@ -157,7 +157,7 @@ class Picture:
         return entity_id
 
     def learn(self, shown: Sequence[Shown]) -> bool:
-        """Apply the server's list of exposed entities. Returns True if the house has changed.
+        """Apply the MCP server's list of exposed entities. Returns True if the house has changed.
 
         The list applies to entities whose registry entry does not set their exposure. An entity
         that is added later is judged without it until the next list arrives.

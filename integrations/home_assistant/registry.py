@@ -183,10 +183,10 @@ def said_exposed(entity_id: str, registries: Registries) -> bool | None:
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
     """Return True if an entity is exposed.
 
-    The registry decides first, then the server's prompt, then the list that only administrators can
-    read. If none of them mentions the entity, it is exposed unless it is hidden or disabled or has
-    an entity category such as "diagnostic". In case of doubt, an entity counts as exposed, because
-    the policy must not overlook an exposed entity.
+    The registry decides first, then the MCP server's prompt, then the list that only administrators
+    can read. If none of them mentions the entity, it is exposed unless it is hidden or disabled or
+    has an entity category such as "diagnostic". In case of doubt, an entity counts as exposed,
+    because the policy must not overlook an exposed entity.
     """
     said = said_exposed(entity_id, registries)
     if said is not None:

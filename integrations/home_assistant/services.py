@@ -134,7 +134,7 @@ def snapshot_id(number: int) -> str:
 
 
 def without_snapshots(told: str) -> str:
-    """Remove snapshots from the server's prompt, where Home Assistant lists every new scene by
+    """Remove snapshots from the MCP server's prompt, where Home Assistant lists every new scene by
     default."""
     if NAME not in told:
         return told
@@ -153,7 +153,10 @@ def _is_row_of_ours(row: str) -> bool:
 
 
 class Snapshots:
-    """Creates, restores and deletes snapshots. All methods raise IntegrationError."""
+    """Creates, restores and deletes snapshots, which are scenes that save the states of entities.
+
+    All methods raise IntegrationError.
+    """
 
     def __init__(self, home: Commands) -> None:
         self._home = home

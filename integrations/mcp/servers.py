@@ -68,7 +68,7 @@ class ServerSpec:
         return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
 
     def allows(self, tool: str) -> bool:
-        """Return True if the owner rated the tool as `comfort`. Patterns can contain
+        """Return True if the owner rated the tool as `comfort`, by its name or by a pattern with
         `*` and `?`."""
         return any(_is_like(tool, pattern) for pattern in self.allow)
 

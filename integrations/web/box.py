@@ -252,7 +252,8 @@ class Box(Protocol):
         """Answer a confirmation on a person's behalf, and return the outcome. Raises Unknown."""
 
     def openers(self) -> Sequence[Mapping[str, Any]]:
-        """Return the openers, with the owner's ratings."""
+        """Return the openers, which are entities that could let somebody in or silence an alarm,
+        with the owner's ratings."""
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         """Rate an opener. Raises Unknown."""

@@ -127,8 +127,8 @@ class Ingress:
     The browser requests `/api/hassio_ingress/…/` from Home Assistant. Core and supervisor remove
     that prefix and add it as a header, together with the host name that the browser used
     (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anyone
-    can send such headers, so they are accepted only from the supervisor's own address, and only if
-    `http.ingress` is set.
+    can send such headers, so they are accepted only from the supervisor's own address, and never if
+    `http.ingress` is "off".
     """
 
     def __init__(self, use: IngressUse = "off", supervisor: str = SUPERVISOR) -> None:
