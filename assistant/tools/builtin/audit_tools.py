@@ -217,8 +217,7 @@ def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _mend(row: AuditRecord, *, asked: bool) -> str:
-    """Return the catalogue key of a sentence that explains the rule and how to change
-    the result."""
+    """Return the catalogue key of a sentence that says how the person could get another result."""
     if asked:
         return "audit.mend_yes"
     if row.rule in ("guest", "caller", "in_talk"):

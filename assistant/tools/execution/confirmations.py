@@ -126,8 +126,7 @@ class Confirmations:
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
 
     def waits_for(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Return True if the turn already has an identical call that is queued or waiting for the
-        answer."""
+        """Return True if an identical call of the turn is queued or waiting for the answer."""
         waiting = self._pending.frozen
         if waiting is None or waiting.question.turn_id != request.turn_id:
             return False

@@ -121,9 +121,9 @@ _HARMLESS = frozenset(
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
     """Return the rule that requires a confirmation for this action, or None.
 
-    The rules cover unlocking, opening, disarming, sirens, entities whose name suggests that they
-    open a door or silence an alarm, and unknown effects. The members of groups and the entities in
-    scenes and scripts are not considered (see `targets.consequences`).
+    The rules cover unlocking, opening, disarming, sirens, entities that may open a door or silence
+    an alarm, and unknown effects. The members of groups and the entities in scenes and scripts are
+    not considered (see `targets.consequences`).
     """
     domain = entity.domain
     if domain == "lock":
@@ -162,8 +162,9 @@ def is_settled(entity: Entity, rule: str, house: House) -> bool:
     """Return True if the owner's rating can't lower this rule of `gate`.
 
     This applies to entities that are recognised by their class or by a name such as "unlock":
-    locks, alarms, garage doors and sirens. The owner can rate covers of an unclear kind, water
-    valves, relays that are merely named like a door, and entities that were seen to open something.
+    locks, alarms, garage doors and sirens. A rating can lower the risk of covers of an unclear
+    kind, water valves, relays that are merely named like a door, and entities that were seen to
+    open something.
     """
     if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
@@ -222,7 +223,7 @@ def directions(
 ) -> frozenset[Literal["open", "close"]]:
     """Return the directions in which an action can move a lock, cover, valve, alarm or opener.
 
-    Returns an empty set for all other entities.
+    Returns an empty set for all other entities, and for actions that don't move the entity.
     """
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
@@ -311,8 +312,8 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping the entity, or None if the owner rated the entity as
-    comfort."""
+    """Return the rule against stopping the entity, or None. No such rule applies to entities that
+    the owner rated as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

@@ -319,7 +319,7 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
     Such an effect might unlock a door, so `policy.costly` and the mode can't waive the confirmation
     unless unlocking needs no confirmation either. The owner can waive it with a rating or a rule.
     If the turn is tainted or nothing is known about the effect, only a rule that names exactly this
-    entity can waive it.
+    entity can waive it, and only once Home Assistant has reported the effects.
     """
     stake, moment = ruled.stake, caller.moment
     if stake.rule not in UNKNOWN:

@@ -302,8 +302,9 @@ def _plain(
 ) -> list[Entity]:
     """Return the targets that the person meant if they named no kind of entity.
 
-    Entities that need a confirmation are left out. If the call names no kind either, the result
-    contains only the entities that people mean when they refer to a room.
+    Entities that need a confirmation are left out, unless the person asked to open something or
+    every target needs one. If the call names no kind either, the result contains only the entities
+    that people mean when they refer to a room.
     """
     if wants_open(text):
         return things
@@ -371,10 +372,10 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return the names of entities of the kinds that the person named, for a call whose own kind
-    differs from them.
+    """Return the names of entities of `kinds`, which are the kinds that the person named.
 
-    Only the call's place is searched, or the whole house if the call has no place.
+    Use this for a call that selects a different kind. Only the call's place is searched, or the
+    whole house if the call has no place.
     """
     place = {key: value for key, value in arguments.items() if key not in _OWN_KIND}
     if any(place.get(key) for key in ("area", "floor")):

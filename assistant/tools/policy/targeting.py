@@ -213,7 +213,7 @@ def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecisi
 
 
 def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
-    """Make the denial name the kind of entity, as in "There are no fans in the kitchen"."""
+    """Name the kind of entity in the denial if possible: "There are no fans in the kitchen"."""
     domains = listed(verdict.arguments.get("domain"))
     classes = listed(verdict.arguments.get("device_class"))
     if verdict.key != "policy.none_here" or not _BLINDS.issuperset(classes):
@@ -252,7 +252,7 @@ def _which_one(
 def without_what_changes(house: House) -> House:
     """Return a copy of an outdated house, without the details that may have changed since.
 
-    Positions and the effects of scripts and scenes are removed.
+    Positions and the effects of scripts, scenes and automations are removed.
     """
     entities = {
         name: replace(entity, attributes=_lasting(entity))
@@ -300,9 +300,8 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
     """Return True if the call only locks doors.
 
-    Such a call needs no confirmation and isn't limited to a room, even if someone says "lock up" in
-    the kitchen. If only one room's doors were locked, nobody would notice that the others are still
-    unlocked.
+    Such a call isn't limited to a room, even if someone says "lock up" in the kitchen. If only one
+    room's doors were locked, nobody would notice that the others are still unlocked.
     """
     locks = all(domain_of(name) == "lock" for name in judged)
     return intent.action is Action.ON and bool(judged) and locks

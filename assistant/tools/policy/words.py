@@ -130,12 +130,12 @@ class Words:
 
     @property
     def everywhere(self) -> bool:
-        """True if the person means the whole house."""
+        """True if the words contain "all", "the whole house" or the like."""
         return mentions("everything", self.text) or mentions("whole_house", self.text)
 
     @property
     def here(self) -> bool:
-        """True if the person means the current room."""
+        """True if the words refer to the current room, as "here" does."""
         return mentions("here", self.text)
 
 

@@ -45,8 +45,8 @@ _ABSENT = ""  # mark of a missing file
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """Backup copies of files. Each copy is kept for at most `LIFE_S`. `folder` is created with the
-    first copy and is readable only by its owner."""
+    """Backup copies of files, which are deleted after `LIFE_S`. `folder` is created with the first
+    copy and is readable only by its owner."""
 
     folder: Path
     clock: Clock

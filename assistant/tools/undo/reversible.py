@@ -261,7 +261,7 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
     """Return the differences between two states of an entity: "state" and the names of attributes.
 
-    An entity that was off had no attributes, so only its state is compared.
+    If the entity was off, only its state is compared.
     """
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":

@@ -261,7 +261,7 @@ class UndoStack(Opened):
             await self._stored.drop(level.turn_id)
 
     def _write(self, work: Coroutine[Any, Any, None]) -> None:
-        """Write to the store in the background. The process waits for the write before it exits."""
+        """Write to the store in the background. `_let_go` waits up to CLOSE_S for such writes."""
         task = asyncio.get_running_loop().create_task(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)

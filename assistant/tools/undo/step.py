@@ -203,11 +203,10 @@ class HomeStep(UndoStep):
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:
-        """Return True if an entity in the snapshot has become an opener, because openers are never
-        restored.
+        """Return True if an entity in the snapshot has become an opener in the meantime.
 
-        Home Assistant can restore a scene only as a whole, so the whole snapshot is left alone in
-        that case.
+        Home Assistant can restore a scene only as a whole, so nothing in the snapshot is restored
+        then.
         """
         known = (house.entities.get(name) for name in self._scene)
         return any(entity is not None and self._opens(entity, house) for entity in known)

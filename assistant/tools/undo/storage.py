@@ -1,8 +1,8 @@
 """Storage for undo: snapshots in Home Assistant, and levels in the store.
 
-`hearth ask "undo that"` doesn't run in the process that made the change. For such processes, only
-the states of entities are stored. All other changes can be undone only by the process that made
-them.
+"Undo that" can reach another process than the one that made the change, for example after a restart
+or with `hearth ask --alone`. Hearth therefore stores the earlier states of entities, so that any
+process can restore them. All other changes can be undone only by the process that made them.
 """
 
 import asyncio
