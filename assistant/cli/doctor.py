@@ -1,4 +1,4 @@
-"""`hearth doctor`: check everything and suggest fixes."""
+"""`hearth doctor`: check Hearth and everything it depends on, and suggest fixes."""
 
 import argparse
 import asyncio

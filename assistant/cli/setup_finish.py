@@ -104,7 +104,7 @@ class Plan:
 async def finish(
     plan: Plan, ask_admin: Callable[[int], AskAdmin], console: Terminal, person: Person | None
 ) -> None:
-    """Carry out the plan. Raises ConfigError if nothing could be written.
+    """Carry out the plan. Raises ConfigError if the files can't be written.
 
     `person` is None if setup may ask no more questions. `ask_admin` takes the number of questions
     asked here, because the total is limited.

@@ -1,4 +1,4 @@
-"""Run all checks.
+"""Run the checks of `hearth doctor`.
 
 The machine and the sound devices are checked first, one after the other, because audio stutters on
 a busy machine. The other groups of checks run concurrently.

@@ -102,7 +102,7 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
 
 
 def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
-    """Return True if the result is exactly as expected.
+    """Return True if the result is as expected.
 
     `now` contains the house's states and attributes after the command.
     """

@@ -233,9 +233,10 @@ async def run_trials(
     one_usd: float,
     told: Callable[[Trial], None],
 ) -> None:
-    """Speak the commands in order, and stop before the total cost could exceed `cap_usd`.
+    """Speak the commands in order, and stop if the next one could make the total cost exceed
+    `cap_usd`.
 
-    `one_usd` is the maximum cost of one command. `told` is called with each result.
+    `one_usd` is the most that one command is expected to cost. `told` is called with each result.
     """
     spent = 0.0
     for sentence, recording in given:

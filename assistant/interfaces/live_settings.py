@@ -49,7 +49,7 @@ class LiveSettings:
     """
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
-        """Nothing takes effect until `begin` is called."""
+        """Saved changes take effect when `begin` is called."""
         self._settings = settings
         self._store = store
         self._voice = voice

@@ -77,10 +77,10 @@ class HouseVoice:
         }
 
     async def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
-        """Yield chunks of mono int16 audio with their sample rate.
+        """Yield chunks of mono int16 audio with their sample rate. Raises NotSpoken.
 
-        Every chunk has the first chunk's rate, because a fallback voice could use a different one.
-        Raises NotSpoken.
+        All chunks are resampled to the first chunk's rate, because a fallback voice can have a
+        different rate.
         """
         (language,) = self.voices.get(voice) or (self._language_of(text),)
         cutter, rate = ClauseCutter(), 0

@@ -29,11 +29,12 @@ _MOST_ROWS = 100_000  # limit per table, because a damaged file could loop
 
 
 def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> list[str]:
-    """Copy the readable rows of a damaged file into a new one, within the open transaction.
+    """Copy the lasting data of a damaged file into a new one, within the open transaction.
 
-    The new file must have the same schema or a later one. `how` contains the URI parameters for
-    opening the damaged file, which isn't changed. Returns counts such as "3 timers". Raises
-    sqlite3.Error if the new file can't be written.
+    Only readable rows of the tables in `_LASTING` are copied, not the turns or the audit log. The
+    new file must have the same schema or a later one. `how` contains the URI parameters for opening
+    the damaged file, which isn't changed. Returns counts such as "3 timers". Raises sqlite3.Error
+    if the new file can't be written.
     """
     try:
         old = sqlite3.connect(f"{damaged.absolute().as_uri()}?{how}", uri=True)
@@ -189,9 +190,9 @@ Refill = Callable[[sqlite3.Connection], None]
 def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite3.Connection:
     """Open the file for writing and return the connection. A damaged file is replaced first.
 
-    The damaged file is kept under another name. Its readable rows are copied into the new file, and
-    `refill` adds data that is still in memory. Raises OSError or sqlite3.Error if the file can't be
-    written, and TooNewError if a later version of Hearth wrote it.
+    The damaged file is kept under another name. Its lasting data is copied into the new file (see
+    `salvage`), and `refill` adds data that is still in memory. Raises OSError or sqlite3.Error if
+    the file can't be written, and TooNewError if a later version of Hearth wrote it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(path):
@@ -223,7 +224,7 @@ def open_reading(path: Path) -> sqlite3.Connection:
     """Return a read-only connection.
 
     If the file is damaged or from an earlier version, the connection is to an in-memory copy of its
-    readable rows.
+    lasting data (see `salvage`).
     """
     quoted = path.absolute().as_uri()
     for how in _READING:

@@ -143,7 +143,8 @@ def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
 
 
 def _own() -> Path:
-    """Return the manifest's path: next to this module in a wheel, in `models/` in a checkout."""
+    """Return the manifest's path, which is next to this module in a wheel and in `models/` in a
+    checkout."""
     beside = Path(__file__).with_name("manifest.toml")
     return beside if beside.is_file() else Path(__file__).parents[2] / "models" / "manifest.toml"
 

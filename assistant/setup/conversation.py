@@ -167,7 +167,8 @@ async def try_sound(
 ) -> Answers:
     """Let the user test and choose the microphone and speaker, and add them to the answers.
 
-    No question is asked unless this machine has both.
+    No question is asked if the input or the output is set to a file or `null`, or if this machine
+    lacks a microphone or a speaker.
     """
     audio, person = present.audio, questions.person
     if not (is_device(audio.input) and is_device(audio.output)):

@@ -101,7 +101,7 @@ _QUALITIES = (
 
 
 def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
-    """Return the best available voice for a language such as "es" or "es-MX", or None.
+    """Return the best of the known voices for a language such as "es" or "es-MX", or None.
 
     Voices are ranked by region, then by quality, then by whether their licence allows commercial
     use.

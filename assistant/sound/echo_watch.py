@@ -72,8 +72,8 @@ class EchoWatch:
         clock: Clock,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`full_duplex` is called at the start and after each change, with True if speech can
-        interrupt Hearth.
+        """`full_duplex` is called with True if speech can interrupt Hearth, at the start and
+        whenever that changes.
 
         `known` returns a pair's measured echo path, or None if it has not been measured. It can
         raise StoreError.

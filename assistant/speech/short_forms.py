@@ -124,7 +124,7 @@ class ShortReader:
         return text
 
     def read(self, text: str) -> str:
-        """Return the text with all abbreviations written out."""
+        """Return the text with the table's abbreviations and acronyms in words."""
         text = self._numbered.sub(
             lambda found: as_written(self._before[found[1]], found) + " ", text
         )

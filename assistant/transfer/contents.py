@@ -223,7 +223,8 @@ def contents_of(package_: Package, name: str) -> Contents:
 
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:
-    """Return the timers that haven't expired. Repeating timers are moved to their next occurrence.
+    """Return the paused timers and those that are not yet due. Repeating timers are moved to their
+    next occurrence.
 
     `now` must have the house's time zone, including daylight saving.
     """

@@ -200,8 +200,8 @@ class Reach:
 class DeviceInterface(Opened):
     """Run the device in Home Assistant while the context is open.
 
-    If an MQTT broker is configured (`mqtt.host`), the device only receives messages; sensors and
-    events are published through the broker instead.
+    If an MQTT broker is configured (`mqtt.host`), the device only receives messages and reports the
+    answers to their questions. The sensors and all other events are published through the broker.
     """
 
     def __init__(

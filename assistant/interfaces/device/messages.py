@@ -256,8 +256,8 @@ def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
 
 @cache
 def _alike(means: YesNo, codes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all phrases for yes (or no) in these languages, combined into as few hassil templates
-    as possible."""
+    """Return the phrases for yes (or no) in these languages, combined into as few hassil templates
+    as possible. A phrase that means no in one of the languages never counts as a yes."""
     bases = {code.lower().replace("_", "-").partition("-")[0] for code in codes}
     known = sorted(bases & set(languages())) or [FALLBACK]
     tables = [tomllib.loads((FOLDER / f"{one}.toml").read_text("utf-8")) for one in known]

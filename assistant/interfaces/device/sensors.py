@@ -45,7 +45,7 @@ def name_keys() -> Mapping[str, str]:
 
 
 def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
-    """Return all sensors with their current state.
+    """Return the sensors with their current state.
 
     `names` maps unique ids to display names. Sensors that contain transcripts are included only if
     `words` is true.

@@ -59,7 +59,8 @@ def spell(digits: str) -> str:
 
 
 def decimal(whole: str, mark: str, decimals: str) -> str:
-    """Return "veintiuno coma cinco" for "21,5". More than two decimals are read digit by digit."""
+    """Return "veintiuno coma cinco" for "21,5". Decimals are read digit by digit if they start with
+    0 or if there are more than two."""
     as_number = len(decimals) <= 2 and not decimals.startswith("0")
     behind = _cardinal(int(decimals)) if as_number else spell(decimals)
     return f"{_cardinal(int(whole))} {'coma' if mark == ',' else 'punto'} {behind}"
