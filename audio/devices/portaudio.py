@@ -136,9 +136,10 @@ _VARIABLE = "ALSA_PLUGIN_DIR"  # the folder in which alsa-lib looks for plugins
 
 
 def leave_heavy_plugins_out() -> None:
-    """Keep ALSA from loading plugins that load FFmpeg. If this fails, they are loaded as usual.
+    """Keep ALSA from loading plugins that load FFmpeg, unless the user's configuration needs one of
+    them.
 
-    Call this before PortAudio is loaded.
+    If this fails, the plugins are loaded as usual. Call this before PortAudio is loaded.
     """
     if _VARIABLE in os.environ:
         return

@@ -191,12 +191,15 @@ class Box(Protocol):
     async def mute(self, on: bool, caller: Caller) -> None:
         """Mute or unmute the microphone, and save the choice.
 
-        Raises NotPossible if a caller without `admin` tries to unmute it while Hearth cannot play a
-        tone.
+        Raises NotPossible if the caller is not allowed to unmute it, or if a caller without `admin`
+        unmutes it while Hearth cannot play a tone.
         """
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
-        """Set `policy.mode` for `minutes`, or permanently if `minutes` is None."""
+        """Set `policy.mode` for `minutes`, or permanently if `minutes` is None.
+
+        Raises NotPossible if this would loosen the mode and the caller is not allowed to do that.
+        """
 
     def live(self) -> Mapping[str, Any]:
         """Return the settings that can be changed at run time, with their possible values."""
@@ -214,7 +217,8 @@ class Box(Protocol):
         """Stop speaking and ringing immediately."""
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
-        """Speak a text or play a sound once nobody is talking, and return the announcement's id.
+        """Queue a text or sound to be played once nobody is talking, and return the announcement's
+        id.
 
         An announcement that should survive a restart is saved first. If this method raises
         NotAnnounced or NotPossible, the announcement will not be made.
@@ -227,10 +231,10 @@ class Box(Protocol):
         """
 
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Speak an opening line, then listen. Returns the conversation's id.
+        """Queue an opening line, after which Hearth listens, and return the conversation's id.
 
-        Raises NotPossible if there is no microphone, and NotAnnounced if too much is waiting to be
-        spoken.
+        Raises NotPossible if the microphone is muted or missing, and NotAnnounced if too much is
+        waiting to be spoken.
         """
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ class Fault(HttpReply):
 
 
 class ErrorReply(HttpReply):
-    """The body of every response with a status of 400 or higher."""
+    """The body of every response of the API with a status of 400 or higher."""
 
     error: Fault
 

@@ -104,8 +104,9 @@ class Choice(Wish):
 class QuestionRequest(SpokenRequest):
     """The body of `POST /v1/question`.
 
-    Without `answers`, any answer is accepted. If `schema` describes an object, a model then fills
-    in that object from the answer.
+    The reply is compared first with `answers`. If it matches none of them and `schema` describes an
+    object, a model fills in that object from the reply. If both are left out, any reply is
+    accepted.
     """
 
     question: Said
