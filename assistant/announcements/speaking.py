@@ -287,8 +287,8 @@ class Announcements(Opened):
     async def _until_heard(self, record: AnnouncementRecord) -> bool:
         """Speak an announcement. Returns False if it was not heard.
 
-        If the loudspeaker disappears, the announcement is repeated until it is heard or has
-        expired, at most TRIES times.
+        If the loudspeaker disappears, the announcement is spoken again, up to TRIES times in all,
+        unless it has expired.
         """
         clip, media = None, record.options.get("media")
         if media and self._sounds is not None:

@@ -254,7 +254,10 @@ class HomeAssistantTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, the call, the answer and TurnDone. If that fails, yield a BrainFault."""
+        """Yield Heard, the call, the answer and TurnDone. If that fails, yield a BrainFault.
+
+        If the sentence isn't understood and this is the last brain, the answer says so.
+        """
         spoken = self._request.audio is not None
         try:
             said = await self._hear()

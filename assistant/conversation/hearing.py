@@ -192,7 +192,8 @@ _FRESH_S = 1.0  # levels of older frames are not reported
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The audio levels of the last second. All are None while the microphone delivers no audio."""
+    """Audio levels of the last second, unless stated otherwise. All are None while the microphone
+    delivers no audio."""
 
     rms_db: float | None = None  # dBFS
     peak_db: float | None = None  # dBFS, of the loudest sample

@@ -78,7 +78,7 @@ class Inquiry:
     """A program's question. A new instance is created for each turn that asks it.
 
     The reply is compared with the expected answers first, and then with the schema. If neither is
-    given, any reply counts as an answer.
+    given, any reply counts as an answer, except a request for silence.
     """
 
     def __init__(

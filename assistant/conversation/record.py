@@ -221,8 +221,8 @@ class TurnLog:
         self._followers: Listeners[[FinishedTurn]] = Listeners("turns")
 
     def follow(self, follower: Callable[[FinishedTurn], None]) -> Callable[[], None]:
-        """Register a callback for every stored turn or job, and return a function that unregisters
-        it.
+        """Register a callback for every finished turn or job, and return a function that
+        unregisters it.
 
         The callback doesn't receive text that isn't stored or was deleted on request. It must not
         block.

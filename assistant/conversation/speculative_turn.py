@@ -226,9 +226,9 @@ SEND_S = 6.0  # seconds for a service to receive all of the audio
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
     """Return a service's transcript of the answer, or "" if the transcript is unreliable.
 
-    Returns None if no service is transcribing the answer or the transcript arrived too late. With
-    `checked`, this device also transcribes the answer and the two transcripts must agree, so the
-    wait is shorter.
+    Returns None if no service is transcribing the answer or the transcript arrived too late.
+    `checked` is True if the caller compares the transcript with this device's own transcript, so
+    that a shorter wait is enough.
     """
     if held is None:
         return None

@@ -38,7 +38,7 @@ class SpokenReply:
     """Cuts the answer into clauses and passes them to the speech output in order.
 
     Clauses wait here while the speech output finishes the previous answer. `add` and `add_sound`
-    block while the speech output is far behind; the other methods never block.
+    wait while the speech output is far behind.
     """
 
     def __init__(self, language: TurnLanguage) -> None:
@@ -117,8 +117,10 @@ class SpokenReply:
         self._queue(_Clause(sentence, told, voiced=True))
 
     def tone(self, name: str) -> float:
-        """Play a tone from `audio.earcons` before the next clause. Returns the tone's
-        length in ms."""
+        """Play a tone from `audio.earcons` before the next clause.
+
+        Returns the tone's length in ms, or 0 if the tone is unknown.
+        """
         try:
             return self.play(*earcon(name))
         except AudioError as error:  # such as a tone name stored by an older version
@@ -271,7 +273,7 @@ class Sounded:
 
     @property
     def only_toned(self) -> bool:
-        """True for a finished announcement if only its opening tone was audible."""
+        """True if only the opening tone was audible. Use it for finished announcements."""
         turn, spoken = self._turn, self._turn.spoken
         heard = spoken.clauses or (turn.sound is not None and spoken.audio_ms > turn.speech.tone_ms)
         return "first_audio_out" in turn.timeline.as_dict() and not heard

@@ -101,7 +101,7 @@ _T = TypeVar("_T")
 
 
 class Deferred(Generic[_T]):
-    """A value that is set once, later than its users are created.
+    """A value that is set once, usually after its users have been created.
 
     Hearth starts to listen before Home Assistant, the tools and the brains are ready. Components
     that start early take a `Deferred` and wait for its value. Use it on the event loop's thread

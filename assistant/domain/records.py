@@ -223,9 +223,9 @@ def new_id(now: datetime) -> str:
     """Return a short id that sorts by time: 9 characters for the milliseconds, then 3 random
     characters.
 
-    Within a millisecond, only the first id is random and later ids count up from it, so that a
-    process never creates the same id twice. If the counter overflows, it continues into the next
-    millisecond, and that millisecond's ids count on from there.
+    Within a millisecond, only the first id is random and later ids count up from it, so that the
+    ids differ. If the counter overflows, it continues into the next millisecond, and that
+    millisecond's ids count on from there.
     """
     number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
     if (_newest[0] >> 15) - (number >> 15) in (0, 1):

@@ -13,8 +13,8 @@ class TurnAudio:
 
     The listener writes it, and any number of brains read it from the start. Positions are counted
     in samples from the first sample that is kept. Audio beyond MAX_SECONDS is dropped. If
-    `released` is False, nothing is streamed until `release` is called. All methods must be called
-    on the event loop's thread.
+    `released` is False, nothing is streamed until `release` or `finish` is called. All methods must
+    be called on the event loop's thread.
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
@@ -100,8 +100,8 @@ class TurnAudio:
         """Wait until every active reader has read all the audio so far.
 
         Sources that can wait use it to avoid running ahead of the readers. Readers that haven't
-        started or have ended don't count. Returns immediately once the audio is complete or
-        abandoned.
+        started or have ended don't count. Returns immediately if streaming isn't allowed yet, or if
+        the audio is complete or abandoned.
         """
         while (
             self._released

@@ -101,8 +101,8 @@ async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
 def meant(about: str, known: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Return the facts that `about` clearly refers to.
 
-    These are the facts with exactly this text or, if there are none, the facts that contain all of
-    its words.
+    These are the facts whose text is `about` or, if there are none, the facts that contain all
+    words of `about`.
     """
     whole = [fact for fact in known if plain(fact.text) == plain(about)]
     words = content_words(about)

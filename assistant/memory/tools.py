@@ -91,10 +91,11 @@ class Memories:
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
         """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
-        If there are too many, they are selected by topic. The topic comes from `said` (the current
-        request, if it is already known), from what people said last, and from the device's room. If
-        `program` is True, a program is asking. In that case, people's conversations don't affect
-        the selection, and the request doesn't affect later selections for people.
+        Sensitive facts are left out. If there are too many others, they are selected by topic. If
+        facts are missing, a last line says so. The topic comes from `said` (the current request, if
+        it is already known), from what people said last, and from the device's room. If `program`
+        is True, a program is asking. In that case, people's conversations don't affect the
+        selection, and the request doesn't affect later selections for people.
         """
         if self._private():
             return ()

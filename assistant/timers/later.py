@@ -72,8 +72,8 @@ class FrozenCalls:
         *,
         searched: bool = False,
     ) -> dict[str, Any]:
-        """Return the call in the form in which it is stored. Raises NotLater if the policy wouldn't
-        allow it now without confirmation.
+        """Return the call in the form in which it is stored. Raises NotLater if the call can't be
+        scheduled, for example because it would need confirmation.
 
         `turn_id` identifies the requesting turn. A tool outside that turn's profile can't be
         scheduled. If the turn is tainted, the scheduled call runs tainted too. `searched` is True
@@ -103,8 +103,8 @@ class FrozenCalls:
     def ready(self, timer: TimerRecord) -> bool:
         """Return True if the call can run now.
 
-        A call must wait while Home Assistant is unreachable, for example after a power cut, and
-        while Hearth is asking a question aloud.
+        A call to Home Assistant must wait while Home Assistant is unreachable, for example after a
+        power cut. Every call must wait while Hearth is asking a question aloud.
         """
         if self._tools.asks_aloud:
             return False
@@ -112,7 +112,7 @@ class FrozenCalls:
         return self._connected() if entry is None or entry.of_home else True
 
     async def make(self, timer: TimerRecord) -> str:
-        """Run the call now. Returns a sentence to speak if it failed, or "" if it succeeded."""
+        """Run the call now. Returns "" if it succeeded, and otherwise a sentence to speak."""
         payload, turn_id, language = _payload(timer), self._new_turn_id(), timer.language
         call = ToolCall(f"{turn_id}-1", payload["tool"], payload["arguments"])
         self._tools.restrict(turn_id, LATER.rights, LATER.name)
@@ -192,7 +192,10 @@ class Later(Opened):
         self._settled = True
 
     def take(self, due: Due) -> None:
-        """Start a due command or request. Safe to call repeatedly until the timer has ended."""
+        """Start a due command or request, unless it is a command that has to wait.
+
+        Safe to call repeatedly until the timer has ended.
+        """
         timer = due.timer
         if timer.id in self._busy:
             return

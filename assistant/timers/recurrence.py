@@ -262,7 +262,7 @@ def rule_of(
 
 
 def time_of(text: str) -> time | None:
-    """Parse "07:30", "7:30" or "7" as a time of day. Returns None for anything else."""
+    """Parse a time of day such as "07:30", "7.30" or "7". Returns None if the text isn't one."""
     found = re.fullmatch(r"(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?", text.strip())
     if found is None or int(found[1]) > 23 or int(found[2] or 0) > 59:
         return None

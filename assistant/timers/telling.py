@@ -86,7 +86,7 @@ def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -
     """Return the time of day. If it isn't today, add the weekday or, for a day further away, the
     date.
 
-    In English and Spanish, no preposition precedes it.
+    In English and Spanish, the result doesn't start with a preposition.
     """
     due = due.astimezone(now.tzinfo)
     time, days = f"{due:%H:%M}", abs((due.date() - now.date()).days)

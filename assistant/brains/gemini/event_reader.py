@@ -131,9 +131,10 @@ _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
 class EventReader:
-    """Translates a turn's items to brain events. `over` becomes True when the turn has ended.
+    """Translates a turn's milestones and session events to brain events.
 
-    With `native_voice`, the model's speech is played, and its transcript serves only as a record.
+    `over` becomes True when the turn has ended. With `native_voice`, the model's speech is played,
+    and its transcript serves only as a record.
     """
 
     def __init__(self, native_voice: bool, timeouts: LiveTimeouts) -> None:
@@ -262,9 +263,9 @@ class EventReader:
     def _broken_off(self) -> bool:
         """True if the model has ended its turn in the middle of a sentence (python-genai #2117).
 
-        A complete answer ends with a punctuation mark or follows GenerationComplete. If an action
-        has to be reported, only the punctuation mark counts, because the ledger can report the
-        action too.
+        An answer counts as complete if it ends with a punctuation mark, or if GenerationComplete
+        has arrived. If an action has to be reported, only the punctuation mark counts, because the
+        ledger can report the action instead.
         """
         said = self.answer[self._reported_from :].strip()
         whole = ends_sentence(said) or (self._generated and not self.acted)

@@ -157,7 +157,8 @@ ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
 
 
 class StateAnswers:
-    """Answers questions without a tool call, from the snapshot of the house or the clock."""
+    """Answers questions and small talk without a tool call, from the snapshot of the house or the
+    clock."""
 
     def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
@@ -173,7 +174,7 @@ class StateAnswers:
     def answer(
         self, command: ParsedCommand, house: House, language: str, age_s: float | None = 0.0
     ) -> str | None:
-        """Answer a question in one sentence, or return None if the command is something else.
+        """Return a sentence that answers the command, or None if the command needs a tool call.
 
         `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there is no snapshot.
         """
@@ -218,7 +219,7 @@ def answer_state(
 ) -> str:
     """Answer a question about states, or about a room's temperature or humidity.
 
-    `age_s` is the age of the snapshot in seconds: 0.0 if it is live, None if it is unknown.
+    `age_s` is the age of the snapshot in seconds: 0.0 if it is live, None if there is no snapshot.
     """
     room = room_of(command, house, language)
     if room is not None:

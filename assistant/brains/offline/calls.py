@@ -60,9 +60,10 @@ _SAME_TOOL = {
 
 
 def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem:
-    """Return the command with a single target, or a problem if its name is ambiguous.
+    """Return the command with a single target.
 
-    `here` is the id of this device's area, or "" if it isn't set.
+    Returns a problem if the target's name is ambiguous, or unknown in the room that the person
+    named. `here` is the id of this device's area, or "" if it isn't set.
     """
     if command.later is not None:
         later = settle_target(command.later, house, here)

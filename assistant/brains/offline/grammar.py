@@ -39,9 +39,10 @@ def _written() -> dict[str, Any]:
 
 
 def jsgf(names: Names) -> str:
-    """Return a grammar of all sentences about this house, in the JSpeech Grammar Format (JSGF).
+    """Return the recogniser's grammar with these names, in the JSpeech Grammar Format (JSGF).
 
-    The parser understands all of them except negated commands and questions about a command.
+    The parser understands all sentences of the grammar except negated commands and questions about
+    a command.
     """
     lists = _name_lists(names)
     sentences = [

@@ -97,7 +97,8 @@ class Listener:
     async def spell(self, pcm: bytes) -> str:
         """Return the number words in 16 kHz mono int16 audio, or "" if there are none.
 
-        Raises the same errors as `hear`.
+        A recogniser that can't be limited to numbers returns a full transcript instead. Raises the
+        same errors as `hear`.
         """
         recognizer = self._recognizer
         digits = recognizer.spell if isinstance(recognizer, DigitRecognizer) else None
@@ -190,9 +191,10 @@ class Listener:
     ) -> Understood:
         """Try several start positions, and return the first command that is accepted.
 
-        Wake word engines differ in when they report a detection, and a start within the wake word
-        can mislead recognition. The detection itself and the start of the audio are therefore tried
-        too.
+        If there is none, the result contains only the words. Wake word engines differ in when they
+        report a detection, and a start within the wake word can mislead recognition. Recognition
+        therefore starts shortly before the detection, then at the detection, and then at the start
+        of the audio.
         """
         free = Decoding(())
         for start in dict.fromkeys((max(0, detection - _BEFORE_DETECTION), detection, 0)):
@@ -248,9 +250,9 @@ class RemoteRecognizer:
 def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
     """Return the recogniser for a value of `offline.recognizer`.
 
-    "" means the built-in recogniser, and "tcp://host:port" or "wyoming://host:port" means a server.
-    Anything else is the path of a model folder. `languages` are the configured languages. Loads
-    models, so call it on a worker thread. Raises InputUnusable.
+    "" means the built-in recogniser, and "tcp://host:port" or "wyoming://host:port" means a Wyoming
+    server. Anything else is the path of a model folder. `languages` are the configured languages.
+    Loads models, so call it on a worker thread. Raises InputUnusable.
     """
     if not value:
         return SphinxRecognizer()

@@ -78,7 +78,7 @@ def acknowledged(machine: Machine, event: Acknowledged) -> Step:
 
 
 def went_offline(machine: Machine, event: WentOffline) -> Step:
-    """Play a tone before Hearth says that it is offline."""
+    """Play a tone before Hearth says that it is offline, if Hearth is still silent."""
     return machine, [PlaySound("offline")] if _may_sound(machine) else []
 
 
@@ -110,7 +110,10 @@ def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
 
 
 def voice_begins(machine: Machine) -> Step:
-    """Enter SPEAKING when the first sample of the answer is played, and watch for interruptions."""
+    """Enter SPEAKING when the first sample of the answer is played.
+
+    If speech can interrupt Hearth, start to detect speech.
+    """
     speaking = replace(machine, state=State.SPEAKING)
     if not machine.hears_over:
         return speaking, []
