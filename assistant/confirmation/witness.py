@@ -40,9 +40,9 @@ def weigh(
     recogniser heard, without a grammar. Each is None if its source does not exist, failed or was
     too slow. Neither may contain a model's words. See `Forms.read` for `things` and `asked`.
 
-    If `secure`, a yes requires a yes from every available source. Otherwise the transcript decides,
-    unless it is missing or empty. A no from either source is a no. If nothing was heard, the
-    verdict is "unclear"; the caller must detect silence.
+    If `secure`, a yes requires a yes from every available source. Otherwise the transcript decides
+    or, if it is missing or empty, `recognised`. A no from either source is a no. If nothing was
+    heard, the verdict is "unclear"; the caller must detect silence.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
@@ -128,8 +128,8 @@ class Witness:
         return _is_among(language, self._hears.secrets)
 
     async def recognise(self, pcm: bytes, language: str) -> str | None:
-        """Return the recognised text. None if no recogniser supports the language, it failed or was
-        slow."""
+        """Return the recognised text, or None if no recogniser supports the language or recognition
+        fails."""
         ear = await self._ear() if self.hears(language) else None
         if ear is None:
             return None
@@ -233,8 +233,8 @@ class Hush:
 
     @property
     def quiet(self) -> bool:
-        """True if no nearby player is playing or has played, except for playback that
-        was paused."""
+        """True if nothing has played nearby, apart from what Hearth paused. False if Home Assistant
+        is unreachable."""
         watching = self._watching
         if watching is None or not self._home.connected:
             return False
@@ -307,7 +307,7 @@ async def _pause(
     home: "HomeAssistant", services: "Services", area_id: str
 ) -> tuple[Sequence[str], bool]:
     """Pause the media players in the area. Returns the entity ids of the players that were asked to
-    pause, and True if all of the area's players have stopped."""
+    pause, and True if every player that was playing has stopped."""
     near = playing(home.house, area_id)
     names = [one.entity_id for one in near]
     able = [one.entity_id for one in near if has_features(one, _PAUSE)]

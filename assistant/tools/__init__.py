@@ -4,6 +4,6 @@ Start with `execution.toolbox`, which handles a call from beginning to end, and 
 which decides whether a call is allowed, needs a confirmation or is refused. `catalog` contains the
 tools that a model is offered, `house` finds the entities that a call reaches, `undo` restores
 earlier states, `builtin` contains Hearth's own tools, and `vocabulary` has the word lists of six
-languages. Of `vocabulary`, `house`, `catalog`, `policy` and `execution`, each imports only from
-those that are listed before it.
+languages. The packages `vocabulary`, `house`, `catalog`, `policy` and `execution` are layers in
+this order: none of them imports from a later one.
 """

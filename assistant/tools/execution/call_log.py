@@ -147,10 +147,10 @@ class Refusals:
         return await self._counter.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
-        """Refuse a call to a tool that isn't in the menu, and return its outcome.
+        """Refuse a call to a tool that the menu doesn't offer, and return its outcome.
 
-        If Home Assistant is unreachable and the name could belong to one of its tools, the sentence
-        says so.
+        The sentence gives the reason if the tool is waiting for approval, or if the name is that of
+        a Home Assistant tool and Home Assistant is unreachable.
         """
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:

@@ -1,5 +1,5 @@
-"""The policy for tool calls: allow, confirm or refuse. Apart from `judge`, `choices` and a function
-of `fields` that asks Home Assistant, it is pure.
+"""The policy for tool calls: allow, confirm or refuse. Except for `judge`, `choices` and one
+function of `fields`, all its code is pure.
 
 Start with `engine`, which judges one call or sentence. `targeting` judges calls that select
 entities, `scope` and `words` interpret the person's own words, and `corrections` corrects

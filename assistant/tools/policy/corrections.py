@@ -164,7 +164,7 @@ def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
     """Correct the domain if the only entity with this name is in a different domain.
 
     For example, a model may think that the helper "Desk light" is a light. The domain is never
-    corrected if the call would then reach an opener.
+    corrected if the call would then reach an entity that needs a confirmation.
     """
     arguments, name = mended.arguments, mended.arguments.get("name")
     given = arguments.get("domain")

@@ -245,9 +245,9 @@ def _truly(
 ) -> PolicyDecision:
     """Reword the verdict's question or refusal so that it describes what would really happen.
 
-    It must not say in which direction a scene, script or button moves a door if that is unknown. It
-    must not include an entity that the call doesn't affect and that only shares its name with a
-    target.
+    The sentence must not say in which direction a scene, script or button moves a door if that is
+    unknown. It must not name an entity that only shares its name with a target and that the call
+    doesn't affect.
     """
     house, action = case.house, case.intent.action
     near = without_plans(touched, house)
@@ -282,10 +282,10 @@ def _truly(
 def _plan_for_doors(
     rule: str, doors: Sequence[str], plans: Sequence[str], touched: Sequence[str], case: Case
 ) -> str:
-    """Return the key of the question about what scenes and scripts do to doors.
+    """Return the key of the question about what scenes, scripts and the like do to doors.
 
-    If the states in a scene are known, the effect is certain. A script may have conditions, and all
-    other plans may move a door in either direction.
+    If the states in a scene are known, the effect is certain. A script may have conditions, and a
+    button or an automation may move a door in either direction.
     """
     if rule not in _BOTH_WAYS:
         return "plan_several"

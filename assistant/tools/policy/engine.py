@@ -342,7 +342,7 @@ def without_target(
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
     """Return True if guests can't use the tool.
 
-    Among others, guests can't use Hearth's memory, the home's calendars, lists and cameras, or the
+    For example, guests can't use Hearth's memory, the home's calendars, lists and cameras, or the
     tools of other servers.
     """
     if entry.built_in is not None:

@@ -1,8 +1,8 @@
 """The risk of switching one entity in one direction: its tier, and the rule that explains it.
 
-Opening is risky; closing isn't. Home Assistant has no device class for most entities that use a lot
-of power or water or that run unattended, such as ovens, heaters, water valves and vacuums. Hearth
-therefore recognises them by name, with the words of `vocabulary`.
+Opening, unlocking and disarming count as risky; the opposite doesn't. Many devices that use a lot
+of power or water or that run unattended, such as ovens and portable heaters, are ordinary switches
+in Home Assistant. Hearth therefore recognises them by name, with the words of `vocabulary`.
 """
 
 from collections.abc import Mapping

@@ -288,7 +288,8 @@ def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_boundless(arguments: Mapping[str, Any]) -> bool:
-    """Return True if the call names no entity and no place, and would reach the whole house."""
+    """Return True if the call names no entity and no place, so that it would reach the
+    whole house."""
     return not (is_named(arguments) or arguments.get("area") or arguments.get("floor"))
 
 
