@@ -1,7 +1,7 @@
 """The terminal's side of commands that run in the daemon; `control` is the daemon's side.
 
-This module imports almost nothing, so a command finishes much faster than in its own process. The
-protocol has one JSON object per line in both directions:
+This module imports almost nothing, so a command finishes much faster than if this process had to
+load all of Hearth. The protocol has one JSON object per line in both directions:
 
     {"version", "words", "config", "variables", "columns", "terminals", "environ"}   to the daemon
     {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}

@@ -144,7 +144,8 @@ async def _briefing(home: HomeContext, settings: Settings, clock: Clock, profile
 
 
 def _sizes(briefing: Briefing, offered: int) -> list[str]:
-    """Return lines with the tools that are sent, and the tokens that every turn takes."""
+    """Return lines about the tools that are sent and the estimated number of tokens in
+    each turn."""
     instruction = text_tokens(briefing.instruction)
     menu = sum(map(tokens, briefing.declarations))
     names = ", ".join(one.name for one in briefing.declarations)

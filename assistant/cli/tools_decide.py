@@ -169,7 +169,8 @@ async def rate(
     """Rate entities, and print those that can be rated.
 
     `chosen` is a name and a tier, for one entity. `every` is a tier for all scripts, scenes,
-    buttons and automations whose effects are unknown. Without either, nothing is rated.
+    buttons and automations whose effects are unknown, except those that could open the house.
+    Without either, nothing is rated.
     """
     if not home.client.connected:
         raise Failed(

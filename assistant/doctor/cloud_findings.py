@@ -124,7 +124,7 @@ class Answer:
 
     @property
     def error(self) -> IntegrationError | None:
-        """Reason why the connection ended, or None if it didn't end."""
+        """Reason why the connection ended, or None if it is still open."""
         return next((one.error for _, one in self.events if isinstance(one, Closed)), None)
 
     def interrupted_ms(self, since_s: float) -> float | None:

@@ -201,8 +201,8 @@ async def _openers(scene: HouseScene) -> Found:
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
-    """List entities that could open the house: rated as harmless, not rated, or seen opening
-    something."""
+    """List the entities that could open the house, if they are rated as harmless, are not rated, or
+    were seen opening something."""
     things = may_open(house)
     seen = [one for one in things if house.seen_opening.get(one.entity_id)]
     freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]

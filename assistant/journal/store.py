@@ -340,7 +340,10 @@ class Store:
 
     async def erase_old(self, keep_days: int, transcript_hours: int) -> None:
         """Erase transcripts older than `transcript_hours`, and delete rows older than `keep_days`.
-        Erased data is overwritten in the file and removed from the write-ahead log."""
+
+        Erased data is overwritten in the file and removed from the write-ahead log. Backups of
+        damaged files are deleted after `transcript_hours`.
+        """
         now = self._clock.now()
         words = instant(now - timedelta(hours=transcript_hours))
         rows = instant(now - timedelta(days=keep_days))

@@ -22,7 +22,7 @@ class Stage:
 
     @property
     def ms(self) -> float:
-        """Duration in ms or, for an instant, the time since the first audio sample."""
+        """Duration in ms. For a stage without a duration, the time since the first audio sample."""
         return self.end if self.instant else self.end - self.start
 
 

@@ -268,7 +268,7 @@ class Answer:
         """Record the audio positions at which the answer and its clauses start.
 
         A transcribed clause is complete at about the time when its audio has arrived, so the next
-        one is assumed to start there.
+        clause is assumed to start at that point.
         """
         here = self._sink.accepted_ms
         if self._began is None:

@@ -64,8 +64,8 @@ class PlaybackProgress:
         return self._spoken_ms[-1] / weights
 
     def tell(self, text: str) -> None:
-        """Add text that is spoken in the audio, either in what was added so far or in what
-        follows."""
+        """Add text that is spoken in the audio added so far, or in audio that is still
+        to be added."""
         self.words += text.split()
 
     def add(self, pcm: bytes, rate: int, ends: Sequence[int] = ()) -> None:
@@ -154,7 +154,7 @@ class Speaker(Protocol):
         ...
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Speak a text when no turn is in progress. Doesn't wait for it."""
+        """Queue a text to be spoken when no turn is in progress. Returns immediately."""
         ...
 
     async def rest(self) -> None:

@@ -185,7 +185,7 @@ def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> 
 
     `data.actions` is a list of `{action, title}`, as for the companion apps. An action can list its
     answers in `sentences` (hassil templates). Otherwise the title is the answer, and a title that
-    means yes or no also accepts every other phrase for yes or no. `data.timeout` is the time to
+    means yes (or no) also accepts the other phrases for yes (or no). `data.timeout` is the time to
     answer in seconds. `codes` are the languages spoken in this home.
     """
     actions = [one for one in rows(data.get("actions")) if text(one.get("action"))]
