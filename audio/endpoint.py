@@ -82,9 +82,9 @@ class Endpointer:
 
         Voiced chunks before sample `person_from` are attributed to other people if they are fainter
         than those between `person_from` and `after`. If only those other people keep talking, the
-        speech has ended. Hearth must not play anything in this range. If `person_from` is 0,
-        nothing new is learned about other people. `goes_on` keeps what is known about other people
-        from the previous turn.
+        speech has ended. Hearth must not play anything between `person_from` and `after`. If
+        `person_from` is 0, nothing new is learned about other people. `goes_on` keeps what is known
+        about other people from the previous turn.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()

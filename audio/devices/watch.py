@@ -32,9 +32,9 @@ _SOUND = b"SUBSYSTEM=sound\0"
 class DeviceWatch:
     """Reports changes of the audio devices, as seen by the sound server and the kernel.
 
-    Use it as an async context manager on one event loop. If one of the two is unavailable, fewer
-    changes are reported. If the server dies, DeviceWatch tries to reconnect at intervals of at most
-    1 s. The server's end and return count as changes.
+    Use it as an async context manager on one event loop. If the server or the kernel's events are
+    unavailable, fewer changes are reported. If the server dies, DeviceWatch tries to reconnect at
+    intervals of at most 1 s. The server's end and return count as changes.
     """
 
     def __init__(self) -> None:

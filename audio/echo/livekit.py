@@ -51,7 +51,8 @@ class CleanCounts:
 
 
 class LivekitCleaner:
-    """Implements Cleaner, and the Reference that it needs.
+    """An echo canceller and noise filter. It is a Cleaner for the microphone, and a Reference that
+    receives the played audio.
 
     Echo cancellation delays all audio by 8 ms, and noise suppression by 6 ms (both together: 14
     ms). The number and length of frames don't change, and the delay is the same whether or not

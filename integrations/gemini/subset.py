@@ -192,9 +192,9 @@ Lose = Callable[[str], None]
 def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) -> Schema:
     """Return the schema of a value that must be one of `values`.
 
-    Strings are listed as an enum, unless they are too long. Numbers keep their type and are listed
-    in the description if bounds are not enough. Mixed values are declared as strings; the model's
-    choice is converted back later.
+    Strings are listed as an enum, unless the list is too long. Numbers keep their type and are
+    listed in the description if bounds are not enough. Mixed values are declared as strings; the
+    model's choice is converted back later.
     """
     types = types_of(node)
     if all_text(values) and types in ([], ["string"]):

@@ -160,7 +160,7 @@ class Picture:
         """Apply the MCP server's list of exposed entities. Returns True if the house has changed.
 
         The list applies to entities whose registry entry does not set their exposure. An entity
-        that is added later is judged without it until the next list arrives.
+        that is added later is judged without the list until the next list arrives.
         """
         if tuple(shown) == self._shown and not self._unlearnt:
             return False

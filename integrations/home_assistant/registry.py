@@ -173,7 +173,7 @@ def with_registries(entity: Entity, registries: Registries) -> Entity:
 def said_exposed(entity_id: str, registries: Registries) -> bool | None:
     """Return the registry entry's exposure to `conversation`, or None if it is not set.
 
-    Home Assistant sets it when it first checks the entity (`async_should_expose`).
+    Home Assistant sets the exposure when it first checks the entity (`async_should_expose`).
     """
     options = mapping(registries.entities.get(entity_id, {}).get("options"))
     said = mapping(options.get("conversation")).get("should_expose")

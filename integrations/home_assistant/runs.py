@@ -133,9 +133,9 @@ class Switches:
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
         """Return the entities that were switched earlier in this context or the contexts above it.
 
-        If this context belongs to a script, automation or scene, only those above it count.
-        Otherwise, if there are none and the change has no known cause, return those switched within
-        the last second.
+        If this context belongs to a script, automation or scene, only the contexts above it count.
+        Otherwise, if no entity was switched in any of them and the change has no known cause,
+        return the entities that were switched within the last second.
         """
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent

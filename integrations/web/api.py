@@ -1,7 +1,7 @@
 """The HTTP API for programs under /v1: its paths, the application, and signing in.
 
-Every path except signing in needs a token or a session. Every error is `{"error": {"kind": …,
-"message": …}}`.
+Every path except the one for signing in needs a token or a session. Every error is `{"error":
+{"kind": …, "message": …}}`.
 """
 
 import asyncio

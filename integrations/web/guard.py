@@ -67,8 +67,8 @@ class Sessions:
         return None
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """Start a session for a one-time code, which is then used up. Returns None if it is not
-        valid.
+        """Start a session for a one-time code, which is then used up. Returns None if the code is
+        not valid.
 
         The session gets a new id and replaces the session with the id `instead_of`. Raises NotKept
         if Hearth could not save that the code is used up.

@@ -165,7 +165,7 @@ class Fronted:
     If Hearth listens on a loopback address, only this machine's own names are accepted as the Host
     header. Otherwise a website could point its name to 127.0.0.1 (DNS rebinding), and a browser
     would treat Hearth as that site's server. On any other address, Hearth does not know its own
-    names, so only the token protects it.
+    names, so only tokens and sessions protect it.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
