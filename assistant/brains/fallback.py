@@ -176,7 +176,7 @@ class FallbackTurn:
         """Yield the events of one brain after another, until one completes the turn.
 
         A Serving event announces each attempt. The last event is a BrainFault if no brain completes
-        the turn, or if no further attempt is allowed.
+        the turn, or if an action of the turn rules out another attempt.
         """
         barred = await self._ladder.barred(self._owner)
         slots = self._ladder.slots_of(self._request.profile)

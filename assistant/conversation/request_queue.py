@@ -15,7 +15,7 @@ _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
 class RequestQueue:
-    """Gives programs exclusive use of the conversation, one at a time. Use it on the event loop.
+    """Lets programs use the conversation one at a time. Use it on the event loop.
 
     Requests are served by priority, and in order of arrival if the priority is the same.
     """

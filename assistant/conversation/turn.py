@@ -359,7 +359,7 @@ class Turn:
     def cut_short(self, reason: CancelReason) -> None:
         """Record why the turn was interrupted, and abandon its audio.
 
-        The audio is not ended normally, because brains would think that the sentence has ended.
+        If the audio ended normally, brains would treat the sentence as complete.
         """
         self.cut = reason
         if self.audio is not None:

@@ -96,7 +96,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of a turn."""
+    """Token counts of a turn, or of a part of it."""
 
     input_tokens: int
     output_tokens: int

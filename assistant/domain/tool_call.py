@@ -68,7 +68,7 @@ class Decision(StrEnum):
 
 
 class Status(StrEnum):
-    """A call's final state."""
+    """The state of a call when its outcome is reported."""
 
     DONE = "done"  # verified in the home, or a query that was answered
     FAILED = "failed"  # the server reported an error

@@ -227,7 +227,7 @@ def comes_again(timer: TimerRecord) -> bool:
 
 
 def is_occurrence(timer: TimerRecord) -> bool:
-    """Return True for a single occurrence of a repeating timer."""
+    """Return True for a single occurrence of a repeating timer, or for a snoozed alarm."""
     return is_of_day(timer) and timer.rule is None
 
 

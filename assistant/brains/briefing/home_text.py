@@ -65,9 +65,11 @@ def around(house: House, area: Area | None) -> Around:
 
 
 def without_place(text: str, *, known: bool) -> str:
-    """Remove the area that the server assumes for Hearth, because only `assistant.area` counts.
+    """Remove sentences of the server that don't suit Hearth.
 
-    If the area is `known`, also remove the server's instruction to ask for one.
+    These are the area that the server assumes for Hearth (only `assistant.area` counts), a sentence
+    about timers, and general instructions that Hearth's own rules repeat. If the area is `known`,
+    the instruction to ask for an area is removed too.
     """
     told = _GENERAL.sub("", _NO_TIMERS.sub("", _THEIR_AREA.sub("", text)))
     return _ASK_WHERE.sub("", told) if known else told
