@@ -1,8 +1,9 @@
 """Coloured output, tables and questions on a terminal, safe for text from outside.
 
-A `str` that is printed is never parsed as markup. To colour Hearth's own text around a name, pass a
-template and the name separately to `worded` or `tell`: `tell("[red]wrong[/] {name}",
-name=thing.name)`.
+Printing a `str` never parses it as markup. To colour Hearth's own text around a name, pass a
+template and the name separately to `worded` or `tell`:
+
+    tell("[red]wrong[/] {name}", name=thing.name)
 """
 
 import asyncio

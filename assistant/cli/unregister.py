@@ -29,8 +29,8 @@ _ENTITIES_STAY = (
 async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
     """Delete Hearth's registration and, if a token allows it, its device in Home Assistant.
 
-    Raises ConfigError while `hearth run` uses the data folder, because it would register the device
-    again.
+    Raises ConfigError while `hearth run` uses the data folder, because `hearth run` would register
+    the device again.
     """
     file = DeviceFile(settings.data_folder, SystemClock())
     with locked(settings.data_folder):

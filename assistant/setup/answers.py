@@ -24,7 +24,7 @@ class Unclear(Exception):
 
 
 def yes_or_no(line: str, default: bool) -> bool:
-    """Parse yes or no in any of Hearth's languages. Raises Unclear."""
+    """Parse yes or no in any of Hearth's languages; an empty line is `default`. Raises Unclear."""
     said = line.strip().casefold().rstrip(".!")
     if not said:
         return default

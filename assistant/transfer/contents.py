@@ -127,7 +127,7 @@ def _manifest(text: bytes, name: str) -> _Manifest:
 
 
 def _part(file: zipfile.ZipFile, part: str) -> bytes:
-    """Read at most MOST_BYTES of a part, whatever size the file declares."""
+    """Read a part. Reject it if it exceeds MOST_BYTES, whatever size the file declares."""
     with file.open(part) as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:

@@ -158,8 +158,9 @@ def changed_keys(before: str, after: str) -> list[str]:
 def weighty_changes(before: str, after: str) -> list[str]:
     """Return a line for each change that affects safety or privacy.
 
-    This covers the policy, programs that Hearth starts, network access, and where this device's
-    secrets are sent. A person must see these changes before confirming the import.
+    This covers privacy, tools and their policy, programs that Hearth starts, network access, and
+    the addresses to which this device's secrets are sent. A person must see these changes before
+    confirming the import.
     """
     old, new = (settings_in(text).model_dump(mode="json") for text in (before, after))
     lines = []
