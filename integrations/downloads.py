@@ -2,8 +2,8 @@
 
 Partial content is stored in `NAME.part` beside the target file. It becomes the target file only if
 its size and hash are correct, so an incomplete file is never used. `NAME.part.tag` contains the
-server's entity tag for the downloaded version (RFC 9110, 8.8.3), so that parts of two versions are
-never joined.
+server's entity tag for the downloaded version (RFC 9110, 8.8.3), if it sent one, so that parts of
+two versions are not joined.
 """
 
 import asyncio

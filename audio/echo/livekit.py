@@ -68,8 +68,7 @@ class LivekitCleaner:
         automatic_gain: bool = False,
         block_ms: int = BLOCK_MS,
     ) -> None:
-        """`block_ms` is the length of the microphone's blocks, each of which contains several
-        frames.
+        """`block_ms` is the length of the microphone's blocks, which can contain several frames.
 
         Raises InputUnusable if livekit is not installed or doesn't work on this machine.
         """

@@ -159,7 +159,7 @@ class _Weaver:
     def _alternatives(
         self, tokens: list[str], start: int, end: int, after: int, *, optional: bool = False
     ) -> _Arcs:
-        """Return the first arcs of tokens[start:end]: alternatives of equal weight.
+        """Return the first arcs of the alternatives in tokens[start:end], which have equal weight.
 
         If `optional`, skipping them all is another alternative.
         """

@@ -68,9 +68,9 @@ class GatedWake(_Wrapper):
     def pass_by(self, pcm: bytes, end: int) -> bool:
         """Accept the next frame if the engine doesn't have to hear it now. Takes microseconds.
 
-        The engine doesn't have to hear frames during silence. In addition, it processes a whole
-        block with the block's last frame, so the other frames of the block need not be passed to
-        it. If this returns False, pass the frame to `hear`.
+        The engine doesn't have to hear frames during silence. In addition, it hears the frames of a
+        block together, so only a block's last frame needs to be passed to `hear`. If this method
+        returns False, pass the frame to `hear`.
         """
         if end != self._end:
             self._keep(pcm, end)

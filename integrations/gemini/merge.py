@@ -296,7 +296,8 @@ COUNTS = frozenset(("minItems", "maxItems"))
 def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
     """Return the minimum and maximum, and sentences for the limits that these cannot express.
 
-    In newer drafts an exclusive bound is a number; in draft 4 it is a flag beside the bound.
+    In newer drafts of JSON Schema, an exclusive bound is a number; in draft 4, it is a flag beside
+    the bound.
     """
     schema: Schema = {}
     notes: list[str] = []

@@ -252,7 +252,8 @@ def _datas(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the action's data. If it is a template, the template is its only value."""
+    """Return the action's data. If the data as a whole is a template, it is returned under the key
+    ""."""
     given: dict[str, Any] = {}
     for data in _datas(step):
         given |= {"": data} if isinstance(data, str) else mapping(data)
@@ -275,7 +276,8 @@ def _within(given: Any) -> Iterator[Any]:
 
 
 def _fields(config: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields whose values are checked, except those that the script reassigns."""
+    """Return the script's fields whose values the caller checks, except those that the script
+    reassigns."""
     fields = {
         str(name)
         for name, one in mapping(config.get("fields")).items()

@@ -1,7 +1,8 @@
-"""Discover Home Assistant on the local network by multicast DNS (its `zeroconf` integration).
+"""Discover Home Assistant on the local network by multicast DNS. Its `zeroconf` integration sends
+the announcements.
 
-Any device on the network can send these announcements. A person must therefore choose one of the
-results, and no token is sent before that.
+Any other device on the network can send such announcements too. A person must therefore choose one
+of the results, and no token is sent before that.
 """
 
 import asyncio

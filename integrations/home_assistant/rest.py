@@ -42,8 +42,8 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
     """Check that Home Assistant answers at `url`. Raises Misconfigured, Refused or Unavailable.
 
-    It requests `/auth/providers`, which needs no token. Without a token, a request to any other
-    path would count as a failed login (homeassistant.components.http.ban).
+    It requests `/auth/providers`, which needs no token. Without a token, a request to a path that
+    needs one would count as a failed login (homeassistant.components.http.ban).
     """
     async with rest_client(url, "", verify_tls, ca_file) as client:
         answer = await client.get("/auth/providers")

@@ -1,7 +1,7 @@
 """Serve Hearth's tools over the Model Context Protocol: stateless streamable HTTP at `/mcp`.
 
 Every POST is handled separately, with the protocol version that it names (the mcp SDK supports
-2024-11-05 to 2026-07-28), so clients do not notice a restart of Hearth.
+2024-11-05 to 2026-07-28), so a client can go on unchanged after a restart of Hearth.
 """
 
 import json

@@ -124,11 +124,11 @@ class Front:
 class Ingress:
     """The console inside Home Assistant, whose supervisor forwards requests of signed-in browsers.
 
-    The browser requests `/api/hassio_ingress/…/` from Home Assistant. Core and supervisor remove
-    that prefix and add it as a header, together with the host name that the browser used
-    (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`, 2026.11). Anyone
-    can send such headers, so they are accepted only from the supervisor's own address, and never if
-    `http.ingress` is "off".
+    The browser requests `/api/hassio_ingress/…/` from Home Assistant. Home Assistant and the
+    supervisor remove that prefix and add it as a header, together with the host name that the
+    browser used (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`,
+    2026.11). Anyone can send such headers, so they are accepted only from the supervisor's own
+    address, and never if `http.ingress` is "off".
     """
 
     def __init__(self, use: IngressUse = "off", supervisor: str = SUPERVISOR) -> None:
