@@ -75,7 +75,8 @@ def without_ctrl_c() -> None:
 
 
 def cannot_write(error: OSError) -> int:
-    """Report that stdout can't be written and return the exit code; re-raise any other error.
+    """Report that stdout can't be written, and return the exit code. Re-raises errors of other
+    kinds.
 
     Prints nothing for a broken pipe (`hearth tools | head`), which is normal.
     """

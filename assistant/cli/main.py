@@ -83,8 +83,8 @@ def _check_encoding(arguments: argparse.Namespace) -> None:
 
 
 def _load(name: str) -> CliCommand:
-    """Import and return a command. Only this command's module is imported, because importing some
-    of them takes a second."""
+    """Import and return a command. Other commands' modules are not imported, because some of them
+    take a second."""
     module, _, attribute = COMMANDS[name].module.partition(":")
     gc.disable()  # nearly all imported objects are kept (see `main`)
     try:

@@ -174,7 +174,7 @@ class CliCommand:
 
 
 def repeat_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Accept the options common to all commands after a subcommand too."""
+    """Let the options that all commands share also come after a subcommand."""
     hidden = argparse.SUPPRESS
     parser.add_argument("--config", type=Path, default=hidden, help=hidden)
     parser.add_argument("--debug", action="store_true", default=hidden, help=hidden)

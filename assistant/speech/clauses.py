@@ -208,7 +208,7 @@ class ClauseCutter:
 
 
 def _is_block(clause: str) -> bool:
-    """Return True for a table or code block, in which line ends and full stops are not
+    """Return True for a table or a code block. Line ends and full stops in it are not
     boundaries."""
     return clause.startswith(("|", _FENCE)) and len(clause) < BLOCK_LENGTH
 
