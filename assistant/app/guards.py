@@ -108,7 +108,7 @@ async def open_governance(
     *,
     resident: bool,
 ) -> AsyncIterator[Governed]:
-    """Set up the guards of tool calls. On exit, everything that could still be undone is discarded.
+    """Set up the guards of tool calls. After exit, only changes in the store can still be undone.
 
     `resident` is True in the daemon.
     """

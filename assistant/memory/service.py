@@ -98,7 +98,7 @@ class NoFact(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MemoryService:
-    """List, correct and erase facts by id. Every method can raise StoreError.
+    """Lists, corrects and erases facts by id. Every method can raise StoreError.
 
     `private` returns True while facts must not be shown, for example while there are guests.
     """

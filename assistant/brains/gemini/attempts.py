@@ -49,7 +49,7 @@ class SessionAttempts:
             await self.drop()
 
     async def session(self, work: Work) -> LiveConnection:
-        """Return the attempt's session. Raises IntegrationError."""
+        """Start an attempt and return its session. Raises IntegrationError."""
         attempt = self.begin(work)
         await asyncio.wait([attempt])  # unlike `await attempt`, doesn't cancel it
         result = None if attempt.cancelled() else attempt.result()

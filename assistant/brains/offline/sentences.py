@@ -151,7 +151,7 @@ def _questions(states: Mapping[str, list[str]]) -> Iterator[dict[str, Any]]:
 
 
 def english_times() -> Iterator[tuple[str, str]]:
-    """Yield spoken times with their 12-hour form: "half past seven", "7:30"."""
+    """Yield times as people say or type them, each with its digits: "half past seven", "7:30"."""
     for hour in range(1, 13):
         named, before = number_words(hour), (hour - 2) % 12 + 1
         yield f"{named} [o'clock]", f"{hour}:00"
@@ -168,7 +168,7 @@ def english_times() -> Iterator[tuple[str, str]]:
 
 
 def spanish_times() -> Iterator[tuple[str, str]]:
-    """Yield spoken times with their 12-hour form: "siete y media", "7:30"."""
+    """Yield times as people say or type them, each with its digits: "siete y media", "7:30"."""
     for hour in range(1, 13):
         named, before = integer(hour, _HORA), (hour - 2) % 12 + 1
         yield f"{named} [en punto]", f"{hour}:00"
