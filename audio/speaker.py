@@ -39,7 +39,7 @@ class Speaker:
     The device is opened when audio arrives and closed after IDLE_S (5 s) of silence. If it is lost
     while playing, Speaker looks for it. If the device returns within PATIENCE_S (3 s), playback
     resumes where the audio was last heard. Otherwise the audio is dropped, and callers waiting for
-    it get DeviceLost. When new audio arrives, Speaker looks for the device once more. While the
+    it get an AudioError. When new audio arrives, Speaker looks for the device once more. While the
     device is closed, `presence` shows whether it is connected, provided that `presence` follows the
     device events.
 

@@ -1,4 +1,4 @@
-"""Text-to-speech voices: their protocol, and a function that creates a voice by name.
+"""Text-to-speech voices: their protocol, and a function that creates the voice for a language.
 
 `espeak` and `piper` are the two engines. `tuned` wraps their voices for Hearth.
 """

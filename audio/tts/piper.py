@@ -1,4 +1,4 @@
-"""Piper voices: natural speech, with one neural model per language.
+"""Piper voices: natural speech, with a neural model for each voice.
 
 piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is created; Hearth works
 without it.

@@ -56,7 +56,7 @@ def api_routes(box: Box, guard: Guard, version: str = "") -> list[Route]:
 def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
     """Return the application that serves these routes. Unknown paths get the usual error format.
 
-    `host` is the address on which it listens; see `Fronted`.
+    `host` is the address on which the server listens; see `Fronted`.
     """
     app = Starlette(
         routes=list(routes), exception_handlers={HTTPException: http_problem, Exception: own_fault}

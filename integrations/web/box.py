@@ -104,9 +104,9 @@ class EventLog:
     async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
         """Yield events to one listener until it stops reading or is disconnected.
 
-        `last_id` is the id of the last event that the listener received, or None. Later events are
-        sent first. A new listener, or one whose missed events are no longer stored, gets `first`
-        instead, which contains the whole state.
+        `last_id` is the id of the last event that the listener received, or None. The events after
+        it are sent first. A new listener, or one whose missed events are no longer stored, gets
+        `first` instead, which contains the whole state.
         """
         listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
         missed = self._after(last_id)

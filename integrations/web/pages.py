@@ -23,7 +23,8 @@ HEALTH = "/healthz"  # the path
 def health_route(health: Callable[[], Health]) -> Route:
     """Return the route `GET /healthz`, which needs no token.
 
-    Its body is just "ok", "degraded" or "dead"; the status is 503 for "dead" and otherwise 200.
+    The response's body is just "ok", "degraded" or "dead". Its status is 503 for "dead" and
+    otherwise 200.
     """
 
     async def healthz(request: Request) -> PlainTextResponse:

@@ -1,7 +1,7 @@
 """Read and refuse requests: bodies, queries, rate limits, and the error format.
 
-An error is `{"error": {"kind": …, "message": …}}`. Its message names the field and the accepted
-values, and never quotes the request.
+An error is `{"error": {"kind": …, "message": …}}`. If a field is wrong, the message names the field
+and the accepted values. No message quotes the request.
 """
 
 import logging

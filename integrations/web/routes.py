@@ -323,7 +323,7 @@ def _number_paths(box: Box) -> Sequence[Path]:
 def _part_of(sound: bytes, wanted: str) -> Response:
     """Return the whole recording or one byte range, which some browsers need for playback.
 
-    Any other form of the `Range` header may be ignored (RFC 9110, 14.2).
+    Any other form of the `Range` header is ignored, as RFC 9110 (14.2) allows.
     """
     headers = {"Accept-Ranges": "bytes"}
     found = _RANGE.fullmatch(wanted)
