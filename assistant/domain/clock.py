@@ -1,5 +1,5 @@
-"""The injected clock. Most of Hearth's code uses it for the time and to sleep, so that tests can
-control both."""
+"""The injected clock. Most of Hearth's code uses it to read the time and to sleep, so that tests
+can control both."""
 
 import asyncio
 import ctypes
