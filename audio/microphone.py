@@ -290,8 +290,7 @@ class Cleaner(Protocol):
     """A processor of the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the frame (FRAME_BYTES of 16 kHz mono int16) without Hearth's own voice, at the
-        same length."""
+        """Return the cleaned frame (FRAME_BYTES of 16 kHz mono int16), at the same length."""
         ...
 
     def restart(self) -> None:

@@ -105,7 +105,7 @@ class Socket:
             self._out.put_nowait(message)
 
     def _answer(self, message: Any) -> None:
-        """Answer a command. Its id must be larger than the previous one."""
+        """Answer a command, whose id must be larger than that of the previous command."""
         id_ = message.get("id") if isinstance(message, dict) else None
         if not isinstance(id_, int) or not isinstance(message.get("type"), str):
             self._fail(id_, "invalid_format", "Message incorrectly formatted.")

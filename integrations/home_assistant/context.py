@@ -41,7 +41,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A server's text, split into the list and the text around it."""
+    """The MCP server's prompt or live context, split into the list and the text around it."""
 
     before: str
     rows: tuple[str, ...]  # in order and unchanged; empty if there is no list

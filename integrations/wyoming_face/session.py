@@ -93,7 +93,7 @@ class DescribedSession(Opened):
         await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
-        """Start to handle an event, without waiting until that is finished. Raises BadEvent."""
+        """Start handling an event, without waiting until it has been handled. Raises BadEvent."""
         match event.type:
             case "describe":
                 await self._send(self._info)
