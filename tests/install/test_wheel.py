@@ -77,6 +77,6 @@ def test_the_demo_runs_from_it(wheel: Path, tmp_path: Path) -> None:
         place
     )
     shown = run("hearth", "demo")
-    assert "All 6 worked." in shown
+    assert "All 6 commands worked." in shown
     command = next(line for line in shown.splitlines() if line.startswith("  hearth ask "))
     assert "Turned on the kitchen light." in run(*shlex.split(command))

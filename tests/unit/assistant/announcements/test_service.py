@@ -366,7 +366,7 @@ async def test_one_that_is_too_large(folder: Path, monkeypatch: pytest.MonkeyPat
 
 async def test_one_that_is_no_sound(folder: Path) -> None:
     (folder / "page.wav").write_text("<html>")
-    with pytest.raises(NotPossible, match=r"page\.wav is no sound file"):
+    with pytest.raises(NotPossible, match=r"page\.wav is not a sound file"):
         await SoundFiles(folder, Home()).fetch("page.wav")
 
 
