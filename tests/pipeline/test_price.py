@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app.brains import open_brains
-from assistant.app.home import open_home
-from assistant.domain.clock import SystemClock
+from assistant.app.build import open_app
 from assistant.setup.cloud import ONE_COMMAND
 from assistant.tools.catalog.menu import tokens
 from tests.pipeline.rig import offline_settings
@@ -16,12 +14,8 @@ async def test_a_command_in_the_demos_house_is_reckoned_with_what_a_model_is_sen
     tmp_path: Path,
 ) -> None:
     settings = offline_settings(tmp_path)
-    clock = SystemClock()
-    async with (
-        open_home(settings, clock, resident=True) as home,
-        open_brains(settings, home, clock, resident=True) as minds,
-    ):
-        briefing = await minds.briefer.brief()
+    async with open_app(settings, None, hears=False) as app:
+        briefing = await app.brains.briefer.brief()
     menu = sum(tokens(one) for one in briefing.declarations)
     instruction = len(briefing.instruction) / 4  # characters, as `tokens` counts them
     assert ONE_COMMAND.by_modality["input_text"] == pytest.approx(
