@@ -28,6 +28,7 @@ from assistant.tools.builtin.protocol import (
 )
 from assistant.tools.catalog.menu import Menu, MenuEntry
 from assistant.tools.house.names import stemmed
+from integrations.gemini.subset import as_json
 
 MOST_FOUND = 6
 _IN_NAME = 3  # a word in the name counts as much as this many in the description
@@ -85,15 +86,20 @@ def called_through(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[s
     For `call_tool`, they are taken from its arguments. A `call_tool` with invalid arguments is
     returned unchanged, and is refused when it runs.
     """
-    wanted, given = arguments.get("name"), arguments.get("arguments") or {}
+    wanted, given = arguments.get("name"), arguments.get("arguments")
     if name != CALL_TOOL or not isinstance(wanted, str) or not wanted.strip():
         return name, dict(arguments)
+    if arguments.keys() - {"name", "arguments"}:  # beside `arguments`, where they would be lost
+        return name, dict(arguments)
+    if given is None or given == "":
+        given = {}
     if isinstance(given, str):
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):
             given = None
-    if not isinstance(given, dict):
+    # NaN and lone surrogates can't be encoded, and would pass the checks of a schema.
+    if not isinstance(given, dict) or not as_json(given):
         return name, dict(arguments)
     return wanted.strip(), given
 
@@ -114,7 +120,9 @@ def search(query: str, entries: Sequence[MenuEntry]) -> list[MenuEntry]:
             math.log(1 + len(entries) / known[word]) * (_IN_NAME if word in name else 1)
             for word in wanted & (name | about)
         )
-        named = any(len(one) > 3 and one.casefold() in said for one in entry.names)
+        names = {one.casefold() for one in entry.names if len(one) > 3}
+        ours = entry.of_home or entry.built_in is not None
+        named = said.strip() in names or (ours and any(one in said for one in names))
         scores.append((not named, -score, len(scores)))
     best = [at for unnamed, score, at in sorted(scores) if score or not unnamed]
     return [entries[at] for at in best[:MOST_FOUND]]

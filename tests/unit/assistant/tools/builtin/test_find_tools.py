@@ -108,6 +108,21 @@ def test_the_named_tool_is_what_is_called(
 @pytest.mark.parametrize(
     "arguments",
     [
+        {"name": "undo", "steps": 2},  # beside `arguments`, where they would be lost
+        {"name": "undo", "arguments": []},
+        {"name": "undo", "arguments": 0},
+        {"name": "undo", "arguments": "[1]"},
+        {"name": "undo", "arguments": '{"steps": NaN}'},
+        {"name": "undo", "arguments": '{"steps": "\\ud800"}'},
+    ],
+)
+def test_a_call_whose_arguments_would_be_lost_is_not_passed_on(arguments: dict[str, Any]) -> None:
+    assert called_through("call_tool", arguments) == ("call_tool", arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         {},
         {"name": ""},
         {"name": 3},
