@@ -121,6 +121,17 @@ class Briefing:
     voice: str  # the model's own voice; "" lets the service choose
 
 
+@dataclass(frozen=True, slots=True)
+class _SentTools:
+    """The tools that the model is sent, and what they were chosen by."""
+
+    menu: Menu
+    uses: Uses
+    depends_on: tuple[object, ...]
+    declarations: tuple[Declaration, ...]
+    entries: Sequence[MenuEntry]
+
+
 class Briefer:
     """Builds briefings from the tools and the text of Home Assistant's MCP server.
 
@@ -159,6 +170,7 @@ class Briefer:
         self._wait_s = first_s  # applies until the first request has ended, successfully or not
         self._later_s = wait_s
         self._menu = Menu()
+        self._sent: _SentTools | None = None
         # Last text; None if Home Assistant is unreachable or hasn't been asked yet.
         self._home: str | None = None
         self._shown: list[Shown] = []  # parsed from `_shown_in`
@@ -182,21 +194,9 @@ class Briefer:
             memories = await self._memories(said, not owner.is_people)
         settings = self._settings
         chosen = settings.profiles.get(profile) or Profile()
-        offered = [
-            entry
-            for entry in self._menu.offered()
-            if entry.finds_others or may_use(entry.names, chosen.tools)
-        ]
         languages = led_by(chosen.language, settings.assistant.languages)
         house, area = self._house(), settings.assistant.area
-        large = len(self._home or "") > MAX_HOME
-        declared = [
-            one
-            for one in small_menu(offered, house, self._uses, large=large)
-            if one.name != STAY_SILENT
-        ]
-        names = {one.name for one in declared}
-        offered = [entry for entry in offered if entry.declaration.name in names]
+        sent = self._tools_for(chosen.tools, house)
         return Briefing(
             instruction=build_instruction(
                 Circumstances(
@@ -205,8 +205,8 @@ class Briefer:
                     now=self._clock.now(),
                     home=self._home,
                     silent_tool=STAY_SILENT,
-                    clock_tool=_named(DATE_AND_TIME, offered),
-                    find_tool=_named(FIND_DEVICES, offered),
+                    clock_tool=_named(DATE_AND_TIME, sent.entries),
+                    find_tool=_named(FIND_DEVICES, sent.entries),
                     persona=chosen.persona or settings.assistant.persona,
                     place=settings.assistant.place,
                     area=area,
@@ -214,12 +214,37 @@ class Briefer:
                     memories=memories,
                 )
             ),
-            declarations=(*declared, _SILENT),
+            declarations=(*sent.declarations, _SILENT),
             vocabulary=vocabulary(house, area),
             language_codes=languages,
             thinking=chosen.thinking or settings.gemini.thinking,
             voice=chosen.voice or settings.gemini.voice,
         )
+
+    def _tools_for(self, allowed: Sequence[str], house: House) -> _SentTools:
+        """Return the tools that the model is sent, choosing them again only if something that the
+        choice depends on has changed: it would otherwise be the slowest part of a briefing."""
+        large = len(self._home or "") > MAX_HOME
+        kinds = frozenset((one.domain, one.device_class) for one in house.exposed())
+        depends_on = tuple(allowed), large, bool(house.floors), kinds
+        last = self._sent
+        if (
+            last is not None
+            and (last.menu is self._menu and last.uses is self._uses)
+            and last.depends_on == depends_on
+        ):
+            return last
+        offered = [
+            entry
+            for entry in self._menu.offered()
+            if entry.always_allowed or may_use(entry.allowed_as, allowed)
+        ]
+        menu = small_menu(offered, house, self._uses, large=large)
+        declared = tuple(one for one in menu if one.name != STAY_SILENT)
+        names = {one.name for one in declared}
+        entries = [entry for entry in offered if entry.declaration.name in names]
+        self._sent = _SentTools(self._menu, self._uses, depends_on, declared, entries)
+        return self._sent
 
     def _asking(self) -> asyncio.Task[bool]:
         """Return the request that is running or has just succeeded. If there is none, start one."""

@@ -24,11 +24,10 @@ from assistant.timers.later import DO_LATER
 from assistant.timers.tools import SNOOZE
 from assistant.tools.builtin.box_settings import named
 from assistant.tools.builtin.date_and_weather import TODAY, WEATHER_FORECAST
-from assistant.tools.builtin.protocol import REMEMBER
+from assistant.tools.builtin.protocol import REMEMBER, SWITCH_PROFILE
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.house.intents import LATER
 from assistant.tools.house.names import spoken_place, stemmed
-from assistant.tools.policy.choices import SWITCH_PROFILE
 from assistant.tools.vocabulary import LANGUAGES, entries, fold
 from integrations.home_assistant.house import Entity, House
 

@@ -10,9 +10,14 @@ from assistant.domain.clock import Clock
 from assistant.domain.records import StoreError
 from assistant.domain.tool_call import Mode, Tier
 from assistant.speech.catalogue import Catalogue
-from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest, BuiltInResult, schema
+from assistant.tools.builtin.protocol import (
+    SWITCH_PROFILE,
+    BuiltIn,
+    BuiltInRequest,
+    BuiltInResult,
+    schema,
+)
 from assistant.tools.house.names import folded
-from assistant.tools.policy.choices import SWITCH_PROFILE
 
 if TYPE_CHECKING:
     from assistant.tools.policy.choices import ModeKeeper

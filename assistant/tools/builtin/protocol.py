@@ -17,6 +17,7 @@ BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
 # Tools through which a model reaches all others (`assistant.tools.builtin.find_tools`).
 FIND_TOOLS, CALL_TOOL = "find_tools", "call_tool"
+SWITCH_PROFILE = "switch_profile"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from assistant.domain.tool_call import Tier
-from assistant.tools.builtin.protocol import CALL_TOOL, FIND_TOOLS, HEARTH, BuiltIn
+from assistant.tools.builtin.protocol import (
+    CALL_TOOL,
+    FIND_TOOLS,
+    HEARTH,
+    SWITCH_PROFILE,
+    BuiltIn,
+)
 from assistant.tools.catalog.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.house.intents import INTENTS, READINGS, Action, suffix
 from integrations.cleaning import one_line
@@ -127,6 +133,21 @@ class MenuEntry:
         return self.built_in is not None and self.built_in.name in (FIND_TOOLS, CALL_TOOL)
 
     @property
+    def always_allowed(self) -> bool:
+        """True for tools that no profile leaves out: without `switch_profile`, nobody could leave a
+        profile."""
+        own = self.built_in is not None and self.built_in.name == SWITCH_PROFILE
+        return own or self.finds_others
+
+    @property
+    def allowed_as(self) -> tuple[str, ...]:
+        """Names by which an allowlist can include the tool. Another server's tool isn't included by
+        the name of a tool that it only resembles."""
+        if self.of_home or self.built_in is not None:
+            return self.names
+        return (self.declaration.name,)
+
+    @property
     def reads_only(self) -> bool:
         return self.tier is Tier.READ
 
@@ -175,7 +196,7 @@ def build_menu(
     their names.
     """
     entries = [_own(tool) for tool in built_in]
-    taken = {entry.declaration.name for entry in entries}
+    taken = {entry.declaration.name for entry in entries} | {FIND_TOOLS, CALL_TOOL}
     done_here = {name: tool.name for tool in built_in for name in (*tool.replaces, tool.name)}
     for tool in tools:
         spec = servers[tool.server]

@@ -15,7 +15,6 @@ from assistant.tools.catalog.menu import MenuEntry, text_tokens, tokens
 from assistant.tools.house.intents import INTENTS, Intent
 from integrations.gemini.declarations import Declaration
 from integrations.home_assistant.house import Entity, House
-from integrations.mcp.servers import HOME_ASSISTANT
 
 MOST_TOOLS = 20  # including `find_tools` and `call_tool`
 MOST_TOKENS = 1_250
@@ -52,7 +51,9 @@ def small_menu(
     tools = [entry for entry in offered if not entry.finds_others]
     if not ways:
         return tuple(entry.declaration for entry in tools)
-    lean = [(entry, _lean(entry, house)) for entry in tools]
+    exposed = house.exposed()
+    domains = frozenset(one.domain for one in exposed)
+    lean = [(entry, _lean(entry, house, exposed)) for entry in tools]
     every = tuple(declaration for _, declaration in lean)
     if len(every) <= MOST_TOOLS and sum(map(tokens, every)) <= MOST_TOKENS:
         return every
@@ -60,7 +61,7 @@ def small_menu(
     room = MOST_TOKENS - tokens(find) - tokens(call) - text_tokens(_listed(tools))
     core: set[str] = set()
     for entry, declaration in sorted(lean, key=lambda one: _rank(one[0], uses, large)):
-        if len(core) == MOST_TOOLS - len(ways) or not _counts(entry, house, uses, large):
+        if len(core) == MOST_TOOLS - len(ways) or not _counts(entry, domains, uses, large):
             continue
         size = tokens(declaration)
         if size <= room:
@@ -73,27 +74,33 @@ def small_menu(
 
 def _rank(entry: MenuEntry, uses: Uses, large: bool) -> tuple[int, ...]:
     """Return a sort key that puts the most useful tools first."""
-    if large and entry.suffix == _FIND_DEVICES:
+    name = _known_as(entry)
+    if large and name == _FIND_DEVICES:
         return (0,)
-    if entry.suffix in _ALWAYS:
-        return 1, _ALWAYS.index(entry.suffix)
+    if name in _ALWAYS:
+        return 1, _ALWAYS.index(name)
     used = _used(entry, uses)
     if used >= _OFTEN:
         return 2, -used
-    return 3, _USUAL.index(entry.suffix) if entry.suffix in _USUAL else len(_USUAL)
+    return 3, _USUAL.index(name) if name in _USUAL else len(_USUAL)
 
 
-def _counts(entry: MenuEntry, house: House, uses: Uses, large: bool) -> bool:
-    """Return True if the tool may be part of the core."""
-    if entry.suffix in _ALWAYS or (large and entry.suffix == _FIND_DEVICES):
+def _counts(entry: MenuEntry, present: Set[str], uses: Uses, large: bool) -> bool:
+    """Return True if the tool can be part of the core. `present` are the house's domains."""
+    name = _known_as(entry)
+    if name in _ALWAYS or (large and name == _FIND_DEVICES) or _used(entry, uses) >= _OFTEN:
         return True
-    if _used(entry, uses) >= _OFTEN:
-        return True
-    if entry.suffix not in _USUAL:
+    if name not in _USUAL:
         return False
-    intent = INTENTS.get(entry.suffix) if entry.of_home else None
+    intent = INTENTS.get(name) if entry.of_home else None
     domains = _domains(intent) if intent is not None else frozenset()
-    return not domains or any(one.domain in domains for one in house.exposed())
+    return not domains or not domains.isdisjoint(present)
+
+
+def _known_as(entry: MenuEntry) -> str:
+    """Return the name of a tool of Hearth or Home Assistant, or "": other servers choose their
+    tools' names freely, and could take up the core."""
+    return entry.suffix if entry.of_home or entry.built_in is not None else ""
 
 
 def _used(entry: MenuEntry, uses: Uses) -> int:
@@ -111,7 +118,7 @@ def _listed(others: Sequence[MenuEntry]) -> str:
     names = []
     for entry in others:
         if entry.server == HEARTH or entry.of_home:
-            names.append(entry.suffix if entry.server == HOME_ASSISTANT else entry.declaration.name)
+            names.append(entry.declaration.name)
         else:
             servers[entry.server] = servers.get(entry.server, 0) + 1
     names[:0] = [f"{count} of the server {server}" for server, count in servers.items()]
@@ -123,8 +130,8 @@ def _listed(others: Sequence[MenuEntry]) -> str:
 # out those that this house lacks; calls are checked against the server's own schema.
 
 
-def _lean(entry: MenuEntry, house: House) -> Declaration:
-    declaration, exposed = entry.declaration, house.exposed()
+def _lean(entry: MenuEntry, house: House, exposed: Sequence[Entity]) -> Declaration:
+    declaration = entry.declaration
     intent = INTENTS.get(entry.suffix) if entry.of_home and entry.built_in is None else None
     if intent is None or not declaration.parameters or not exposed:
         return declaration

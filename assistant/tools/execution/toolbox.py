@@ -172,7 +172,7 @@ class Toolbox:
 
     def permits(self, turn_id: str, entry: MenuEntry) -> bool:
         """Return True if this turn's profile includes the tool."""
-        return entry.finds_others or self._narrowing.allows(turn_id, entry.names)
+        return entry.always_allowed or self._narrowing.allows(turn_id, entry.allowed_as)
 
     def release(self, turn_id: str) -> None:
         """Record that a program's turn has ended."""

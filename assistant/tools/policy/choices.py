@@ -186,14 +186,11 @@ def _with_voice(settings: Settings, profile: Profile) -> Settings:
 
 # Per-profile tool allowlists. The policy judges calls of the allowed tools as usual.
 _KEPT = 1_000  # turns to remember; their background work ends within 10 min
-SWITCH_PROFILE = "switch_profile"  # always allowed, or nobody could leave the profile
 
 
 def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
     """Return True if any of the tool's names is allowed. An empty list allows every tool."""
-    if not allowed or SWITCH_PROFILE in names:
-        return True
-    return any(fnmatchcase(name, pattern) for pattern in allowed for name in names)
+    return not allowed or any(fnmatchcase(name, pattern) for pattern in allowed for name in names)
 
 
 class Narrowing:

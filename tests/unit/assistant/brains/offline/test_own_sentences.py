@@ -31,9 +31,9 @@ from assistant.tools.builtin.audit_tools import (
     Marking,
 )
 from assistant.tools.builtin.box_settings import NONE, SwitchProfile
+from assistant.tools.builtin.protocol import SWITCH_PROFILE
 from assistant.tools.catalog.menu import Menu, build_menu
 from assistant.tools.house.intents import Move
-from assistant.tools.policy.choices import SWITCH_PROFILE
 from assistant.tools.undo.stack import DoneCall, Undone, UndoStack
 from assistant.tools.undo.tools import Undoing
 from integrations.home_assistant.house import Area, Entity, House

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.find_tools import FindTools
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
 from assistant.tools.catalog.menu import Menu, build_menu, tokens
 from assistant.tools.catalog.small_menu import MOST_TOKENS, MOST_TOOLS, Uses, small_menu
+from assistant.tools.policy.choices import may_use
 from integrations.home_assistant.house import Entity, Floor, House
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 
@@ -98,8 +101,38 @@ def test_the_model_learns_what_else_there_is() -> None:
     menu = menu_of(of_home("media_player__HassMediaNext"))
     find = small_menu(menu.offered(), HOUSE, {}, large=False)[-2]
     assert find.description.endswith(
-        "There are: 30 of the server files, find_devices, HassMediaNext."
+        "There are: 30 of the server files, find_devices, media_player__HassMediaNext."
     )
+
+
+def test_another_servers_tools_do_not_take_up_the_core_by_their_names() -> None:
+    posing = [McpTool("files", f"a{at}__HassTurnOn", "", "Poses.", {}, False) for at in range(20)]
+    declared = names(menu_of(of_home("intent__HassTurnOn"), *posing))
+    assert not [name for name in declared if name.startswith(("a", "files"))]
+    assert "intent__HassTurnOn" in declared
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed", "may"),
+    [
+        ("switch_profile", ("HassTurnOn",), False),  # only Hearth's own is always allowed
+        ("x__HassTurnOn", ("HassTurnOn",), False),
+        ("undo", ("undo",), False),  # Hearth has one of that name, so this one is files__undo
+        ("read_file", ("read_file",), True),
+        ("undo", ("files__*",), True),
+    ],
+)
+def test_another_servers_tool_is_allowed_by_its_own_name(
+    name: str, allowed: tuple[str, ...], may: bool
+) -> None:
+    menu = menu_of(McpTool("files", name, "", "", {}, False), many=0)
+    entry = next(one for one in menu.entries if one.server == "files")
+    assert (entry.always_allowed or may_use(entry.allowed_as, allowed)) is may
+
+
+def test_no_other_server_gets_the_name_through_which_tools_are_called() -> None:
+    menu = menu_of(McpTool("files", "call_tool", "", "", {}, False), finders=False, many=0)
+    assert "call_tool" not in names(menu)
 
 
 def test_what_fits_is_sent_whole_and_needs_no_search() -> None:

@@ -22,7 +22,6 @@ from assistant.tools.builtin.protocol import BuiltIn, BuiltInRequest
 from assistant.tools.catalog.menu import build_menu
 from assistant.tools.policy.choices import (
     POLICY_MODE,
-    SWITCH_PROFILE,
     ModeKeeper,
     Narrowing,
     Profiles,
@@ -392,7 +391,7 @@ def test_fewer_tools_make_up_for_no_brain() -> None:
         (("HassTurnOff",), ("HassTurn*",), True),
         (("hassturnoff",), ("HassTurn*",), False),
         (("search",), ("s?arch", "x"), True),
-        ((SWITCH_PROFILE,), ("HassTurnOn",), True),
+        (("switch_profile",), ("HassTurnOn",), False),
     ],
 )
 def test_which_tools(names: tuple[str, ...], allowed: tuple[str, ...], may: bool) -> None:
