@@ -16,7 +16,7 @@ REMEMBER, RECALL, FORGET, CORRECT = "remember", "recall", "forget", "correct_mem
 BY_WORDS = frozenset({REMEMBER, FORGET, CORRECT})
 
 # Tools through which a model reaches all others (`assistant.tools.builtin.find_tools`).
-FIND_TOOLS, CALL_TOOL = "find_tools", "call_tool"
+FINDERS = FIND_TOOLS, CALL_TOOL = "find_tools", "call_tool"
 SWITCH_PROFILE = "switch_profile"
 
 

@@ -10,13 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from assistant.domain.tool_call import Tier
-from assistant.tools.builtin.protocol import (
-    CALL_TOOL,
-    FIND_TOOLS,
-    HEARTH,
-    SWITCH_PROFILE,
-    BuiltIn,
-)
+from assistant.tools.builtin.protocol import FINDERS, HEARTH, SWITCH_PROFILE, BuiltIn
 from assistant.tools.catalog.approvals import NOTHING_HELD, Held, is_trusted
 from assistant.tools.house.intents import INTENTS, READINGS, Action, suffix
 from integrations.cleaning import one_line
@@ -34,10 +28,8 @@ MAX_TOOLS = 512  # limit for one Tool, by google-genai's `function_declarations`
 MAX_TOKENS = 16_000
 PORTION = 2_000  # tokens that a server gets before the next one; about 15 tools
 
-# Google's client counts tokens offline only for some models, none of them a Live model, and
-# downloads the tokenizer first (google-genai 3.6.1, `local_tokenizer`). Hearth therefore estimates.
-# Gemma 3's tokenizer, which the client uses for Gemini 2.x and 3, gives 4.0 characters a token for
-# compact schemas, 4.1 for the tools' descriptions and 4.0 to 4.1 for the instruction.
+# An estimate: google-genai 3.6.1 counts no Live model's tokens offline. Gemma 3's tokenizer, which
+# it uses for Gemini 2.x and 3, gives 4.0 to 4.1 characters a token for schemas and texts.
 _CHARACTERS_A_TOKEN = 4
 _TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others have priority"
 _TOO_LONG = (
@@ -58,10 +50,8 @@ def tokens(declaration: Declaration) -> int:
 
 def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]:
     """Return the number of the portion that each tool belongs to, counting from 0 for each server.
-
-    `servers` contains the server of each tool in `ranked`. A portion is about `PORTION` tokens. The
-    menu takes one portion from each server in turn, so that no server can fill it alone.
-    """
+    `servers` contains the server of each tool in `ranked`. The menu takes one portion of about
+    `PORTION` tokens from each server in turn, so that no server can fill it alone."""
     so_far: dict[str, int] = {}
     portions = []
     for server, declaration in zip(servers, ranked, strict=True):
@@ -72,8 +62,7 @@ def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]
 
 def left_out(ranked: Sequence[Declaration]) -> dict[str, str]:
     """Return the names of the tools that don't fit into the menu, each with the reason. `ranked`
-    lists the most useful tools first. If a tool is too large for the remaining space, smaller tools
-    after it can still fit."""
+    lists the most useful first. After a tool that is too large, smaller ones can still fit."""
     reasons: dict[str, str] = {}
     shown, room = 0, MAX_TOKENS
     for declaration in ranked:
@@ -89,10 +78,7 @@ def left_out(ranked: Sequence[Declaration]) -> dict[str, str]:
 
 # Home Assistant tools that return text by others: events, shared lists and titles.
 _OF_STRANGERS = frozenset(
-    {
-        *("HassMediaSearchAndPlay", "calendar_get_events", "get_events", "get_items"),
-        "todo_get_items",
-    }
+    ("HassMediaSearchAndPlay", "calendar_get_events", "get_events", "get_items", "todo_get_items")
 )
 _HOME_NAMES = frozenset(name.casefold() for name in (*INTENTS, *READINGS))
 
@@ -128,24 +114,20 @@ class MenuEntry:
 
     @property
     def finds_others(self) -> bool:
-        """True for `find_tools` and `call_tool`. Every profile may use them, because the tool that
-        is called through them is judged by its own name."""
-        return self.built_in is not None and self.built_in.name in (FIND_TOOLS, CALL_TOOL)
+        """True for `find_tools` and `call_tool`, through which other tools are called."""
+        return self.built_in is not None and self.built_in.name in FINDERS
 
     @property
     def always_allowed(self) -> bool:
-        """True for tools that no profile leaves out: without `switch_profile`, nobody could leave a
-        profile."""
-        own = self.built_in is not None and self.built_in.name == SWITCH_PROFILE
-        return own or self.finds_others
+        """True for tools that every profile has. Without `switch_profile`, nobody could leave."""
+        own = self.built_in.name if self.built_in is not None else ""
+        return own == SWITCH_PROFILE or self.finds_others
 
     @property
     def allowed_as(self) -> tuple[str, ...]:
-        """Names by which an allowlist can include the tool. Another server's tool isn't included by
-        the name of a tool that it only resembles."""
-        if self.of_home or self.built_in is not None:
-            return self.names
-        return (self.declaration.name,)
+        """The names that an allowlist can contain: of another server's tool only its own name."""
+        ours = self.of_home or self.built_in is not None
+        return self.names if ours else (self.declaration.name,)
 
     @property
     def reads_only(self) -> bool:
@@ -196,7 +178,7 @@ def build_menu(
     their names.
     """
     entries = [_own(tool) for tool in built_in]
-    taken = {entry.declaration.name for entry in entries} | {FIND_TOOLS, CALL_TOOL}
+    taken = {entry.declaration.name for entry in entries} | {*FINDERS}
     done_here = {name: tool.name for tool in built_in for name in (*tool.replaces, tool.name)}
     for tool in tools:
         spec = servers[tool.server]
@@ -243,8 +225,7 @@ class MenuKeeper:
         built_in: Sequence[BuiltIn] = (),
         held: Held = NOTHING_HELD,
     ) -> Menu:
-        """Return `build_menu`'s result. It is the same object as long as the arguments don't
-        change."""
+        """Return `build_menu`'s result, the same object as long as the arguments don't change."""
         made_of = (_digest(tools), dict(servers), tuple(built_in), dict(held))
         if made_of != self._made_of or not made_of[0]:
             self._menu = build_menu(tools, servers, built_in, held)
@@ -282,10 +263,8 @@ def _usefulness(
 ) -> tuple[int, ...]:
     """Return a sort key that puts the most useful tools first.
 
-    The order is Hearth's own tools, Home Assistant's tools, its scripts, and then the other servers
-    in the order of the configuration, trusted servers first. Within a server, the tools in `allow`
-    go first, followed by read-only tools and then all others.
-    """
+    They are Hearth's own, then Home Assistant's, its scripts, and the other servers', trusted ones
+    first. Within a server, the tools in `allow` go first, then those that only read."""
     if entry.built_in is not None:
         return (0,)
     if entry.of_home:
