@@ -95,7 +95,8 @@ async def test_a_whole_kind_of_thing_that_is_hidden_takes_its_tools_along(
     kind = [one for one in await bed_light.states() if one.startswith("humidifier.")]
     service = GeminiSimulator([turn(Say("Yes.")), turn(Say("No."))])
     try:
-        async with scene(tmp_path, service, resident=True, **at_home(house)) as on:
+        settings = at_home(house, gemini={"menu": "whole"})  # else the tool is found by a search
+        async with scene(tmp_path, service, resident=True, **settings) as on:
             await on.ask("can you make it less dry")
             await bed_light.expose(kind, False)
             await on.falling_silent()
