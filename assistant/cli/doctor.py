@@ -123,11 +123,12 @@ async def _agree(settings: Settings, *, yes: bool) -> None:
         raise Failed("This costs money, and nobody is at the terminal to agree. Add --yes.", 2)
     console = Terminal(stderr=True, soft_wrap=True)
     address = shown(settings.gemini.base_url)
+    models = f"{settings.gemini.model} and {settings.gemini.once_model}"
+    where = f"at {address}" if address else "at Google"
     console.print(
-        f"This sends the description of your home and tools, as in any turn, and questions in a "
-        f"synthetic voice to {settings.gemini.model} and {settings.gemini.once_model}"
-        f"{f' at {address}' if address else ' at Google'}. No tool is run. It takes at most "
-        f"{WITHIN_S} s and costs at most {LIMIT_USD:.2f} USD."
+        "This sends what any turn sends (a description of your home, the tools and remembered "
+        f"facts), and questions in a synthetic voice, to {models} {where}. No tool is run. It "
+        f"takes at most {WITHIN_S} s and costs at most {LIMIT_USD:.2f} USD."
     )
     console.print("Begin? (yes or no) ", end="")
     if (await read_line()).strip().casefold() not in ("y", "yes"):

@@ -42,6 +42,7 @@ from integrations.gemini.setup import LiveSetup
 
 SETUP_S = 15.0  # longer than a turn waits, to tell a slow service from a silent one
 ANSWER_S = 10.0
+MOST_ROUNDS = 3  # answers to calls in one question; each is billed as another turn
 LATE_S = 2.0  # for late transcripts after the end of an answer
 QUIET_S = 1.0  # in which a note must not be answered
 HANDLE_S = 2.0
@@ -257,9 +258,10 @@ class CloudConversation:
             ended = any(isinstance(one, TurnComplete) and one.idle for one in new)
             return self._has(Closed) or (ended and (spoke or not must_speak))
 
-        while await self._until(lambda: over() or bool(pending()), ANSWER_S):
+        for _ in range(MOST_ROUNDS):
+            ended = await self._until(lambda: over() or bool(pending()), ANSWER_S)
             calls = pending()
-            if not calls:
+            if not ended or not calls:
                 return
             answered |= {call.id for call in calls}
             start, must_speak = len(self._events), True

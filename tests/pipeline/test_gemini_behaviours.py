@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from assistant.brains.gemini.connection import LiveConnection
+from integrations.errors import Unavailable
 from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFICE_ON, TURN_ON, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.live_cases import CasePlayer, LiveCase
@@ -217,6 +219,25 @@ async def test_lost_calls_are_answered_when_their_session_is_resumed(tmp_path: P
         assert said(await on.ask(ASKED)) == STILL
         assert [one.resumed for one in service.connections] == [False, True]
         assert len(service.turns) == 3, "no command was swallowed"
+
+
+async def test_a_resumed_session_that_takes_no_answer_to_its_lost_calls_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(self: LiveConnection, answers: object) -> None:
+        raise Unavailable("The answers could not be sent.")
+
+    monkeypatch.setattr(LiveConnection, "answer_lost", fail)
+    service = GeminiSimulator(
+        [Turn("text", SERVED), Turn("text", LOSES), Turn("text", LATER)], withholds_handles=False
+    )
+    async with scene(tmp_path, service, brain={"order": [LIVE]}) as on:
+        on.repeats, on.lost_calls = True, 1
+        for answer in (SAID, LOST, STILL):
+            assert said(await on.ask(ASKED)) == answer
+        assert [one.resumed for one in service.connections] == [False, True, False]
+        resumed = service.connections[1]
+        assert resumed.closed_at is not None
 
 
 async def test_an_older_session_ignores_the_answer_to_a_lost_call(tmp_path: Path) -> None:

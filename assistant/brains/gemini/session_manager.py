@@ -135,8 +135,8 @@ class LiveSessionManager:
         self._changed.set()
 
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
-        """Return an open connection for a turn, and pass its events to `listener`. Raises
-        IntegrationError. The turn must call `leave` even then."""
+        """Return a connection whose events go to `listener`. The turn must call `leave` even if
+        this raises IntegrationError."""
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
         self._user = listener
@@ -154,13 +154,11 @@ class LiveSessionManager:
         return link
 
     def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
-        """End a turn's use of the session. If the session isn't `usable`, it is closed and can't be
-        resumed. `rejected` means that the service declined to answer. After several rejections in a
-        row, the session is replaced.
+        """End a turn's use of the session, which is closed for good if it isn't `usable`. After
+        several `rejected` turns in a row, the session is replaced.
 
-        A session left in the middle of a sentence is closed too. If the sentence were ended
-        instead, the model would answer a fragment or even act on it. Closing it also keeps speech
-        after a false wake out of the conversation, which resumes as it was before the sentence.
+        A session left in the middle of a sentence is closed too: the model would otherwise answer a
+        fragment, or even act on it, and speech after a false wake would stay in the conversation.
         """
         link = self._link
         if link is not None:
@@ -326,8 +324,7 @@ class LiveSessionManager:
         return True
 
     async def _open(self, setup: LiveSetup) -> LiveConnection:
-        """Resume the session if there is a handle. Otherwise, or if that fails, open a new one.
-        Raises IntegrationError."""
+        """Resume the session or, if that isn't possible, open one. Raises IntegrationError."""
         handle = self._life.take_handle(self._clock.monotonic())
         await self._make_room(self, False)
         try:
@@ -365,7 +362,11 @@ class LiveSessionManager:
         )
         link.begin(session)
         if handle is not None and self._left is not None:
-            await link.answer_lost(self._left.lost_calls())
+            try:
+                await link.answer_lost(self._left.lost_calls())
+            except BaseException:
+                self._doomed.append(link)  # nobody else can close it
+                raise
         return link
 
     async def _close_link(self, resumable: bool = True) -> None:
@@ -380,8 +381,7 @@ class LiveSessionManager:
         self._doomed.append(link)
 
     async def _close_doomed(self) -> None:
-        """Close the connections that were given up. The service refuses to resume a session while
-        its old socket is open."""
+        """Close what was given up: a session can't be resumed while its old socket is open."""
         while self._doomed:
             link = self._doomed[0]
             await link.close()
