@@ -117,7 +117,7 @@ def test_two_installations_do_not_meet(fresh: Box) -> None:
 
 def test_taken_away_it_leaves_what_it_says(fresh: Box) -> None:
     said = fresh.machine.shell("/opt/hearth/installer/install.sh --uninstall --yes 2>&1")
-    assert "Left: /etc/hearth /var/lib/hearth, and the user hearth" in said
+    assert "Kept: /etc/hearth /var/lib/hearth, and the user hearth" in said
     assert "libportaudio2" in said  # a package that came with it
     left = fresh.machine.shell("find / -xdev -name '*hearth*' -not -path '/root/*' -prune -print")
     left = left.replace("/etc/hearth-root", "")  # the mark of the root that it was made from
