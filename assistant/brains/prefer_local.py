@@ -243,8 +243,8 @@ class PreferLocalTurn:
         return self._spoken() if text is None else self._typed(text)
 
     async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
-        """Serve a typed sentence. Home Assistant is asked before the model, because the sentence is
-        complete."""
+        """Handle a typed sentence. Home Assistant is asked before the model, because the sentence
+        is complete."""
         trying = self._brain.try_sentence(text, None, self._request.language)
         match = await self._brain.within(HOLD_S, trying, "prefer-local dry run")
         if match is not None:
@@ -262,7 +262,7 @@ class PreferLocalTurn:
                 yield event
 
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
-        """Serve a spoken sentence. The model gets the audio, and Home Assistant gets the
+        """Handle a spoken sentence. The model gets the audio, and Home Assistant gets the
         transcript."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:

@@ -206,7 +206,8 @@ class QuietHours(Section):
         return f"{self.from_}-{self.to}" if self.from_ else OFF
 
     def at_hours(self, text: str) -> Self:
-        """Return a copy with other hours, in the format of `str()`: "22:30-07:00" or "off"."""
+        """Return a copy with the hours in `text`, which has the format of `str()`: "22:30-07:00" or
+        "off"."""
         begins, _, ends = ("", "", "") if text == OFF else text.partition("-")
         return self.model_copy(update={"from_": begins, "to": ends})
 

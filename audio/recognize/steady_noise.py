@@ -61,7 +61,8 @@ class SteadyNoise:
         return np.clip(np.rint(ready), -32768, 32767).astype("<i2").tobytes()
 
     def _gain(self, spectrum: NDArray[np.complex128]) -> NDArray[np.float64]:
-        """Return the Wiener gain, with the proportion of speech smoothed over time."""
+        """Return the Wiener gain for each frequency, from a speech-to-noise ratio that is smoothed
+        over time."""
         power = np.abs(spectrum) ** 2 / self._noise
         share = _SMOOTH * self._before + (1 - _SMOOTH) * np.maximum(power - 1, 0)
         gain: NDArray[np.float64] = np.maximum(share / (1 + share), _FLOOR)

@@ -313,10 +313,11 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 
 
 def leaves_open(trace: Trace) -> bool:
-    """Return True if the reason is unclear: the server responded, but not with MCP.
+    """Return True if it is unclear why the session did not open: the server responded, but not with
+    MCP.
 
-    A rejected token is a clear reason, and Home Assistant would log every further use of it. A
-    network error is also clear, because further requests would reveal nothing more.
+    If the token was rejected, the reason is clear, and Home Assistant would log every further use
+    of the token. After a network error, further requests would reveal nothing more.
     """
     return trace.connected and trace.error is None and trace.status != 401
 

@@ -36,7 +36,9 @@ def test_it_says_that_the_box_is_away_and_comes_back_by_itself(
             console.sign_in()
             expect(page.locator(".says .state")).to_have_text("Ready")
         banner = page.locator(".banner")
-        expect(banner).to_have_text("Hearth isn’t responding. This page keeps trying.")
+        expect(banner).to_have_text(
+            "Hearth isn’t responding. This page will keep trying to connect."
+        )
         expect(page.locator(".says .state")).to_have_text("Offline")
         page.get_by_role("button", name="Listen").click()
         expect(page.locator(".toast.bad")).to_contain_text("Hearth isn’t responding")

@@ -19,7 +19,7 @@ export const words = {
   },
 
   away: {
-    banner: "Hearth isn’t responding. This page keeps trying.",
+    banner: "Hearth isn’t responding. This page will keep trying to connect.",
     back: "Hearth is back.",
     request: "Hearth isn’t responding. Check that it is running, then try again.",
     strange: (status) => `Hearth returned error ${status} without an explanation. Check its log.`,
@@ -58,11 +58,11 @@ export const words = {
     confirming: ["Asking", "Waiting for confirmation."],
     speaking: ["Speaking", "Answering."],
     follow_up: ["Still listening", "Answer without the wake word."],
-    fault: ["No microphone", "You can still type. Hearth keeps looking for a microphone."],
+    fault: ["No microphone", "You can still type. Hearth will keep looking for a microphone."],
     muted: ["Muted", "Hearth can’t hear you until you unmute the microphone."],
     away: ["Offline", "Hearth isn’t responding."],
     unknown: ["Loading", "Checking the current state."],
-    deaf: ["No microphone", "You can still type. Hearth keeps looking for a microphone."],
+    deaf: ["No microphone", "You can still type. Hearth will keep looking for a microphone."],
   },
   stateWords: (word) => `Say “${word}”.`,
 

@@ -87,7 +87,7 @@ async def run(stack: Stack, number: int, **arguments: Any) -> BuiltInResult:
         ),
         (
             Undone(1, UndoneReport(unchanged=("Lamp",))),
-            "There's nothing to undo, because the lamp hadn't changed.",
+            "There's nothing to undo, because the lamp didn't change.",
             False,
         ),
         (
@@ -326,7 +326,7 @@ def test_nothing_known_of_the_kind() -> None:
         (UndoneReport(on_the_way=("Blind",)), "OK, changing the blind back."),
         (
             UndoneReport(unchanged=("Lamp",)),
-            "There's nothing to undo, because the lamp hadn't changed.",
+            "There's nothing to undo, because the lamp didn't change.",
         ),
         (
             UndoneReport(put_back=("Fan",), unchanged=("Lamp",)),
