@@ -147,12 +147,12 @@ def test_it_stops_before_the_cap(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], only: Callable[..., None]
 ) -> None:
     only(ON, OFF, DOOR)
-    # One sentence may cost twice the estimate, some 0.0214 USD; the first one leaves less.
+    # One sentence may cost twice the estimate, some 0.0107 USD; the first one leaves less.
     with serving(GeminiSimulator([Turn("audio", LIGHT)]), monkeypatch):
-        assert main(["eval", "--yes", "--fast", "--cap", "0.022"]) == 0
+        assert main(["eval", "--yes", "--fast", "--cap", "0.011"]) == 0
     shown = capsys.readouterr().out
     assert "1 of 3 generated sentences" in shown
-    assert "The cap of $0.02 was reached before the remaining sentences were spoken." in shown
+    assert "The cap of $0.01 was reached before the remaining sentences were spoken." in shown
 
 
 def test_what_was_paid_for_is_told_where_it_cannot_be_kept(

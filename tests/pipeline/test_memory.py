@@ -95,7 +95,7 @@ async def test_a_fact_of_a_person_asks_for_the_name_and_the_next_turn_tells_it(
 ) -> None:
     async with scene(tmp_path, service(), prompter=Types()) as on:
         turn = await on.ask("remember that I am allergic to nuts")
-        assert "What's your name?" in turn.outcomes[0].sentence
+        assert "What's your name, so I know who that's about?" in turn.outcomes[0].sentence
         turn = await on.ask("my name is Ana")
         assert turn.outcomes[0].decision is Decision.ALLOWED
         [fact] = await facts(on)
