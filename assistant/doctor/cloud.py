@@ -233,8 +233,13 @@ class _CloudTest:
                 "setup_characters": facts.characters,
                 "setup_tokens_estimated": facts.tokens,
             }
-            talk = CloudConversation(self._settings, self._home, self._clock, self._findings, facts)
-            if converses and not await self._may_spend(talk, setup, facts):
+            left_usd = await self._left_today()
+            limit_usd = min(LIMIT_USD, left_usd)
+            talk = CloudConversation(
+                self._settings, self._home, self._clock, self._findings, facts, limit_usd
+            )
+            if converses and not talk.can_pay(setup):
+                self._findings.add("cost", _too_costly(left_usd, facts))
                 return False
             repair = SetupRepair(client, self._home.store, self._clock, self._access.api_version)
             session = await talk.open(repair, setup)
@@ -256,23 +261,10 @@ class _CloudTest:
             native_voice=settings.voice.engine == "gemini",
         )
 
-    async def _may_spend(
-        self, talk: CloudConversation, setup: LiveSetup, facts: SetupFacts
-    ) -> bool:
-        """Set the conversation's cost limit. If it is too low for a single turn, adds a finding and
-        returns False."""
+    async def _left_today(self) -> float:
+        """Return how many US dollars are left of today's limit."""
         today = await self._home.store.spent_since(start_of_day(self._clock.now()))
-        left = self._settings.limits.daily_cost_usd - today
-        talk.limit_usd = min(LIMIT_USD, left)
-        if talk.can_pay(setup):
-            return True
-        if left < LIMIT_USD:
-            found = bad("nothing more was tried", "limits.daily_cost_usd is reached for today")
-        else:
-            told = f"one turn would cost more than {LIMIT_USD:.2f} USD ({facts.told})"
-            found = bad(told, "expose fewer devices and tools")
-        self._findings.add("cost", found)
-        return False
+        return self._settings.limits.daily_cost_usd - today
 
     async def _record(self, talk: CloudConversation) -> None:
         """Store the cost of the conversation, so that it counts towards the daily limit."""
@@ -309,3 +301,11 @@ def _facts(setup: LiveSetup) -> SetupFacts:
     menu = sum(tokens(one) for one in setup.declarations)
     read = text_tokens(setup.instruction) + menu
     return SetupFacts(len(setup.declarations), len(sent), read)
+
+
+def _too_costly(left_usd: float, facts: SetupFacts) -> Found:
+    """Return the finding for a limit that doesn't allow a single turn."""
+    if left_usd < LIMIT_USD:
+        return bad("nothing more was tried", "limits.daily_cost_usd is reached for today")
+    told = f"one turn would cost more than {LIMIT_USD:.2f} USD ({facts.told})"
+    return bad(told, "expose fewer devices and tools")

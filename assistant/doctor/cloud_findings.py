@@ -83,7 +83,7 @@ class CloudFindings:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CloudAnswer:
     """The events of one question and its answer, with their monotonic times in seconds."""
 
     asked_s: float  # the question's end
@@ -148,11 +148,12 @@ class SetupFacts:
 
 
 def failed(what: str, error: IntegrationError) -> Found:
-    return bad(f"{what}; {reason_of(error)}", str(error))
+    return bad(f"{what}{reason_of(error)}", str(error))
 
 
 def reason_of(error: IntegrationError) -> str:
-    return f"the service said: {error.told}" if error.told else "the service gave no reason"
+    """Return the service's own words, to be appended to a finding, or "" if it sent none."""
+    return f"; the service said: {error.told}" if error.told else ""
 
 
 def judge_ipv6(ipv6: Found, ipv4: Found) -> Found:
@@ -206,7 +207,7 @@ def judge_setup(
     return good(told)
 
 
-def judge_spoken(answer: Answer, facts: SetupFacts, first_event_s: float) -> Found:
+def judge_spoken(answer: CloudAnswer, facts: SetupFacts, first_event_s: float) -> Found:
     """Check the answer to a spoken question, and how long it took until its first sound."""
     if not answer.has_answer:
         return judge_silence(answer)
@@ -227,7 +228,7 @@ def judge_spoken(answer: Answer, facts: SetupFacts, first_event_s: float) -> Fou
     return good("answered with sound")
 
 
-def judge_silence(answer: Answer) -> Found:
+def judge_silence(answer: CloudAnswer) -> Found:
     """Explain why there is no answer."""
     if answer.error is not None:
         return failed("the session ended", answer.error)
@@ -238,7 +239,7 @@ def judge_silence(answer: Answer) -> Found:
     return bad("no answer", _AGAIN)
 
 
-def judge_transcript(answer: Answer) -> Found:
+def judge_transcript(answer: CloudAnswer) -> Found:
     ms = answer.last_ms(InputText)
     if ms is None:
         return odd("the spoken question was not transcribed", _REPORT)
@@ -248,7 +249,7 @@ def judge_transcript(answer: Answer) -> Found:
     return good(told)
 
 
-def judge_text(answer: Answer, late_text_ms: float, *, native_voice: bool) -> Found:
+def judge_text(answer: CloudAnswer, late_text_ms: float, *, native_voice: bool) -> Found:
     """Check how far the answer's transcript lags behind its sound.
 
     This matters because a local voice can speak only text that has arrived.
@@ -293,11 +294,11 @@ def judge_once(model: str, words: str) -> Found:
     return odd(f"{model} gave an empty answer", "set gemini.once_model to another model")
 
 
-def judge_typed(answer: Answer) -> Found:
+def judge_typed(answer: CloudAnswer) -> Found:
     return good("answered") if answer.has_answer else judge_silence(answer)
 
 
-def judge_interruption(answer: Answer, interrupted_ms: float | None) -> Found:
+def judge_interruption(answer: CloudAnswer, interrupted_ms: float | None) -> Found:
     """Check the answer to a sentence that interrupted another answer."""
     if not answer.has_answer:
         return judge_silence(answer)
@@ -306,7 +307,7 @@ def judge_interruption(answer: Answer, interrupted_ms: float | None) -> Found:
     return good("the running answer stopped, and the new sentence was answered")
 
 
-def judge_note(answered: bool, answer: Answer, word: str) -> Found:
+def judge_note(answered: bool, answer: CloudAnswer, word: str) -> Found:
     """Check that a note was used in the next answer and that the note alone was not answered."""
     if answered:
         return odd("the model answered a note that asks for nothing", _REPORT)
@@ -315,7 +316,7 @@ def judge_note(answered: bool, answer: Answer, word: str) -> Found:
     return good("accepted without an answer, and used in the next one")
 
 
-def judge_resumption(answer: Answer, word: str) -> Found:
+def judge_resumption(answer: CloudAnswer, word: str) -> Found:
     if not answer.has_answer:
         return judge_silence(answer)
     if word.casefold() not in answer.said.casefold():

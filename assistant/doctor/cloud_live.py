@@ -15,7 +15,7 @@ from assistant.brains.gemini.repair import NAME, SetupRepair, key_of, read_refus
 from assistant.brains.gemini.turn import PIECE_BYTES
 from assistant.config.schema import Settings
 from assistant.doctor import cloud_findings as judged
-from assistant.doctor.cloud_findings import Answer, CloudFindings, SetupFacts
+from assistant.doctor.cloud_findings import CloudAnswer, CloudFindings, SetupFacts
 from assistant.doctor.finding import good, odd
 from assistant.domain.brain import Usage
 from assistant.domain.clock import Clock
@@ -74,9 +74,10 @@ class CloudConversation:
         clock: Clock,
         findings: CloudFindings,
         facts: SetupFacts,
+        limit_usd: float,
     ) -> None:
         self.usage = Usage(0, 0)
-        self.limit_usd = 0.0
+        self._limit_usd = limit_usd
         self._settings = settings
         self._home = home
         self._clock = clock
@@ -92,7 +93,7 @@ class CloudConversation:
         read = turns * int(self._report.figures.get("input_tokens", self._facts.tokens))
         said = turns * _ANSWER_TOKENS
         more = TokensUsed(read, said, {"input_text": read, "output_audio": said})
-        return self._report.cost_usd + cost_usd(setup.row, more) <= self.limit_usd
+        return self._report.cost_usd + cost_usd(setup.row, more) <= self._limit_usd
 
     async def open(self, repair: SetupRepair, setup: LiveSetup) -> LiveSession | None:
         """Open a session, and report the parts of the setup that the service refused.
@@ -202,7 +203,7 @@ class CloudConversation:
         try:
             session = await repair.connect(setup, self._take, SETUP_S)
         except IntegrationError as error:
-            found = odd(f"refused; {judged.reason_of(error)}", _WITHOUT_HANDLE)
+            found = odd(f"refused{judged.reason_of(error)}", _WITHOUT_HANDLE)
             self._findings.add("resumption", found)
             return
         ms = (self._clock.monotonic() - began) * 1000
@@ -222,7 +223,7 @@ class CloudConversation:
         *,
         must_speak: bool = False,
         late_s: float = 0.0,
-    ) -> Answer:
+    ) -> CloudAnswer:
         """Send a question and return the answer.
 
         Calls of `tool` are answered with the time, and other calls are declined. With `must_speak`,
@@ -239,7 +240,7 @@ class CloudConversation:
             await self._listen(session, tool, len(self._events), must_speak)
             await asyncio.sleep(late_s)
         finally:  # even if the time is over, because it costs the same
-            answer = Answer(asked_s, tuple(self._events))
+            answer = CloudAnswer(asked_s, tuple(self._events))
             self._report.live = self._report.live or answer.has_answer
             self._count(setup, answer)
         return answer
@@ -249,7 +250,7 @@ class CloudConversation:
         answered: set[str] = set()
 
         def pending() -> list[FunctionCall]:
-            found = Answer(0.0, self._events).calls
+            found = CloudAnswer(0.0, self._events).calls
             return [call for call in found if call.id not in answered]
 
         def over() -> bool:
@@ -276,7 +277,7 @@ class CloudConversation:
             response = {"status": "done", "retryable": False, "sentence": sentence}
         return FunctionAnswer(call.id, call.name, response)
 
-    def _count(self, setup: LiveSetup, answer: Answer) -> None:
+    def _count(self, setup: LiveSetup, answer: CloudAnswer) -> None:
         """Add the cost of an answer, estimated if the service doesn't report it."""
         used = self._meter.take()
         if not used and answer.has_answer:

@@ -277,8 +277,11 @@ class Box(Protocol):
     async def doctor(self) -> Sequence[Mapping[str, Any]]:
         """Run all checks and return their results in the format of `hearth doctor --json`."""
 
-    async def test_gemini(self) -> Mapping[str, Any]:
-        """Test Gemini, which costs money, and return the report of `hearth doctor --cloud`."""
+    async def test_gemini(self, caller: Caller) -> Mapping[str, Any]:
+        """Test Gemini, which costs money, and return the report of `hearth doctor --cloud`.
+
+        Raises Busy while another check is running.
+        """
 
     async def tools(self) -> Mapping[str, Any]:
         """Return the tools in the format of `hearth tools --json`."""

@@ -314,8 +314,8 @@ def _number_paths(box: Box) -> Sequence[Path]:
         ),
         Path(
             *("POST", "/v1/doctor/cloud", "admin", "Test Gemini; costs up to 0.05 USD."),
-            *(lambda _: box.test_gemini(), 200, CloudReply),
-            problems=STORE,
+            *(lambda call: box.test_gemini(call.caller), 200, CloudReply),
+            problems={409: "Another check is running.", **STORE},
         ),
     )
 

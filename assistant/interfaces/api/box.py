@@ -20,7 +20,16 @@ from assistant.domain.tool_call import CALLERS, Mode, Tier
 from assistant.domain.version import own_version
 from assistant.interfaces.api.parts import Parts
 from audio.device_status import MicrophoneStatus, SpeakerChange
-from integrations.web.box import Caller, EventLog, Health, Loosening, NotKept, NotPossible, Unknown
+from integrations.web.box import (
+    Busy,
+    Caller,
+    EventLog,
+    Health,
+    Loosening,
+    NotKept,
+    NotPossible,
+    Unknown,
+)
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -150,7 +159,10 @@ class Box:
         async with self._examining:
             return await self._parts.doctor()
 
-    async def test_gemini(self) -> Mapping[str, Any]:
+    async def test_gemini(self, caller: Caller) -> Mapping[str, Any]:
+        if self._examining.locked():  # two presses of the button must not cost twice
+            raise Busy("Another check is running. Try again when it has finished.")
+        self._ordered("test_gemini", caller)
         async with self._examining:
             with _told("The test of Gemini failed"):
                 return await self._parts.test_gemini()

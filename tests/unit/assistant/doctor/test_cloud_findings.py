@@ -6,7 +6,7 @@ import pytest
 
 from assistant.brains.gemini.repair import RefusedPart
 from assistant.doctor import cloud_findings as judged
-from assistant.doctor.cloud_findings import Answer, CloudFindings, CloudReport, SetupFacts
+from assistant.doctor.cloud_findings import CloudAnswer, CloudFindings, CloudReport, SetupFacts
 from assistant.doctor.finding import Found, Status, bad, good
 from integrations.errors import Unavailable
 from integrations.gemini.events import (
@@ -25,9 +25,9 @@ FACTS = SetupFacts(40, 27_000, 5_900)
 SOUND, END = OutputAudio(b"", 24_000), TurnComplete()
 
 
-def answer(*events: tuple[float, LiveEvent]) -> Answer:
+def answer(*events: tuple[float, LiveEvent]) -> CloudAnswer:
     """Return the answer to a question that ended at second 10; times are relative to it, in ms."""
-    return Answer(10.0, [(10 + ms / 1000, event) for ms, event in events])
+    return CloudAnswer(10.0, [(10 + ms / 1000, event) for ms, event in events])
 
 
 def text(words: str) -> OutputText:
@@ -83,11 +83,11 @@ def test_the_set_up(ms: float, parts: Sequence[str], status: Status, words: str)
         (answer((500, text("Paris."))), "warn", "without sound"),
         (answer((-5, SOUND), (500, END)), "fail", "without an answer"),  # of an earlier answer
         (answer((500, TurnComplete(reason="SAFETY"))), "fail", "(SAFETY)"),
-        (answer((500, Closed(Unavailable("Gone.")))), "fail", "gave no reason Gone."),
+        (answer((500, Closed(Unavailable("Gone.")))), "fail", "ended Gone."),
         (answer(), "fail", "no answer"),
     ],
 )
-def test_a_spoken_question(given: Answer, status: Status, words: str) -> None:
+def test_a_spoken_question(given: CloudAnswer, status: Status, words: str) -> None:
     check(judged.judge_spoken(given, FACTS, 6.0), status, words)
 
 
@@ -112,7 +112,9 @@ def test_the_transcript_of_the_question() -> None:
         (answer((500, SOUND), (900, END)), False, "warn", "no transcript"),
     ],
 )
-def test_the_text_of_the_answer(given: Answer, native: bool, status: Status, words: str) -> None:
+def test_the_text_of_the_answer(
+    given: CloudAnswer, native: bool, status: Status, words: str
+) -> None:
     check(judged.judge_text(given, 300, native_voice=native), status, words)
 
 

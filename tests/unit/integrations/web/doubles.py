@@ -244,7 +244,7 @@ class FakeBox:
         self._note()
         return [{"check": "disk", "status": "ok", "detail": "", "mend": ""}]
 
-    async def test_gemini(self) -> Mapping[str, Any]:
+    async def test_gemini(self, caller: Caller) -> Mapping[str, Any]:
         self._note("test_gemini")
         names = ("version", "day", "machine", "model", "once_model", "api_version")
         flags = dict.fromkeys(("google", "live", "cost_estimated"), True)

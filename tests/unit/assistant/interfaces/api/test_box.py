@@ -1,5 +1,6 @@
 """Tests of the box as programs see it."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import timedelta
@@ -18,7 +19,7 @@ from assistant.interfaces.api.parts import Openers, Parts
 from assistant.tools.policy.choices import Ratings
 from audio.device_status import MicrophoneStatus
 from integrations.home_assistant.house import Entity, House
-from integrations.web.box import Caller, NotKept, NotPossible, Scope, Unknown
+from integrations.web.box import Busy, Caller, NotKept, NotPossible, Scope, Unknown
 from integrations.web.requests import (
     AnnounceRequest,
     AskRequest,
@@ -390,7 +391,7 @@ async def test_what_is_written_down_is_read() -> None:
     assert await box.turn("t7") == {"turn_id": "t7"}
     assert await box.forget(PROGRAM) == 3
     assert (await box.doctor())[0]["check"] == "clock"
-    assert await box.test_gemini() == {"servers": [], "tools": []}
+    assert await box.test_gemini(PROGRAM) == {"servers": [], "tools": []}
     assert (box.confirmations(), await box.memories()) == ([], [])
 
 
@@ -416,3 +417,23 @@ async def test_a_program_has_a_conversation_and_hears_of_people_what_it_may_read
     [(_, rights, _)] = conversation.asked
     assert rights == replace(CALLERS, recalls=recalls)
     assert conversation.owners == [ConversationOwner(name, "0123", recalls)]
+
+
+async def test_gemini_is_not_tested_twice_at_once() -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    tests: list[int] = []
+
+    async def slow() -> dict[str, object]:
+        tests.append(1)
+        begun.set()
+        await go_on.wait()
+        return {}
+
+    box = box_of(parts(test_gemini=slow))
+    first = asyncio.ensure_future(box.test_gemini(PROGRAM))
+    await begun.wait()
+    with pytest.raises(Busy, match="Another check is running"):
+        await box.test_gemini(PROGRAM)
+    go_on.set()
+    assert await first == {}
+    assert len(tests) == 1
