@@ -45,9 +45,9 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
         return parser_of(words)
 
-    def tell(app: "App", startup: Startup) -> None:
+    def tell(app: "App", startup: Startup, listening: str) -> None:
         control.use(app)
-        _announce(app, startup, quiet=arguments.quiet)
+        _announce(app, startup, listening, quiet=arguments.quiet)
 
     for one in exposed_secrets(settings, find_file(arguments.config, os.environ)):
         _log.warning("%s", one.sentence)
@@ -62,15 +62,11 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _announce(app: "App", startup: Startup, *, quiet: bool) -> None:
+def _announce(app: "App", startup: Startup, listening: str, *, quiet: bool) -> None:
     """Print that Hearth has started, and then every turn unless `quiet`."""
-    settings = app.settings
-    words = ", ".join(word.model for word in settings.wake.words)
-    for notice in (
-        *app.notices,
-        f"listening for {words} on {settings.audio.input}; Ctrl-C to stop",
-        f"started: {startup}",
-    ):
+    where = f" on {app.settings.audio.input}" if listening.startswith("Listening") else ""
+    told = f"{listening[0].lower()}{listening[1:].rstrip('.')}{where}; Ctrl-C to stop"
+    for notice in (*app.notices, told, f"started: {startup}"):
         say(f"hearth: {notice}", error=True)
     if not quiet:
         app.log.on_turn(

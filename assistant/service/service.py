@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _GRACE_S = 60.0  # seconds added to our delay when extending systemd's timeout
 _log = logging.getLogger(__name__)
 
-Tell = Callable[["App", Startup], None]
+Tell = Callable[["App", Startup, str], None]
 
 
 class Service:
@@ -49,8 +49,8 @@ class Service:
         tell: Tell,
         startup: Startup | None = None,
     ) -> None:
-        """`tell` is called with the app and its startup stages whenever startup is complete. It
-        must not block.
+        """`tell` is called whenever startup is complete, with the app, its startup stages and a
+        sentence about what Hearth is listening for. It must not block.
 
         `startup` collects the stages of the first startup.
         """
@@ -145,7 +145,7 @@ class Service:
         self._stood.set()
         self._reloading.opened()
         self._manager.status(self._status())
-        self._tell(app, self._startup)
+        self._tell(app, self._startup, listens_to(app, sound))
 
     def _status(self) -> str:
         if self._stands is None:
@@ -209,10 +209,11 @@ def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
     """
     home = app.home.client
     away = "" if home.connected else str(home.problem or "Home Assistant is not connected.")
-    return " ".join(filter(None, [_hears(app, sound), *sound.problems, away, trouble]))
+    return " ".join(filter(None, [listens_to(app, sound), *sound.problems, away, trouble]))
 
 
-def _hears(app: "App", sound: "SoundState") -> str:
+def listens_to(app: "App", sound: "SoundState") -> str:
+    """Return a sentence such as "Listening for okay_nabu." or "Not listening."."""
     if app.daemon is not None and app.daemon.mute.on:
         return "The microphone is muted."
     if sound.troubles.get("microphone"):

@@ -157,8 +157,25 @@ def test_hearth_run_says_what_stands_and_each_turn(
     log.turns.append(FinishedTurn(TURN, (OUTCOME,)))
     settings = Settings.model_validate({"audio": {"input": EVIL}})
     app = SimpleNamespace(log=log, settings=settings, notices=[EVIL])
-    run._announce(cast(App, app), Startup(None), quiet=False)
+    run._announce(cast(App, app), Startup(None), f"Listening for {EVIL}.", quiet=False)
     printed(capsys)
+
+
+@pytest.mark.parametrize(
+    ("listening", "line"),
+    [
+        ("Listening for okay_nabu.", "hearth: listening for okay_nabu on Jabra; Ctrl-C to stop"),
+        ("Not listening.", "hearth: not listening; Ctrl-C to stop"),
+        ("The microphone is muted.", "hearth: the microphone is muted; Ctrl-C to stop"),
+    ],
+)
+def test_hearth_run_names_the_microphone_only_if_it_listens_to_it(
+    listening: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings.model_validate({"audio": {"input": "Jabra"}})
+    app = SimpleNamespace(settings=settings, notices=[])
+    run._announce(cast(App, app), Startup(None), listening, quiet=True)
+    assert line in capsys.readouterr().err.splitlines()
 
 
 def test_devices(

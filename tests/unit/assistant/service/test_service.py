@@ -41,7 +41,7 @@ class Rig:
             Manager(),
             Starts(None),
             VirtualClock(),
-            lambda app, startup: None,
+            lambda app, startup, listening: None,
         )
         monkeypatch.setattr(module, "serve", self._serve)
 
