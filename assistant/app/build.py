@@ -87,10 +87,7 @@ async def open_around(
     resident: bool,
     prompter: Prompter | None = None,
 ) -> AsyncIterator[App]:
-    """Open the house, the brains and all other parts around an open conversation.
-
-    The conversation may already be listening. See `open_app` for the parameters.
-    """
+    """Open everything around a conversation that may already be listening; see `open_app`."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     mouth, controls, log = conversation.mouth, conversation.controls, conversation.log
     async with AsyncExitStack() as stack:

@@ -70,11 +70,8 @@ async def open_conversation(
     resident: bool,
     paced: bool = False,
 ) -> AsyncIterator[BoxConversation]:
-    """Open the conversation and restore the mute state.
-
-    See `assistant.app.build.open_app` for the parameters. Raises ConfigError, AudioError and
-    StoreError.
-    """
+    """Open the conversation and restore the mute state. See `app.build.open_app` for the
+    parameters. Raises ConfigError, AudioError and StoreError."""
     clock = SystemClock()
     home: Deferred[HomeContext] = Deferred()
     brains: Deferred[BrainSet] = Deferred()

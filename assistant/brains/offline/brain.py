@@ -121,10 +121,8 @@ class OfflineTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, then a call or an answer for each command, then TurnDone.
-
-        Yields a BrainFault if recognition fails, or if Home Assistant is needed but unreachable.
-        """
+        """Yield Heard, a call or an answer for each command, and TurnDone. Yields a BrainFault if
+        recognition fails, or if Home Assistant is needed but unreachable."""
         # Fetch the tools and build the grammar while the person is still speaking.
         menu = await self._brain.menu()
         try:
@@ -164,8 +162,7 @@ class OfflineTurn:
         steps = self._plan(understood.commands, house, menu, language, age_s)
         if isinstance(steps, Problem):
             if steps.key == _NO_TOOL and not menu.has_home:
-                if not self._brain.connected():  # only the last snapshot is available
-                    # The tools were requested just now, so retrying wouldn't help.
+                if not self._brain.connected():  # the tools were requested just now: no retry
                     fault = "Home Assistant cannot be reached"
                     yield BrainFault("house_away", fault, retryable=False)
                     return

@@ -158,12 +158,8 @@ class Confirmations:
         again: Callable[[], PolicyDecision | None],
         execute: Execute,
     ) -> ToolOutcome:
-        """Freeze the call until `settle` is called. Returns an outcome of NEEDS_CONFIRMATION or a
-        refusal.
-
-        `again` repeats the policy's judgement just before the call runs, and `execute` runs the
-        call.
-        """
+        """Freeze the call until `settle`. Returns an outcome of NEEDS_CONFIRMATION or a refusal.
+        `again` repeats the policy's judgement just before `execute` runs the call."""
         barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
             if self.waits_for(request, verdict):
