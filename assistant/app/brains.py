@@ -194,10 +194,9 @@ class _BrainFactory:
 
         settings = self._settings
         client = await self._stack.enter_async_context(LiveClient(access))
+        store, version = self._home.store, access.api_version
         brain = GeminiLiveBrain(
-            SetupRepair(
-                *(client, self._home.store, self._clock, access.api_version), self._repaired
-            ),
+            SetupRepair(client, store, self._clock, version, self._repaired),
             self._briefer,
             self._row("live"),
             self._clock,

@@ -223,7 +223,7 @@ class LiveConnection:
         try:
             await within(self._clock, self._timeouts.lost_calls_s, self._quiet.wait())
         except TimeoutError:
-            self._belonging.debt = False
+            self._belonging.wait_no_longer()
         if self.closed:
             raise Stale("The resumed session does not take the answers to its calls.")
 

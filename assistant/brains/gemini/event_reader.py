@@ -69,6 +69,10 @@ class TurnAttribution:
         self._owing = False
         self.phase = Phase.FREE
 
+    def wait_no_longer(self) -> None:
+        """Stop waiting for the end of the answer to an earlier turn."""
+        self.debt = False
+
     def speech_begins(self) -> None:
         """Record that the turn's audio begins."""
         self._spoken = True
