@@ -33,7 +33,7 @@ from integrations.gemini.subset import as_json
 MOST_FOUND = 6
 _IN_NAME = 3  # a word in the name counts as much as this many in the description
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
-_NOT_AN_OBJECT = "arguments must be a JSON object"
+_NOT_AN_OBJECT = "put all of the tool's arguments into arguments, a JSON object"
 
 
 @dataclass(frozen=True, slots=True)
