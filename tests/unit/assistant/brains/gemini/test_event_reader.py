@@ -1,5 +1,7 @@
 """Table-driven tests of the translation from a session's events to the brain's."""
 
+from collections.abc import Callable
+
 import pytest
 
 from assistant.brains.briefing.briefer import STAY_SILENT
@@ -20,6 +22,7 @@ from assistant.domain.brain import (
     ReplyAudio,
     ReplySettled,
     ReplyText,
+    Restarted,
     ToolCallsCancelled,
     TurnDone,
 )
@@ -67,6 +70,7 @@ SOUND = live.OutputAudio(b"\1\0", 24_000)
 CALLED = ToolCall("1", "HassTurnOn", {"name": "Lamp"})
 ON = (ReplyText("On."), ReplySettled(), TurnDone())
 EMPTY = BrainFault("empty", "Gemini gave no answer.", retryable=True)
+WITHOUT_ID = BrainFault("empty", "Gemini made a call that cannot be answered.", retryable=True)
 GONE = live.FunctionCallsCancelled(("1",))
 
 
@@ -84,10 +88,22 @@ GONE = live.FunctionCallsCancelled(("1",))
         ([text("On it."), CALLS, END, ANSWERED], [ReplyText("On it."), CALLED, TurnDone()]),
         ([text("On."), live.GenerationComplete(), live.Interrupted(), END],
          [ReplyText("On."), ReplySettled(), TurnDone()]),
+        ([text("The lamp is on. "), text("The lamp is on."), END],
+         [ReplyText("The lamp is on. "), ReplySettled(), TurnDone()]),
+        ([text("I do it now."), CALLS, ANSWERED, text("I do it now."), END],
+         [ReplyText("I do it now."), CALLED, ReplyText(" I do it now."), ReplySettled(),
+          TurnDone()]),
+        ([text("The lamp is on."), text("The lamp"), live.GenerationComplete(), END],
+         [ReplyText("The lamp is on."), ReplySettled(), ReplyText("The lamp"), TurnDone()]),
+        ([text("On it"), CALLS, ANSWERED, END],
+         [ReplyText("On it"), CALLED, ReplySettled(), TurnDone()]),
+        ([live.CallWithoutId()], [WITHOUT_ID]),
     ],
     ids=["a local voice, sound is dropped", "inner text", "a thought", "a phantom after a call",
          "cancelled calls alone", "an answered call", "nothing follows the results",
-         "an interruption after the whole answer"],
+         "an interruption after the whole answer", "a sentence twice",
+         "a sentence again after a call", "the beginning of a sentence again",
+         "no end of a sentence before a call", "a call without an id"],
 )  # fmt: skip
 def test_a_whole_turn(items: list[Item], events: list[BrainEvent]) -> None:
     assert read(local(), *items) == events
@@ -101,6 +117,34 @@ def test_with_its_own_voice_the_sound_is_the_answer_and_nothing_is_waited_for() 
         ReplyText("On.", voiced=False),
         TurnDone(),
     ]
+
+
+@pytest.mark.parametrize(
+    ("reader", "generated", "acted", "broken_off"),
+    [
+        (local, False, False, True),
+        (local, True, False, False),
+        (local, True, True, True),  # the ledger can report the action instead
+        (native, False, False, False),
+    ],
+)
+def test_an_answer_that_ends_within_a_sentence_is_asked_for_again(
+    reader: Callable[[], EventReader], generated: bool, acted: bool, broken_off: bool
+) -> None:
+    reading = reader()
+    reading.acted = acted
+    complete = [live.GenerationComplete()] if generated else []
+    events = read(reading, SOUND, text("It is about three"), *complete, END)
+    assert (Restarted() in events) is broken_off
+    assert events[-1] == TurnDone()
+    assert reading.empty is broken_off
+    assert reading.answer == ("" if broken_off else "It is about three")
+
+
+def test_a_session_with_a_call_that_cannot_be_answered_is_left() -> None:
+    reading = local()
+    reading.take(live.CallWithoutId(), 1.0)
+    assert (reading.lost, reading.empty) == (True, True)
 
 
 def test_the_text_is_told_to_be_whole_when_the_model_has_made_it() -> None:
