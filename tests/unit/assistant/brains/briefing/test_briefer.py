@@ -4,11 +4,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from assistant.brains.briefing import briefer as module
 from assistant.brains.briefing.briefer import (
     FRESH_S,
     MAX_CHARACTERS,
@@ -17,6 +19,7 @@ from assistant.brains.briefing.briefer import (
     Briefer,
     vocabulary,
 )
+from assistant.brains.briefing.prompt import MAX_HOME
 from assistant.config.schema import Settings
 from assistant.config.sections import Assistant, Gemini, Profile
 from assistant.domain.brain import ConversationOwner
@@ -25,8 +28,9 @@ from assistant.domain.records import StoreError
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.find_tools import FindTools
 from assistant.tools.catalog.menu import Menu, build_menu
-from assistant.tools.catalog.small_menu import Uses
+from assistant.tools.catalog.small_menu import Uses, small_menu
 from integrations.errors import Unavailable
+from integrations.gemini.declarations import Declaration
 from integrations.home_assistant.context import Shown
 from integrations.home_assistant.house import Area, Entity, Floor, House
 from integrations.mcp.servers import McpTool, ServerSpec
@@ -36,7 +40,11 @@ SERVER = ServerSpec("home_assistant", "http", trust="trusted", home_assistant=Tr
 SETTINGS = Settings(
     assistant=Assistant(languages=("en", "es"), area="Kitchen", persona="Be dry."),
     gemini=Gemini(thinking="low", voice="Kore"),
-    profiles={"kids": Profile(persona="Be silly.", thinking="high"), "plain": Profile()},
+    profiles={
+        "kids": Profile(persona="Be silly.", thinking="high"),
+        "plain": Profile(),
+        "guest": Profile(tools=("tool_*",)),
+    },
 )
 HOUSE = House(
     {}, {"k": Area("k", "Kitchen")}, {"light.l": Entity("light.l", "Lamp", "on", (), "k")}
@@ -150,6 +158,52 @@ async def test_a_changed_menu_or_prompt_is_another_briefing(
     assert first != second != third
     assert first.instruction == second.instruction
     assert second.declarations == third.declarations
+
+
+async def test_the_tools_are_chosen_again_only_if_the_choice_can_change(
+    home: Home, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: list[bool] = []
+
+    def choose(*given: Any, large: bool) -> tuple[Declaration, ...]:
+        chosen.append(large)
+        return small_menu(*given, large=large)
+
+    monkeypatch.setattr(module, "small_menu", choose)
+    menu, house = menu_of("A"), HOUSE
+    blind, door = (Entity("cover.c", "C", "open", device_class=one) for one in ("blind", "door"))
+    async with OwnedTasks() as tasks:
+        briefer = Briefer(home.menu, home.prompt, lambda: house, SETTINGS, clock, tasks)
+        counts = []
+        for profile, prompt, changes in (
+            ("", "x", {}),
+            ("kids", "y", {}),  # neither has an influence on the tools
+            ("guest", "y", {}),
+            ("guest", "x" * (MAX_HOME + 1), {}),
+            ("guest", "x" * (MAX_HOME + 1), {"floors": {"up": Floor("up", "Up")}}),
+            ("guest", "x" * (MAX_HOME + 1), {"entities": {"cover.c": blind}}),
+            ("guest", "x" * (MAX_HOME + 1), {"entities": {"cover.c": door}}),
+        ):
+            house = replace(house, **changes)
+            home.answers(menu, prompt)
+            await briefer.brief(profile)
+            counts.append(len(chosen))
+            clock.advance(60)
+    assert counts == [1, 1, 2, 3, 4, 5, 6]
+    assert chosen == [False, False, True, True, True, True]
+
+
+async def test_a_profile_is_sent_its_own_tools_and_those_that_find_them(
+    home: Home, briefer: Briefer
+) -> None:
+    found = FindTools(Menu, lambda turn_id, entry: True, Catalogue()).tools()
+    names = ["other", *(f"tool_{at}" for at in range(30))]
+    tools = [McpTool(SERVER.name, name, "", "x" * 300, {}, False) for name in names]
+    home.answers(build_menu(tools, {SERVER.name: SERVER}, found), "")
+    find, call, _ = (await briefer.brief("guest")).declarations
+    assert (find.name, call.name) == ("find_tools", "call_tool")
+    assert "tool_0" in find.description
+    assert "other" not in find.description.partition("There are: ")[2]
 
 
 async def test_one_asking_serves_briefings_close_to_each_other(
