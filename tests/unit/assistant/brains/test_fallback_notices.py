@@ -41,6 +41,11 @@ from tests.unit.assistant.brains.scripted import (
     served,
 )
 
+ANOTHER = "The Gemini voice model isn't working right now, so I'm using another one. "
+REPAIRED = (
+    "By the way, Google rejected one of my settings for Gemini, so I'm leaving it out for now. "
+)
+
 # --- what is down
 
 
@@ -55,6 +60,24 @@ async def test_a_rung_that_is_down_is_skipped_and_comes_back(stage: Stage) -> No
     stage.expect(live=[DONE, DONE])
     assert served(await stage.run()) == [LIVE]
     assert served(await stage.run()) == [LIVE]
+
+
+async def test_a_rung_that_is_skipped_is_a_trouble_and_told_once(stage: Stage) -> None:
+    stage.expect(live=[[fault(retryable=True)]] * 2, once=[DONE, DONE, DONE])
+    assert stage.ladder.troubles == {}
+    answers = [said(await stage.run()) for _ in range(3)]
+    assert answers == ["Fine.", f"{ANOTHER}Fine.", "Fine."]
+    assert stage.ladder.troubles == {LIVE: f"{LIVE}: {fault().message}"}
+    stage.clock.advance(30)
+    assert stage.ladder.troubles == {}
+
+
+async def test_a_repaired_set_up_is_told_once(stage: Stage) -> None:
+    stage.expect(live=[DONE] * 3)
+    stage.ladder.notices.repaired()
+    assert [said(await stage.run()) for _ in range(2)] == [f"{REPAIRED}Fine.", "Fine."]
+    stage.ladder.notices.repaired()
+    assert said(await stage.run()) == f"{REPAIRED}Fine."
 
 
 @pytest.mark.parametrize("first", ["timeout", "unreachable"])
