@@ -42,10 +42,37 @@ REQUEST = BuiltInRequest("1", "turn", None, "en")
         ("a path", "read_file"),
         ("files", "read_file"),
         ("call read_file", "read_file"),
+        ("other speeds", "fan__HassFanSetSpeed"),
+        ("HassMediaNext, not the volume that increases", "media_player__HassMediaNext"),
     ],
 )
 def test_the_best_tool_comes_first(query: str, first: str) -> None:
     assert search(query, MENU.offered())[0].declaration.name == first
+
+
+def first_of(query: str, tools: dict[str, str]) -> str:
+    made = [McpTool("files", name, "", about, {}, True) for name, about in tools.items()]
+    return search(query, build_menu(made, {"files": FILES}).offered())[0].declaration.name
+
+
+def test_another_servers_tool_is_not_named_by_a_word_of_the_query() -> None:
+    posing = McpTool("files", "base", "", "", {}, False)
+    entries = [*build_menu([posing], {"files": FILES}).offered(), *MENU.offered()]
+    found = search("send the vacuum to its base", entries)
+    assert found[0].declaration.name == "vacuum__HassVacuumReturnToBase"
+
+
+def test_a_server_is_part_of_its_tools_names() -> None:
+    assert first_of("files", {"note": "Does it"}) == "note"
+
+
+def test_a_rare_word_counts_more_than_common_ones() -> None:
+    common = {f"tool_{at}": "Opens a page" for at in range(9)}
+    assert first_of("a page that opens and rings", common | {"last": "Rings"}) == "last"
+
+
+def test_a_word_in_the_name_counts_more() -> None:
+    assert first_of("ring", {"first": "Rings a bell", "ring_it": "Does it"}) == "ring_it"
 
 
 def test_words_that_no_tool_has_find_nothing() -> None:
@@ -78,8 +105,17 @@ async def test_where_nothing_is_found_all_names_are_told() -> None:
 
 
 async def test_what_the_turn_may_not_use_is_not_found() -> None:
-    told = await find("fan speed", lambda turn_id, entry: "Fan" not in entry.suffix)
+    told = await find(
+        "fan speed", lambda turn_id, entry: turn_id != "turn" or "Fan" not in entry.suffix
+    )
     assert "fan__HassFanSetSpeed" not in json.dumps(told)
+
+
+async def test_the_tools_that_find_others_are_not_found() -> None:
+    ways = FindTools(lambda: menu, lambda turn_id, entry: True, Catalogue()).tools()
+    menu = build_menu([], {}, ways)
+    told = json.loads((await ways[0].run({"query": "call_tool"}, REQUEST)).data)
+    assert told == {"found": [], "names_of_all_tools": []}
 
 
 async def test_a_call_that_names_no_tool_is_refused() -> None:

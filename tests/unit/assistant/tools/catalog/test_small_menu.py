@@ -91,6 +91,42 @@ def test_the_core_has_a_limit_however_much_is_used() -> None:
     assert "file_2" not in {one.name for one in declared}
 
 
+def test_a_tool_that_is_too_long_makes_way_for_others() -> None:
+    long = [
+        McpTool("files", f"long_{at}", "", "It does much. " * 100, {}, False) for at in range(9)
+    ]
+    uses = {("files", tool.name): 9 for tool in long} | {(HOME_ASSISTANT, "HassNew"): 2}
+    listed = [of_home(f"HassNew{at}") for at in range(200)]  # their names take up tokens too
+    menu = menu_of(*long, of_home("HassNew"), *listed)
+    declared = small_menu(menu.offered(), HOUSE, uses, large=False)
+    assert sum(map(tokens, declared)) <= MOST_TOKENS
+    core = {one.name for one in declared}
+    assert {"long_0", "HassNew"} <= core
+    assert "long_8" not in core
+
+
+def test_what_is_less_usual_is_left_out_first() -> None:
+    usual = (
+        *("repeat", "end_conversation", "recall", "remember", "get_items", "set_alarm"),
+        *("correct_last", "cancel_timer", "HassMediaUnpause", "weather_forecast"),
+        *("HassMediaPause", "HassSetVolume", "HassListAddItem", "start_timer", "HassSetPosition"),
+        *("HassClimateSetTemperature", "HassLightSet", "HassTurnOff", "HassTurnOn"),
+        "GetLiveContext",
+    )
+    kinds = ("light", "climate", "cover", "media_player", "todo")
+    core = names(menu_of(*map(of_home, usual)), house_of(*((kind, None) for kind in kinds)))
+    assert set(core) == {*usual[4:], "GetDateTime", "undo", "find_tools", "call_tool"}
+
+
+def test_a_long_list_of_other_tools_is_cut() -> None:
+    menu = menu_of(*(of_home(f"HassNew{at}") for at in range(200)))
+    told = small_menu(menu.offered(), HOUSE, {}, large=False)[-2].description
+    listed = told.partition("There are: ")[2]
+    assert listed.startswith("30 of the server files, find_devices, HassNew0, ")
+    assert listed.endswith(" ….")
+    assert len(listed) <= 903
+
+
 def test_where_the_house_is_not_listed_devices_are_searched() -> None:
     menu = menu_of()
     assert "find_devices" not in names(menu)
@@ -141,6 +177,15 @@ def test_what_fits_is_sent_whole_and_needs_no_search() -> None:
     ]
 
 
+def test_what_is_too_long_or_too_much_is_not_sent_whole() -> None:
+    long = [
+        McpTool("files", f"long_{at}", "", "It does much. " * 100, {}, False) for at in range(9)
+    ]
+    assert "find_tools" in names(menu_of(*long, many=0))
+    many = (of_home(f"HassNew{at}") for at in range(MOST_TOOLS))
+    assert "find_tools" in names(menu_of(*many, many=0))
+
+
 def test_without_the_tools_that_find_others_all_are_sent_as_they_are() -> None:
     menu = menu_of(of_home("HassTurnOn", SELECT), finders=False)
     declared = small_menu(menu.offered(), HOUSE, {}, large=False)
@@ -171,6 +216,18 @@ def test_an_argument_without_a_choice_is_left_out() -> None:
     only = house_of(("cover", "blind"), ("cover", "blind"))
     assert "device_class" not in arguments(of_home("HassSetPosition", SELECT), only)
     assert "device_class" not in arguments(of_home("HassTurnOn", SELECT), house_of(("light", None)))
+
+
+def test_a_kind_that_the_tool_does_not_reach_is_left_out() -> None:
+    house = house_of(("cover", "blind"), ("cover", "garage"), ("media_player", "tv"))
+    told = arguments(of_home("HassSetPosition", SELECT), house)
+    assert told["device_class"]["items"]["enum"] == ["blind", "garage"]
+
+
+def test_a_required_argument_is_not_left_out() -> None:
+    schema = {"type": "object", "properties": LIGHT, "required": ["domain"]}
+    tool = McpTool(HOME_ASSISTANT, "HassLightSet", "", "", schema, False)
+    assert set(arguments(tool, HOUSE)) == {"name", "domain"}
 
 
 def test_of_an_unknown_house_nothing_is_left_out() -> None:
