@@ -252,6 +252,15 @@ def test_without_any_picture_nothing_is_told() -> None:
     assert ANSWERS.of_room((), "temperature", "hall", "en", None) == not_live
 
 
+@pytest.mark.parametrize(
+    ("state", "told"), [("open", "2 de 2 estavam abertas."), ("closed", "1 de 2 estava aberta.")]
+)
+def test_a_counted_state_agrees_with_its_number(state: str, told: str) -> None:
+    things = (KITCHEN, contact("c", "C", state))
+    said = say(windows("how_many", "open"), *things, age_s=250, language="pt")
+    assert said.endswith(told)
+
+
 @pytest.mark.parametrize("language", SHIPPED)
 @pytest.mark.parametrize("kind", ["any", "all", "which", "how_many", "is"])
 def test_no_language_reassures_about_what_is_not_known(kind: str, language: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.articles import agreeing, noun_of, noun_of_all, with_article
-from assistant.tools.house.names import named_thing, spoken_place, spoken_things
+from assistant.tools.house.names import in_cases, named_thing, spoken_place, spoken_things
 from assistant.tools.vocabulary import entries
 
 CATALOGUE = Catalogue()
@@ -86,6 +86,13 @@ def test_a_preposition_joins_the_article(language: str, place: str, said: str) -
         ("tools.still_reports", "de", "Rollläden", "die Rollläden sind noch X"),
         ("tools.still_reports", "de", "Rollladen", "der Rollladen ist noch X"),
         ("tools.still_reports", "de", "Lampe", "die Lampe ist noch X"),
+        ("watch.not_reached", "fr", "Volets", "les volets n'ont pas fait ce que tu as demandé."),
+        (
+            "watch.not_reached",
+            "de",
+            "Rollläden",
+            "die Rollläden haben nicht getan, was du wolltest.",
+        ),
         ("watch.not_opened", "pt", "Persianas", "as persianas não abriram."),
         ("watch.not_closed", "de", "Garagentor", "das Garagentor ist nicht zugegangen."),
     ],
@@ -93,6 +100,38 @@ def test_a_preposition_joins_the_article(language: str, place: str, said: str) -
 def test_a_verb_agrees_with_its_name(key: str, language: str, name: str, said: str) -> None:
     thing = named_thing(name, CATALOGUE, language)
     assert CATALOGUE.say(key, language, name=thing, state="X") == said
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "said"),
+    [
+        ("pt", ["Porta"], "Não sei o que a porta faz. Continuo mesmo assim?"),
+        ("pt", ["Porta", "Luz"], "Não sei o que a porta e a luz fazem. Continuo mesmo assim?"),
+        ("fr", ["Porte"], "Je ne sais pas ce que fait la porte. Je continue quand même?"),
+        (
+            *("fr", ["Porte", "Lampe"]),
+            "Je ne sais pas ce que font la porte et la lampe. Je continue quand même?",
+        ),
+        ("de", ["Tür"], "Ich weiß nicht, was die Tür tut. Soll ich es trotzdem machen?"),
+        (
+            *("de", ["Tür", "Lampe"]),
+            "Ich weiß nicht, was die Tür und die Lampe tun. Soll ich es trotzdem machen?",
+        ),
+    ],
+)
+def test_a_verb_agrees_with_several_names(language: str, names: list[str], said: str) -> None:
+    things = spoken_things(names)
+    assert CATALOGUE.say("confirm.ask_unknown_thing", language, names=things) == said
+
+
+def test_several_german_names_have_the_case_of_their_sentence() -> None:
+    names = [named_thing(name, CATALOGUE, "de") for name in ("Fernseher", "Lampe")]
+    both = in_cases(names, " und ".join)
+    assert both == "der Fernseher und die Lampe"
+    said = "ich erreiche den Fernseher und die Lampe nicht"
+    assert CATALOGUE.say("house_state.unreachable", "de", names=both, state="X") == said
+    said = "vom Fernseher und der Lampe bekomme ich keinen Messwert"
+    assert CATALOGUE.say("house_state.unreported", "de", names=both, state="X") == said
 
 
 @pytest.mark.parametrize(
