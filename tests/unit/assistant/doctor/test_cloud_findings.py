@@ -66,11 +66,20 @@ def test_ipv6_alone_is_only_a_warning() -> None:
         (800, (), "ok", "40 tools, 27.0 kB, about 5,900 tokens"),
         (2_500, (), "warn", "slowly"),
         (6_000, (), "warn", "gemini.connect_timeout_s (5 s)"),
-        (800, ("b", "a"), "warn", "without a, b, which the service refused: 1007 No."),
+        (
+            800,
+            ("b", "a"),
+            "warn",
+            "without a, b, which the service refused: 1007 No. nothing to do",
+        ),
+        (800, ("b", "a"), "warn", "retries it on 2026-12-04"),
     ],
 )
 def test_the_set_up(ms: float, parts: Sequence[str], status: Status, words: str) -> None:
-    refused = {part: RefusedPart(part, "1007 No.", "2026-12-04T10:00:00") for part in parts}
+    refused = {
+        part: RefusedPart(part, "1007 No.", f"2026-12-0{day}T10:00:00")
+        for day, part in enumerate(parts, start=4)
+    }
     check(judged.judge_setup(FACTS, ms, refused, 5.0), status, words)
 
 
@@ -91,6 +100,12 @@ def test_a_spoken_question(given: CloudAnswer, status: Status, words: str) -> No
     check(judged.judge_spoken(given, FACTS, 6.0), status, words)
 
 
+def test_a_small_set_up_does_not_explain_a_slow_answer() -> None:
+    found = judged.judge_spoken(answer((2_100, SOUND)), SetupFacts(4, 2_700, 4_000), 6.0)
+    check(found, "warn", "try again later")
+    assert "fewer devices" not in found.mend
+
+
 def test_the_transcript_of_the_question() -> None:
     early = answer((-200, InputText("What is ")), (300, InputText("the\x1b capital?")))
     check(judged.judge_transcript(early), "ok", '"What is the capital?"')
@@ -109,7 +124,8 @@ def test_the_transcript_of_the_question() -> None:
             *(False, "warn", "gemini.late_text_ms = 500"),
         ),
         (answer((500, SOUND), (900, END), (2_000, text("Yes."))), True, "ok", "1100 ms after"),
-        (answer((500, SOUND), (900, END)), False, "warn", "no transcript"),
+        (answer((500, SOUND), (900, END)), False, "warn", "no transcript set voice.engine"),
+        (answer((500, SOUND), (900, END)), True, "warn", "no transcript send us the report"),
     ],
 )
 def test_the_text_of_the_answer(
@@ -147,9 +163,13 @@ def test_what_is_remembered() -> None:
     check(judged.judge_note(False, right, "Lima"), "ok", "used in the next")
     check(judged.judge_note(True, right, "Lima"), "warn", "answered a note")
     check(judged.judge_note(False, wrong, "Lima"), "warn", "did not use it")
+    late = answer((-500, text("It is Lima.")), (500, text("I don't know.")))  # of another question
+    check(judged.judge_note(False, late, "Lima"), "warn", "did not use it")
     check(judged.judge_resumption(right, "Lima"), "ok", "remembers")
     check(judged.judge_resumption(wrong, "Lima"), "warn", "forgotten")
     check(judged.judge_resumption(answer(), "Lima"), "fail", "no answer")
+    check(judged.judge_typed(right), "ok", "answered")
+    check(judged.judge_typed(answer()), "fail", "no answer")
     check(judged.judge_once("m", ""), "warn", "gemini.once_model")
 
 

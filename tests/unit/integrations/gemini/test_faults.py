@@ -77,6 +77,10 @@ BARS: list[tuple[BaseException, Bar]] = [
         plain(403, "The provided API key has an IP address restriction.", "PERMISSION_DENIED"),
         "key_limits",
     ),
+    *(
+        (plain(403, "Blocked.", f"API_KEY_{reason}_BLOCKED"), "key_limits")
+        for reason in ("SERVICE", "HTTP_REFERRER", "IP_ADDRESS", "ANDROID_APP")
+    ),
 ]
 
 
