@@ -47,8 +47,10 @@ class Daemon:
 
 
 @asynccontextmanager
-async def daemon(surroundings: dict[str, str]) -> AsyncIterator[Daemon]:
-    """Run a daemon until it listens; at the end it must stop cleanly."""
+async def daemon(
+    surroundings: dict[str, str], says: str = "hearth: listening for okay_nabu"
+) -> AsyncIterator[Daemon]:
+    """Run a daemon that says this once it has started; at the end it must stop cleanly."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "assistant", "run"),
         env=surroundings,
@@ -57,7 +59,7 @@ async def daemon(surroundings: dict[str, str]) -> AsyncIterator[Daemon]:
     )
     try:
         running = Daemon(process)
-        await running.shows("listening for okay_nabu")
+        await running.shows(says)
         yield running
     finally:
         if process.returncode is None:

@@ -35,7 +35,7 @@ async def test_it_starts_without_a_sound_server_and_outlives_one(
             surroundings = settings(tmp_path)
             port = surroundings["HEARTH_HTTP__PORT"]
             try:
-                async with daemon(surroundings) as hearth:
+                async with daemon(surroundings, "hearth: not listening") as hearth:
                     await until_health(port, "degraded")
                     await asyncio.to_thread(server.start)
                     took = [await until_health(port, "ok")]
