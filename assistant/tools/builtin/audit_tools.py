@@ -139,8 +139,6 @@ class AuditTools:
         return await self.audit.audited(since=since, limit=_READ)
 
     def _told(self, row: AuditRecord, sentences: Sentences) -> str:
-        """Return a sentence about a call, such as "At 18:02 I turned off the kitchen light, because
-        you said ..."."""
         time = f"{row.at.astimezone(self.clock.now().tzinfo):%H:%M}"
         heard = one_line(row.heard) if row.heard else ""
         program = _program_of(row)
@@ -178,20 +176,15 @@ class AuditTools:
 
 
 def _asked_by(row: AuditRecord) -> dict[str, Any]:
-    """Return the program that made a call or, for a person's turn, what the person said.
-
-    People learn that a program acted, but not what the program said. For a program, the arguments
-    are left out too, because they can contain its words.
-    """
+    """People learn that a program acted, but not what it said. Its arguments are left out too,
+    because they can contain its words."""
     program = _program_of(row)
     return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
 
 
 def _program_of(row: AuditRecord) -> str:
-    """Return the name of the program whose turn it was, or "" for a person's turn.
-
-    "mcp:agent" is the program "agent". Device names don't contain a colon.
-    """
+    """Return the name of the program whose turn it was, such as "agent" for "mcp:agent", or "" for
+    a person's turn."""
     return row.satellite.partition(":")[2]
 
 
@@ -209,7 +202,6 @@ def _is_refused(row: AuditRecord) -> bool:
 
 
 def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """Return the newest record of each call, newest first."""
     ends: dict[tuple[str, str], AuditRecord] = {}
     for row in rows:
         ends.setdefault((row.turn_id, row.call_id), row)
@@ -217,7 +209,6 @@ def _ends(rows: Sequence[AuditRecord]) -> list[AuditRecord]:
 
 
 def _mend(row: AuditRecord, *, asked: bool) -> str:
-    """Return the catalogue key of a sentence that says how the person could get another result."""
     if asked:
         return "audit.mend_yes"
     if row.rule in ("guest", "caller", "in_talk"):
@@ -230,11 +221,6 @@ def _mend(row: AuditRecord, *, asked: bool) -> str:
 
 
 def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -> str:
-    """Return a list of changes, such as "I turned off the lamp and the fan, I locked the front
-    door".
-
-    Entities that reached the same state are named together.
-    """
     groups: dict[tuple[str, str], list[str]] = {}
     for one in observed:
         entity = house.entities.get(one.entity_id)
@@ -247,7 +233,6 @@ def _changes(observed: Sequence[Observed], house: House, sentences: Sentences) -
 
 
 def _came_to(one: Observed) -> tuple[str, str]:
-    """Return the catalogue key of the verb, and the state if the verb doesn't express it."""
     before, after = (text.partition(" ")[0] for text in (one.before or "", one.after or ""))
     if after in _VERBS and after != before:
         return f"audit.did_{_VERBS[after]}", ""
@@ -260,10 +245,7 @@ WITHIN = timedelta(minutes=10)  # later, it is unclear which turn the person mea
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """The tool `that_was_wrong`, which marks a turn for the statistics (`hearth trace --list`).
-
-    It changes nothing in the house.
-    """
+    """The tool `that_was_wrong`, which marks a turn for the statistics (`hearth trace --list`)."""
 
     marks: Reports
     catalogue: Catalogue

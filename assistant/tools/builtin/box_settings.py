@@ -26,10 +26,8 @@ NONE = "none"  # back to the plain settings
 
 
 class SwitchProfile:
-    """The tool `switch_profile`.
-
-    A switch to a profile that allows more tools or more brains must be confirmed like an unlock.
-    """
+    """The tool `switch_profile`. A switch to a profile that allows more must be confirmed like an
+    unlock."""
 
     def __init__(
         self,
@@ -38,12 +36,8 @@ class SwitchProfile:
         switch: Callable[[str], Awaitable[None]],
         catalogue: Catalogue,
     ) -> None:
-        """`names` are the configured profiles.
-
-        `widens` returns True if a profile (or NONE) allows more than the current one. `switch`
-        activates a profile or NONE and stores the choice. It raises StoreError if the choice can't
-        be stored.
-        """
+        """`widens` returns True if a profile (or NONE) allows more than the current one. `switch`
+        activates a profile or NONE, stores the choice, and may raise StoreError."""
         self._names = tuple(names)
         self._widens = widens
         self._switch = switch
@@ -97,11 +91,7 @@ LONGEST_MINUTES = 7 * 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class SetMode:
-    """The tool `set_mode`.
-
-    A change to a stricter mode needs no confirmation; a change to a more trusting mode must be
-    confirmed like an unlock.
-    """
+    """The tool `set_mode`. A change to a more trusting mode must be confirmed like an unlock."""
 
     modes: "ModeKeeper"
     catalogue: Catalogue

@@ -38,11 +38,6 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """The tool `weather_forecast`, for Home Assistant's weather entities.
-
-    `house` returns the current state of the house.
-    """
-
     home: LiveLink
     house: Callable[[], House]
     catalogue: Catalogue
@@ -86,7 +81,6 @@ class Weather:
         return BuiltInResult(" ".join(filter(None, sentences)), _data(weather, told))
 
     def _now(self, weather: Entity, language: str) -> str:
-        """Return a sentence about the current weather, or "" if the entity doesn't report it."""
         degrees = weather.attributes.get("temperature")
         condition = self._condition(weather.state, language)
         if not isinstance(degrees, int | float) or not condition:
@@ -96,7 +90,6 @@ class Weather:
         )
 
     def _day(self, day: Day, today: date, weather: Entity, language: str) -> str:
-        """Return a sentence such as "Tomorrow: sunny, from 12 to 21 degrees"."""
         say = self.catalogue.say
         what = [self._condition(day.condition, language)]
         if day.high is not None and day.low is not None:
@@ -134,17 +127,14 @@ class Weather:
 
 
 def weather_entities(house: House) -> list[Entity]:
-    """Return the exposed weather entities. Entities with a forecast are listed first."""
+    """Return the exposed weather entities. Those with a forecast are listed first."""
     found = [entity for entity in house.exposed() if entity.domain == "weather"]
     return sorted(found, key=lambda entity: not entity.attributes.get("supported_features"))
 
 
 def by_day(rows: Sequence[Forecast], clock: Clock) -> list[Day]:
-    """Combine daily, half-daily or hourly forecasts into one `Day` per date, in order.
-
-    A daily forecast has its own `low`. For hourly forecasts, the low is the lowest temperature of
-    the day. If a day has several forecasts, the warmest of them determines the day's condition.
-    """
+    """Combine daily, half-daily or hourly forecasts into one `Day` per date, in order. If a day has
+    several forecasts, the warmest of them determines its condition."""
     zone = clock.now().tzinfo
     days: dict[date, list[Forecast]] = {}
     for row in rows:

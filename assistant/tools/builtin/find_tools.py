@@ -1,9 +1,8 @@
-"""The tools `find_tools` and `call_tool`, with which a model reaches tools it wasn't sent.
+"""The tools `find_tools` and `call_tool`, with which a model reaches tools that it wasn't sent.
 
-A Live session can't declare a new function in the middle of a turn. The arguments of `call_tool`
-therefore contain the name and arguments of the tool that the model wants to call. The brain
-replaces the call with a call of that tool (`called_through`) before anything else handles it, so
-the policy, the confirmation, the ledger and the verification treat it like any other call.
+A Live session can't declare a new function in the middle of a turn, so the arguments of `call_tool`
+name the tool to call. The brain replaces the call with a call of that tool (`called_through`)
+before anything else handles it.
 """
 
 import json
@@ -38,7 +37,7 @@ _NOT_AN_OBJECT = "put all of the tool's arguments into arguments, a JSON object"
 
 @dataclass(frozen=True, slots=True)
 class FindTools:
-    """Searches the offered tools by words."""
+    """The tools `find_tools` and `call_tool`."""
 
     menu: Callable[[], Menu]
     permits: Callable[[str, MenuEntry], bool]  # True if the turn with this id may use the tool
@@ -76,15 +75,13 @@ class FindTools:
         return BuiltInResult(sentence, json.dumps(told, ensure_ascii=False))
 
     async def _refuse(self, arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
-        """Refuse a `call_tool` that names no tool, or whose arguments can't be read."""
         return failure(self.catalogue, "tools.bad_argument", request, problem=_NOT_AN_OBJECT)
 
 
 def called_through(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the name and arguments of the tool that a call is meant for.
 
-    For `call_tool`, they are taken from its arguments. A `call_tool` with invalid arguments is
-    returned unchanged, and is refused when it runs.
+    A `call_tool` with invalid arguments is returned unchanged, and is refused when it runs.
     """
     wanted, given = arguments.get("name"), arguments.get("arguments")
     if name != CALL_TOOL or not isinstance(wanted, str) or not wanted.strip():
@@ -105,11 +102,8 @@ def called_through(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[s
 
 
 def search(query: str, entries: Sequence[MenuEntry]) -> list[MenuEntry]:
-    """Return the tools that fit the words of a query best, at most MOST_FOUND.
-
-    Tools whose whole name is in the query are listed first. A word that few tools contain counts
-    more than a common word.
-    """
+    """Return the tools that fit the words of a query best, at most MOST_FOUND. A word that few
+    tools contain counts more than a common word."""
     wanted = _words(query)
     said = query.casefold()
     texts = [(_words(_name_of(entry)), _words(_text_of(entry))) for entry in entries]

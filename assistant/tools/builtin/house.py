@@ -1,7 +1,7 @@
 """The tools `GetLiveContext` and `find_devices`, which return the states of exposed entities.
 
-`GetLiveContext` replaces Home Assistant's tool of the same name, which takes half a second and
-160,000 tokens in a home with 5,000 entities. It behaves like the tool in Home Assistant 2026.11
+`GetLiveContext` replaces Home Assistant's tool of the same name, whose answer takes 160,000 tokens
+in a home with 5,000 entities. It behaves like the tool in Home Assistant 2026.11
 (`components/homeassistant/llm.py`), but limits the length of its answer.
 """
 
@@ -78,8 +78,8 @@ _NOT_TEXT = re.compile(
 def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> BuiltIn:
     """Return the tool `GetLiveContext`.
 
-    Its data is JSON: `{"result": text}` or `{"error": reason}`. If the connection to Home Assistant
-    is lost, the object starts with a `warning`.
+    Its data is JSON: `{"result": text}` or `{"error": reason}`, with a `warning` in front if the
+    result is based on old states.
     """
     answers = HouseAnswers(catalogue)
 
@@ -123,7 +123,7 @@ def live_context(home: "HomeAssistant", catalogue: Catalogue, clock: Clock) -> B
 
 def select(house: House, arguments: Mapping[str, Any]) -> tuple[list[Entity], str]:
     """Return the entities that Home Assistant's own tool would report, sorted by name. If there are
-    none, the second value is Home Assistant's error message; otherwise it is ""."""
+    none, the second value is its error message."""
     found = [entity for entity in house.exposed() if entity.domain not in UNLISTED]
     name, area = (str(arguments.get(key) or "") for key in ("name", "area"))
     domains = {one.strip().casefold() for one in listed(arguments.get("domain"))} - {""}
@@ -178,7 +178,6 @@ def _row(entity: Entity, house: House, now: datetime) -> str:
 
 
 def _state(entity: Entity, now: datetime) -> str:
-    """Return the state as Home Assistant shows it, with rounded sensor values and local times."""
     if entity.domain == "sensor" and entity.precision is not None:
         try:
             return f"{float(entity.state):.{entity.precision}f}"
@@ -193,9 +192,8 @@ def _state(entity: Entity, now: datetime) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Return a value as a YAML scalar on one line. Strings that YAML would not read as strings are
-    quoted. Whole numbers are quoted too, because Home Assistant's own tool turns them into strings.
-    """
+    """Return a value as a YAML scalar on one line. Whole numbers are quoted, because Home
+    Assistant's own tool turns them into strings."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -234,9 +232,8 @@ _stem = lru_cache(maxsize=20_000)(stemmed)  # enough for the names of a large ho
 def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
     """Return the tool `find_devices`.
 
-    Its data is `{found, devices: [{name, domain, area, state}], left_out}`. If the connection to
-    Home Assistant is lost, the object starts with a `warning`. If the call asks for a particular
-    state, `state_not_known` lists the entities whose state is unknown.
+    Its data is `{found, devices: [{name, domain, area, state}]}`, with further keys for old states,
+    unknown states, devices that were left out, and similar names.
     """
     answers = HouseAnswers(catalogue)
 
@@ -267,8 +264,6 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
         request: BuiltInRequest,
         age_s: float,
     ) -> BuiltInResult:
-        """Return the result. The warning and the unknown states go first, so that the model sees
-        them even if the list is cut."""
         front: dict[str, Any] = {}
         if warning := staleness(age_s):
             front["warning"] = warning
@@ -288,9 +283,8 @@ def find_devices(home: "HomeAssistant", catalogue: Catalogue) -> BuiltIn:
 
 
 def find(house: House, arguments: Mapping[str, Any]) -> list[Entity]:
-    """Return the exposed entities that match all arguments, in the house's order. A name is
-    compared with whole names, then with parts of names, then with similar names, until an entity is
-    found."""
+    """Return the exposed entities that match all arguments. If no name matches exactly, partial and
+    then similar names are tried."""
     found = house.exposed()
     for key, value in (("domain", _domain_of), ("device_class", _class_of), ("state", _state_of)):
         wanted = {_stem(one) for one in listed(arguments.get(key))}
@@ -312,7 +306,6 @@ def _of_unknown_state(house: House, arguments: Mapping[str, Any]) -> list[str]:
 
 
 def _called(entities: list[Entity], name: str) -> list[Entity]:
-    """Return the entities that match the name by the rules described in `find`."""
     whole = _stem(name)
     words = folded(name).split()
     ways: tuple[Callable[[str], bool], ...] = (
@@ -341,7 +334,6 @@ def _nearest(house: House, arguments: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
-    """Return the ids of the areas that `area` and `floor` select, or None if both are missing."""
     area, floor = _text(arguments, "area"), _text(arguments, "floor")
     if not area and not floor:
         return None
@@ -353,8 +345,6 @@ def _areas(house: House, arguments: Mapping[str, Any]) -> set[str] | None:
 
 
 def _meant(name: str, places: Mapping[str, Place]) -> list[Place]:
-    """Return the areas or floors with this name, alias or id. If there are none, return those with
-    similar names."""
     whole = _stem(name)
     same = [one for key, one in places.items() if key == name or whole in map(_stem, _names(one))]
     return same or [
@@ -371,18 +361,14 @@ def _domain_of(entity: Entity) -> Iterable[str]:
 
 
 def _class_of(entity: Entity) -> Iterable[str]:
-    """Return an entity's device class and everyday kinds. Garage doors and gates are doors too."""
     return filter(None, (entity.device_class, *openings(entity)))
 
 
 def _state_of(entity: Entity) -> Iterable[str]:
-    """Return all words for an entity's state, such as "on" and "open" for a door contact."""
     return filter(None, (entity.state, _meaning(entity)))
 
 
 def _meaning(entity: Entity) -> str:
-    """Return the everyday word for a binary sensor's state, such as "open" for "on". Returns "" if
-    that is the same word as the state."""
     plain = plain_state(entity)
     return plain if plain != entity.state else ""
 

@@ -1,5 +1,4 @@
-"""The tools `fetch_page` and `send_to_phone`, which send data out of the house if the owner allows
-it."""
+"""The tools `fetch_page` and `send_to_phone`, which send data out of the house."""
 
 import asyncio
 import json
@@ -120,20 +119,19 @@ class Seen:
         self._pages: deque[frozenset[str]] = deque(maxlen=_PAGES)
 
     def note(self, page: Fetched) -> None:
-        """Allow the links of a fetched page that stay on the same site and have no query."""
+        """Remember the links of a fetched page that stay on the same site and have no query."""
         base = urlsplit(page.url)
         found = (_parts(link, page.url) for link in links(page))
         mine = (one for one in found if one and _origin(one) == _origin(base) and not one.query)
         self._pages.append(frozenset(_plain(one) for one in mine))
 
     def holds(self, url: str) -> bool:
-        """Return True if the URL is exactly one of the allowed links."""
         parts = _parts(url)
         return parts is not None and any(_plain(parts) in page for page in self._pages)
 
 
 def was_said(url: str, said: Iterable[str]) -> bool:
-    """Return True if the person said this URL, including its host, path and query."""
+    """Return True if the person said the host, path and query of this URL."""
     parts = _parts(url)
     if parts is None or parts.hostname is None:
         return False
@@ -145,13 +143,13 @@ def was_said(url: str, said: Iterable[str]) -> bool:
 
 
 def carries(url: str, memories: Iterable[str]) -> bool:
-    """Return True if the URL contains part of a memory, even if it is spelled differently."""
+    """Return True if the URL contains part of a memory. Case, accents and punctuation
+    are ignored."""
     text = "".join(_words(unquote_plus(url)))
     return any(piece in text for memory in memories for piece in _pieces(memory))
 
 
 def _pieces(memory: str) -> set[str]:
-    """Return the parts of a memory that would give it away."""
     words = _words(memory)
     pieces = {word for word in words if sum(map(str.isdigit, word)) >= _DIGITS}
     if len(words) >= _RUN:
@@ -168,7 +166,6 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(url: str, base: str = "") -> SplitResult | None:
-    """Split a URL, or a link on the page `base`. Returns None if the URL is invalid."""
     try:
         parts = urlsplit(urljoin(base, url.strip()))
         parts.port  # noqa: B018 -- reading `port` raises ValueError if it is invalid
@@ -209,11 +206,6 @@ _ORDER = re.compile(r"(?i)tts|[a-z]+(?:_[a-z]+)+")
 
 @dataclass(frozen=True, slots=True)
 class SendToPhone:
-    """The tool `send_to_phone`.
-
-    `house` returns the current state of the house.
-    """
-
     phones: Phones
     house: Callable[[], House]
     catalogue: Catalogue
@@ -257,17 +249,14 @@ class SendToPhone:
 
 
 def may_have_phones(house: House) -> bool:
-    """Return True if the house has a device tracker. Home Assistant creates one for every phone
-    that has its app."""
+    """Return True if the house has a device tracker, because Home Assistant creates one for every
+    phone that has its app."""
     return any(entity_id.startswith("device_tracker.") for entity_id in house.entities)
 
 
 def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
-    """Return the phones that a name can refer to. "" and "my phone" refer to all of them.
-
-    A phone's names must contain every specific word of `name`, so that a message for Ana María
-    doesn't go to Ana.
-    """
+    """Return the phones that a name can refer to. Every specific word must match, so that a message
+    for Ana María doesn't go to Ana."""
     whole = [one for one in phones if any(folded(known) == folded(name) for known in one.names)]
     if whole:
         return whole
@@ -276,10 +265,10 @@ def choose(phones: Sequence[Phone], name: str) -> list[Phone]:
 
 
 def readable(text: str) -> str:
-    """Return a message that is safe to show, with at most MAX_MESSAGE characters.
+    """Return a message that is safe to show, cut to MAX_MESSAGE characters.
 
-    Invisible characters except line breaks are removed. A message that a companion app would treat
-    as a command gets a full stop, so that the app shows it as text.
+    A message that a companion app would treat as a command gets a full stop, so that the app shows
+    it as text.
     """
     lines = (_printable(line) for line in text[: 2 * MAX_MESSAGE].splitlines())
     message = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()[:MAX_MESSAGE].rstrip()
@@ -287,7 +276,6 @@ def readable(text: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """Remove unprintable characters, except the joiners that many emoji contain."""
     kept = (" " if sign == "\t" else sign for sign in line)
     return "".join(
         sign for sign in kept if sign == "\u200d" or not unicodedata.category(sign).startswith("C")

@@ -22,8 +22,6 @@ SWITCH_PROFILE = "switch_profile"
 
 @dataclass(frozen=True, slots=True)
 class BuiltInRequest:
-    """The circumstances of a call to a built-in tool."""
-
     id: str  # of this piece of work, unique across all turns
     turn_id: str
     heard: str | None  # what the person said
@@ -40,8 +38,6 @@ class BuiltInRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuiltInResult:
-    """The result of a call to a built-in tool."""
-
     sentence: str  # what happened, for the brain
     data: str = ""  # the requested data, if the sentence can't hold it
     failed: bool = False
@@ -57,10 +53,7 @@ def failure(
     options: tuple[str, ...] = (),
     **values: str,
 ) -> BuiltInResult:
-    """Return a failed result with the catalogue's sentence for `key`.
-
-    `options` are values that would have been valid.
-    """
+    """Return a failed result with the catalogue's sentence for `key`."""
     sentence = catalogue.say(key, request.language, **values)
     return BuiltInResult(sentence, failed=True, valid_options=options)
 
@@ -78,8 +71,6 @@ Run = Callable[[Mapping[str, Any], BuiltInRequest], Awaitable[BuiltInResult]]
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """One of Hearth's own tools."""
-
     name: str
     description: str  # for the model: what it does and when to call it
     schema: Mapping[str, Any]  # JSON Schema of the arguments
@@ -121,8 +112,6 @@ MAX_TEXT = 300  # characters of one name or state
 
 
 def one_line(text: str) -> str:
-    """Return a name or state as a single line, cut to MAX_TEXT characters.
-
-    Control characters and invisible characters are removed.
-    """
+    """Return a name or state as a single line of at most MAX_TEXT characters, without control
+    characters and invisible characters."""
     return cleaning.one_line(text, MAX_TEXT)

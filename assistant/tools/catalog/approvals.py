@@ -43,7 +43,6 @@ class Waiting:
 
     @property
     def path(self) -> str:
-        """The tool's name on the command line: `SERVER/TOOL`."""
         return f"{self.tool.server}/{self.tool.name}"
 
 
@@ -57,8 +56,7 @@ class Approvals:
         self._seen: dict[str, dict[str, str]] = {}  # tools of trusted servers, in this process
 
     async def look(self, tools: Sequence[McpTool], servers: Mapping[str, ServerSpec]) -> Held:
-        """Pin the tools of new untrusted servers, and return the tools to withhold.
-        Never raises."""
+        """Pin the tools of new untrusted servers, and return the tools to withhold."""
         self._watch(tools, servers)
         doubtful = _doubtful(tools, servers)
         if not doubtful:
@@ -94,7 +92,6 @@ class Approvals:
             await self._store.keep(KEPT, pins)
 
     async def _pins(self) -> Pins:
-        """Return the stored pins. Raises StoreError, or ValueError if they are invalid."""
         kept = await self._store.kept(KEPT)
         if kept is None:
             return {}
@@ -129,10 +126,8 @@ def is_trusted(spec: ServerSpec) -> bool:
 
 
 def fingerprint(tool: McpTool) -> str:
-    """Return a hash of a tool's name, title, description and schema.
-
-    Returns "" if the schema can't be encoded.
-    """
+    """Return a hash of a tool's name, title, description and schema, or "" if the schema can't be
+    encoded."""
     try:
         text = json.dumps(
             [tool.name, tool.title, tool.description, tool.input_schema], sort_keys=True
@@ -147,10 +142,6 @@ def _doubtful(tools: Iterable[McpTool], servers: Mapping[str, ServerSpec]) -> li
 
 
 def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
-    """Return pins for the servers that have none yet.
-
-    The first tools that a server offers are approved automatically.
-    """
     fresh: Pins = {}
     twice: set[tuple[str, str]] = set()
     for tool in tools:
@@ -169,7 +160,6 @@ def _unseen(tools: Iterable[McpTool], pins: Pins) -> Pins:
 
 
 def _waiting(tools: Sequence[McpTool], pins: Pins) -> list[Waiting]:
-    """Return the tools that have no pin or differ from their pin."""
     offered: dict[tuple[str, str], set[str]] = {}
     for tool in tools:
         offered.setdefault((tool.server, tool.name), set()).add(fingerprint(tool))
@@ -225,10 +215,8 @@ def kind_of(server: str, tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 class Consents:
-    """Consents to calls, given by answering "yes, always".
-
-    A consent is valid until midnight, for the same tool with the same arguments.
-    """
+    """Consents that people gave by answering "yes, always". A consent is valid until midnight, for
+    the same tool with the same arguments."""
 
     def __init__(self, kept: SmallValues, clock: Clock) -> None:
         self._kept = kept

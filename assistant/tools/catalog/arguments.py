@@ -1,4 +1,4 @@
-"""Convert a model's arguments to a tool's schema, as long as their meaning is clear."""
+"""Conversion of a model's arguments to a tool's schema, as long as their meaning is clear."""
 
 import json
 import re
@@ -47,11 +47,8 @@ def fit(
 ) -> Fitted:
     """Convert arguments to a tool's schema and validate them. Never raises.
 
-    As in Home Assistant, an optional argument is dropped if it is "", or if it is null and the
-    schema doesn't explicitly allow null. "30" becomes 30 for an integer, "light" becomes ["light"]
-    for a list, and a JSON string becomes its value. A number in words is not converted. `format` is
-    ignored (JSON Schema, format-annotation). `renamed` maps the argument names in the declaration
-    to those of the server.
+    For example, "30" becomes 30 for an integer, and "light" becomes ["light"] for a list. `renamed`
+    maps the argument names in the declaration to those of the server.
     """
     given = dict(arguments)
     try:
@@ -102,7 +99,6 @@ class _Fitting:
         return "null" in _wanted(parts) or any(part.get("nullable") is True for part in parts)
 
     def _coerced(self, schema: Any, value: Any, depth: int = 0) -> Any:
-        """Return the value, or the first converted form of it that the schema allows."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # the same number in JSON, and the type that Home Assistant expects
         if self._checks.admits(schema, value) or depth > _MAX_DEPTH:
@@ -113,7 +109,6 @@ class _Fitting:
         return next((one for one in readings if self._checks.admits(schema, one)), value)
 
     def _readings(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Yield other forms of the same value, the most likely first."""
         if isinstance(value, str):
             yield from _numbers(value)
             yield from (one for one in _choices(parts) if one.casefold() == value.casefold())
@@ -134,7 +129,6 @@ class _Fitting:
             yield from self._inside(parts, [value], depth)
 
     def _inside(self, parts: list[Mapping[str, Any]], value: Any, depth: int) -> Iterator[Any]:
-        """Yield the list or object with its contents converted."""
         if isinstance(value, list):
             for places, rest in map(_items, parts):
                 # At least as many as values.
@@ -146,8 +140,6 @@ class _Fitting:
             yield {k: self._coerced(known.get(k, True), one, depth + 1) for k, one in value.items()}
 
     def _parts(self, schema: Any) -> list[Mapping[str, Any]]:
-        """Return the schema and all schemas that it refers to or lists as alternatives, each
-        once."""
         waiting: list[Any] = [schema]
         seen: set[int] = set()
         parts: list[Mapping[str, Any]] = []
@@ -167,10 +159,6 @@ class _Fitting:
 
 
 def _properties(parts: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the arguments that the parts of a schema define.
-
-    If several parts define an argument, it can match any of them.
-    """
     found: dict[str, list[Any]] = {}
     for part in parts:
         for name, schema in mapping(part, "properties").items():
@@ -185,7 +173,6 @@ def _wanted(parts: list[Mapping[str, Any]]) -> set[str]:
 
 
 def _items(part: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    """Return the schemas of a list's first items, and the schema of all items after them."""
     items = part.get("items", True)
     if isinstance(items, list):
         return items, part.get("additionalItems", True)
@@ -198,10 +185,7 @@ def _options(given: str, choices: list[str]) -> tuple[str, ...]:
 
 
 def _numbers(text: str) -> Iterator[int | float]:
-    """Yield the number in a string such as "30", "21.5", "21,5", "30 %" or "21 °C".
-
-    Yields nothing if the string is not a number.
-    """
+    """Yield the number in a string such as "30", "21.5", "21,5", "30 %" or "21 °C"."""
     number = r"(-?\d{1,15}(?:\.\d{1,15}|,\d{1,2})?)"
     found = re.fullmatch(rf"\s*{number}\s*(?:%|°\s*[CF]?|K)?\s*", text, re.ASCII)
     if found:
@@ -241,7 +225,6 @@ def _texts(values: Any) -> list[str]:
 
 
 def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
-    """Replace the argument names in the declaration with the server's own names, at every level."""
     if isinstance(value, Mapping):
         return {renamed.get(key, key): _restored(inner, renamed) for key, inner in value.items()}
     if isinstance(value, list):
@@ -250,8 +233,7 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """Return the problem as a short phrase that starts with the argument's name, if
-    there is one."""
+    """Return the problem as a short phrase, after the argument's name if there is one."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

@@ -1,7 +1,7 @@
 """Validation of tool arguments against a server's JSON Schema, in bounded time.
 
-The schema is untrusted. Invalid keywords are ignored. Checks that could take too long, such as
-backtracking patterns or many nested alternatives, are left to the server.
+The schema is untrusted. Invalid keywords are ignored, and checks that could take too long are left
+to the server.
 """
 
 import re
@@ -29,8 +29,6 @@ class TooMuch(Exception):
 
 
 class Checks:
-    """A schema, prepared so that validation always ends and invalid parts don't raise errors."""
-
     def __init__(self, root: Mapping[str, Any]) -> None:
         nodes = iter(range(_MAX_NODES))
         self.root: Any = _tamed(dict(root), nodes, ())
@@ -39,10 +37,8 @@ class Checks:
         _left.set(MAX_STEPS)
 
     def problem(self, value: Any) -> ValidationError | None:
-        """Return the most relevant problem with a value, or None if it is valid.
-
-        Raises TooMuch or RecursionError.
-        """
+        """Return the most relevant problem with a value, or None. Raises TooMuch or
+        RecursionError."""
         found: ValidationError | None = best_match(self._validator.iter_errors(value))
         return found
 
@@ -57,9 +53,7 @@ def ways(pattern: str, text: str) -> float:
     """Return an upper bound for the number of paths that a backtracking search for `pattern` in
     `text` can take.
 
-    Every `*`, `+`, `?` and open `{}` can end at any character, every `|` doubles the number of
-    paths, and without `^` the search can start anywhere. Returns infinity for repeated groups and
-    lookarounds.
+    Returns infinity for patterns that it can't judge, such as those with lookarounds.
     """
     if len(pattern) > _MAX_PATTERN or re.search(r"\\[1-9]|\(\?[^:]", pattern):
         return float("inf")
@@ -74,7 +68,6 @@ def ways(pattern: str, text: str) -> float:
 
 
 def _found(pattern: str, text: str) -> bool:
-    """Return True if the text matches, or if the pattern is invalid or too slow to check."""
     if ways(pattern, text) > _MAX_WAYS:
         return True
     try:
@@ -86,8 +79,7 @@ def _found(pattern: str, text: str) -> bool:
 def _tamed(node: Any, nodes: Iterator[int], above: tuple[int, ...]) -> Any:
     """Return a finite copy of a schema without `$schema`, which could select another validator.
 
-    Parts that are nested too deeply or contain themselves are replaced by True, which allows
-    anything. `above` contains the ids of the enclosing nodes.
+    `above` contains the ids of the enclosing nodes.
     """
     if not isinstance(node, dict | list):
         return node
@@ -107,8 +99,6 @@ Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def _bounded(check: Check) -> Check:
-    """Wrap the check of a keyword to count steps and to ignore errors in an invalid schema."""
-
     def checked(
         validator: Any, value: Any, instance: Any, schema: Any
     ) -> Iterator[ValidationError]:
@@ -127,11 +117,8 @@ def _bounded(check: Check) -> Check:
 
 
 def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check a value's type.
-
-    Type names can be written in capitals, `nullable` is supported as in OpenAPI, and unknown types
-    allow anything.
-    """
+    """Check a value's type. `nullable` is supported as in OpenAPI, and unknown types allow
+    anything."""
     names = types if isinstance(types, list) else [types]
     if instance is None and schema.get("nullable") is True:
         return
@@ -157,11 +144,8 @@ def _below(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[A
 def _beyond(
     validator: Any, bound: Any, instance: Any, schema: Any, beside: str, sign: int
 ) -> Iterator[Any]:
-    """Check an exclusive bound.
-
-    In draft 4, `exclusiveMinimum` and `exclusiveMaximum` were flags for the ordinary bound; since
-    then they have been numbers.
-    """
+    """Check an exclusive bound. In draft 4, `exclusiveMinimum` and `exclusiveMaximum` were flags
+    for the ordinary bound; since then they have been numbers."""
     edge = schema[beside] if bound is True else bound
     if bound is False or not validator.is_type(instance, "number"):
         return
@@ -201,7 +185,7 @@ def _multiple(_: Any, step: Any, instance: Any, __: Any) -> Iterator[Any]:
 
 
 def _server_judges(*_: Any) -> None:
-    """Skip a keyword whose check could take too long. The server checks it instead."""
+    """Skip a keyword whose check could take too long."""
 
 
 def _by_pattern(validator: Any, patterns: Any, instance: Any, _: Any) -> Iterator[Any]:

@@ -1,8 +1,7 @@
-"""Choose the tools that a cloud model is sent with every turn. The model can search for the others.
+"""The choice of the tools that a cloud model is sent with every turn.
 
 Every declared tool is read and billed in every turn, delays the answer, and makes a wrong choice
-more likely. A model is therefore sent a core of tools, which depends on the house and on recent
-use. `find_tools` describes the other tools, and `call_tool` calls them
+more likely. `find_tools` describes the tools that are left out, and `call_tool` calls them
 (docs/decisions/0079-a-small-menu.md).
 """
 
@@ -40,12 +39,11 @@ Uses = Mapping[tuple[str, str], int]  # calls by server and the server's name of
 def small_menu(
     offered: Sequence[MenuEntry], house: House, uses: Uses, *, large: bool
 ) -> tuple[Declaration, ...]:
-    """Return the declarations for a model: a core of the offered tools, `find_tools` and
-    `call_tool`.
+    """Return the declarations for a model: all tools if they fit, or else a core of them with
+    `find_tools` and `call_tool`.
 
-    If all tools fit, they are returned without these two. If `find_tools` isn't among the offered
-    tools, all are returned even if they don't fit. `large` is True if the instruction doesn't list
-    the whole house, so that devices must be searched for.
+    Without `find_tools`, all are returned even if they don't fit. `large` is True if the
+    instruction doesn't list the whole house.
     """
     ways = {entry.tool.name: entry.declaration for entry in offered if entry.finds_others}
     tools = [entry for entry in offered if not entry.finds_others]
@@ -73,7 +71,6 @@ def small_menu(
 
 
 def _rank(entry: MenuEntry, uses: Uses, large: bool) -> tuple[int, ...]:
-    """Return a sort key that puts the most useful tools first."""
     name = _known_as(entry)
     if large and name == _FIND_DEVICES:
         return (0,)
@@ -86,7 +83,6 @@ def _rank(entry: MenuEntry, uses: Uses, large: bool) -> tuple[int, ...]:
 
 
 def _counts(entry: MenuEntry, present: Set[str], uses: Uses, large: bool) -> bool:
-    """Return True if the tool can be part of the core. `present` are the house's domains."""
     name = _known_as(entry)
     if name in _ALWAYS or (large and name == _FIND_DEVICES) or _used(entry, uses) >= _OFTEN:
         return True
@@ -98,8 +94,8 @@ def _counts(entry: MenuEntry, present: Set[str], uses: Uses, large: bool) -> boo
 
 
 def _known_as(entry: MenuEntry) -> str:
-    """Return the name of a tool of Hearth or Home Assistant, or "": other servers choose their
-    tools' names freely, and could take up the core."""
+    """Return the name of a tool of Hearth or Home Assistant. Other servers' tools get "", because a
+    server could otherwise fill the core by its choice of names."""
     return entry.suffix if entry.of_home or entry.built_in is not None else ""
 
 
@@ -112,8 +108,6 @@ def _domains(intent: Intent) -> Set[str]:
 
 
 def _listed(others: Sequence[MenuEntry]) -> str:
-    """Return the names of Hearth's and Home Assistant's tools, after the number of tools of each
-    other server. A long list is cut."""
     servers: dict[str, int] = {}
     names = []
     for entry in others:
@@ -148,7 +142,7 @@ def _lean(entry: MenuEntry, house: House, exposed: Sequence[Entity]) -> Declarat
 def _narrowed(
     name: str, schema: Any, intent: Intent, house: House, exposed: Sequence[Entity]
 ) -> Any:
-    """Return the argument's schema with the device classes that this house has, or None if the
+    """Return the argument's schema with only the device classes that this house has, or None if the
     argument is of no use here."""
     choices = schema.get("items", {}).get("enum")
     if name == "floor" and not house.floors:

@@ -1,4 +1,4 @@
-"""Count, refuse and send tool calls, and record them in the journal and the audit log."""
+"""Counting, refusing, sending and recording of tool calls."""
 
 import asyncio
 import hashlib
@@ -32,11 +32,8 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """Records tool calls in the journal and the audit log.
-
-    If the records can't be written, for example because the disk is full, the error is logged and
-    the call still returns its outcome.
-    """
+    """Records tool calls in the journal and the audit log. An error while writing is logged, and
+    the call still returns its outcome."""
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
         self._journal = journal
@@ -48,14 +45,13 @@ class CallLog:
         await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
 
     async def end(self, request: Request, outcome: ToolOutcome) -> None:
-        """Record a finished or refused call under its id within the turn."""
+        """Record a finished or refused call."""
         row = replace(outcome, id=request.entry.key)
         await self._keep(self._journal.finish_call(request.turn_id, row))
         if self._governance.audit is not None:
             await self._keep(self._governance.audit.audit(self._audited(request, row)))
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
-        """Record a refused call and return its outcome."""
         outcome = not_run(request, refusal, self.elapsed_ms(request))
         await self.end(request, outcome)
         return outcome
@@ -77,7 +73,6 @@ class CallLog:
 
     @property
     def now_s(self) -> float:
-        """The current time of the monotonic clock."""
         return self._clock.monotonic()
 
     def elapsed_ms(self, request: Request) -> float:
@@ -105,8 +100,7 @@ class CallCounter:
     async def within_limits(
         self, request: Request, tier: Tier, go_on: Callable[[], Awaitable[ToolOutcome]]
     ) -> ToolOutcome:
-        """Run `go_on` and return its outcome. If the call exceeds a limit, return a refusal
-        instead.
+        """Run `go_on` and return its outcome, or return a refusal if the call exceeds a limit.
 
         The call counts towards the limits of `tier`. Pass READ for refused and malformed calls.
         """
@@ -132,8 +126,7 @@ class CallCounter:
 class Refusals:
     """Refuses calls, each with a sentence that gives the reason.
 
-    Refused calls count towards the limits too, so that a model that repeats them in a loop is
-    stopped.
+    Refused calls count towards the limits too, so a model that repeats them in a loop is stopped.
     """
 
     def __init__(self, call_log: CallLog, counter: CallCounter, home: "HomeAssistant") -> None:
@@ -142,16 +135,11 @@ class Refusals:
         self._home = home
 
     async def refuse(self, request: Request, refusal: Refusal) -> ToolOutcome:
-        """Refuse a call for the given reason and return its outcome."""
         refuse = partial(self._call_log.refuse, request, refusal)
         return await self._counter.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
-        """Refuse a call to a tool that the menu doesn't offer, and return its outcome.
-
-        The sentence gives the reason if the tool is waiting for approval, or if the name is that of
-        a Home Assistant tool and Home Assistant is unreachable.
-        """
+        """Refuse a call to a tool that the menu doesn't offer."""
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:
             waits = sentences.say("tools.held", name=call.name)
@@ -170,7 +158,6 @@ class Refusals:
         return await self.refuse(request, refusal)
 
     async def left_out(self, request: Request, arguments: dict[str, Any]) -> ToolOutcome:
-        """Refuse a call to a tool that the turn's profile excludes, and return its outcome."""
         said = request.sentences.say("tools.left_out")
         return await self.refuse(request, Refusal(None, arguments, said, rule="profile"))
 

@@ -35,8 +35,7 @@ _Queued = tuple[Request, Way, Frozen]
 
 
 class Confirmations:
-    """Asks the person to confirm calls, one question at a time. An answer applies to one call.
-    "Yes, always" also covers repetitions of the same call until midnight."""
+    """Asks the person to confirm calls, one question at a time."""
 
     def __init__(
         self,
@@ -45,7 +44,6 @@ class Confirmations:
         clock: Clock,
         on_tainted: Callable[[], None],
     ) -> None:
-        """`on_tainted` is called when a call is refused because its turn is tainted."""
         self._call_log = call_log
         self._governance = governance
         self._clock = clock
@@ -57,7 +55,6 @@ class Confirmations:
         self._declined: list[tuple[str, str, frozenset[str]]] = []  # turn, verdict, entities
 
     def taint(self, turn_id: str) -> None:
-        """Mark a turn as tainted (see `Taint.mark`)."""
         self._taint.mark(turn_id)
 
     def begin(self, request: Request) -> Request:
@@ -70,19 +67,16 @@ class Confirmations:
         return replace(request, said=self._taint.said(turn_id))
 
     def words(self, request: Request, entry: MenuEntry) -> str | None:
-        """Return what the person said, or None if that can't be trusted as the reason for this
-        call.
+        """Return what the person said, or None if it can't be trusted as the reason for this call.
 
-        In a tainted turn, it can't be trusted for built-in tools: external text may ask Hearth to
-        remember something that only resembles what the person said. The call then needs a
-        confirmation.
+        In a tainted turn, external text may ask Hearth to remember something that only resembles
+        what the person said. The call of a built-in tool then needs a confirmation.
         """
         unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return True if the turn is tainted. For background work, the turn that started it counts
-        too."""
+        """Return True if the turn, or the turn that started this background work, is tainted."""
         return self._taint.is_on(turn_id)
 
     def has_read_outside(self, request: Request) -> bool:
@@ -90,8 +84,8 @@ class Confirmations:
         return request.situation.searched or self.is_tainted(request.turn_id)
 
     async def unasked(self, request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
-        """Record a call that needs confirmation, from a program that may not ask people. The call
-        doesn't run. Returns its outcome."""
+        """Record a call that needs confirmation, from a program that may not ask people, and return
+        its outcome. The call doesn't run."""
         outcome = asked(request, way, verdict, self._call_log.elapsed_ms(request))
         sentence = request.sentences.say("asking.cannot_ask", **verdict.values)
         outcome = replace(outcome, sentence=sentence)
@@ -116,11 +110,8 @@ class Confirmations:
     async def silenced(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a call that could make a sound while a spoken question about a security-sensitive
-        call is open.
-
-        The sound could be mistaken for a yes or drown out a no. Returns None if the call can run.
-        """
+        """Refuse a call whose sound could drown out the answer to an open question. Returns None if
+        the call can run."""
         if not (self.asks_aloud and way.may_sound(verdict)):
             return None
         return await self._refuse(request, way, verdict, "asking.room_waits", "busy")
@@ -137,8 +128,7 @@ class Confirmations:
         )
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
-        """Return True if the person answered "yes, always" to exactly this call earlier today. In a
-        tainted turn, that consent doesn't cover calls whose effect is unknown."""
+        """Return True if the person answered "yes, always" to exactly this call earlier today."""
         consents = self._governance.consents
         if verdict.unknown and self.has_read_outside(request):
             return False
@@ -159,7 +149,9 @@ class Confirmations:
         execute: Execute,
     ) -> ToolOutcome:
         """Freeze the call until `settle`. Returns an outcome of NEEDS_CONFIRMATION or a refusal.
-        `again` repeats the policy's judgement just before `execute` runs the call."""
+
+        `again` repeats the policy's judgement just before `execute` runs the call.
+        """
         barred, queued = self._barred(request, verdict), False
         if self._pending.frozen is not None and barred is None:
             if self.waits_for(request, verdict):
@@ -214,13 +206,10 @@ class Confirmations:
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the question about the turn's next queued call, after the previous question was
-        settled.
+        """Return the question about the turn's next queued call, or None if there is none.
 
-        Returns an outcome if that call is refused without a question, for example because the
-        person no longer answers or has declined something similar. Returns None if the turn has no
-        queued calls. A `settlement` of None means that the person couldn't be asked; the queued
-        calls are then dropped.
+        Returns an outcome if that call is refused without a question. A `settlement` of None means
+        that the person couldn't be asked; the turn's queued calls are then dropped.
         """
         if settlement is None:
             self._queued = [one for one in self._queued if one[0].turn_id != turn_id]
@@ -272,12 +261,11 @@ class Confirmations:
         return len(self._queued) < MAX_QUEUED
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Run the frozen call if the person confirmed it, otherwise refuse it.
+        """Run the frozen call if the person confirmed it and nothing has changed, otherwise refuse
+        it.
 
-        A confirmed call is also refused if its effect has changed, or if the room wasn't quiet
-        enough to trust a spoken yes. Returns None if the question isn't open any more. Also returns
-        None if `settlement` is None: the call is then dropped, and its recorded outcome remains
-        `needs_confirmation`.
+        Returns None if the question isn't open any more, or if `settlement` is None: the call is
+        then dropped.
         """
         # Checked before playback resumes, and while other calls are still held back.
         doubtful = settlement is not None and self._is_doubtful(settlement)
@@ -304,8 +292,8 @@ class Confirmations:
     async def refusal(
         self, request: Request, way: Way, verdict: PolicyDecision
     ) -> ToolOutcome | None:
-        """Refuse a security-sensitive call in a tainted turn or close to Hearth's own speech, even
-        if the settings require no confirmation. Returns None if the call can run."""
+        """Refuse a security-sensitive call in a tainted turn or close to Hearth's own speech.
+        Returns None if the call can run."""
         barred = self._guarded(request, verdict)
         if barred is None:
             return None
@@ -339,8 +327,8 @@ class Confirmations:
         )
 
     async def _is_quiet(self, request: Request, verdict: PolicyDecision) -> bool:
-        """Pause playback in this room, and return True if a spoken yes can be trusted while it is
-        paused."""
+        """Pause playback in this room if the answer will be spoken. Return False if the room is too
+        loud for a security-sensitive question."""
         hush = self._governance.hush
         aloud = request.situation.spoken and verdict.ruling is Ruling.CONFIRM
         if hush is None or not aloud:
@@ -384,7 +372,7 @@ def _touches(frozen: Frozen) -> frozenset[str]:
 
 
 def _kind(way: Way, verdict: PolicyDecision) -> str:
-    """Return the key under which "yes, always" is stored for a call. The key includes the entities,
+    """Return the key under which "yes, always" is stored for a call. It includes the entities,
     because the same name may refer to a different entity tomorrow."""
     touched = sorted({*verdict.entities, *verdict.effects})
     what: dict[str, object] = {"arguments": verdict.arguments, "touches": touched}

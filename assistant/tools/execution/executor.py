@@ -1,4 +1,4 @@
-"""Run allowed calls once and check their effect."""
+"""Running allowed calls and checking their effect."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -212,11 +212,8 @@ class Executor:
         )
 
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
-        """Return the call's status.
-
-        If no state can show the effect, Hearth believes the server's report of success as long as
-        Home Assistant is connected.
-        """
+        """If no state can show the effect, Hearth believes the server's report of success as long
+        as Home Assistant is connected."""
         if answer.failed or answer.problems:
             return Status.FAILED
         if finding.as_asked is False:
@@ -231,7 +228,6 @@ class Executor:
 def _in_part(
     outcome: ToolOutcome, sentences: Sentences, parts: list[dict[str, Any]], done: int
 ) -> ToolOutcome:
-    """Return the outcome of a call of which only the first `done` parts were accepted."""
     items = [str(part["item"]) for part in parts]
     told = {"what": ", ".join(items[:done]), "names": ", ".join(items[done:])}
     return replace(outcome, status=Status.FAILED, sentence=sentences.say("tools.partly", **told))
@@ -256,8 +252,7 @@ CheckAnswer = Callable[[SentenceMatch], Awaitable[str]]
 
 
 class EngineCalls:
-    """Sends sentences to Home Assistant's conversation engine. The engine's reply becomes the
-    outcome's `data`."""
+    """Sends sentences to Home Assistant's conversation engine."""
 
     def __init__(
         self,
@@ -266,10 +261,8 @@ class EngineCalls:
         wait_s: float,
         check: CheckAnswer | None = None,
     ) -> None:
-        """`wait_s` is the longest time to wait until the house shows a change.
-
-        `check` returns Hearth's own answer to a question if the engine's answer can't be trusted.
-        """
+        """`wait_s` is the longest time to wait until the house shows a change. `check` returns
+        Hearth's own answer to a question if the engine's answer can't be trusted."""
         self._engine = engine
         self._home = home
         self._wait_s = wait_s
@@ -283,10 +276,10 @@ class EngineCalls:
         sentences: Sentences,
         owner: str = "",
     ) -> ToolOutcome:
-        """Send a sentence and return `outcome` with its result filled in.
+        """Send a sentence and return `outcome` with its result filled in. The engine's reply
+        becomes the outcome's `data`.
 
-        `owner` is the program that is having this conversation with the engine, or "" for the
-        household.
+        `owner` is the program that is having this conversation, or "" for the household.
         """
         before = self._home.house
         try:
@@ -338,10 +331,6 @@ class EngineCalls:
         sentences: Sentences,
         outcome: ToolOutcome,
     ) -> ToolOutcome:
-        """Complete the outcome from the observed states.
-
-        If no state can show the effect, Hearth believes the engine's report of success.
-        """
         if match.intent == BROADCAST and not reply.succeeded:
             unheard = sentences.say("tools.unheard")
             return replace(outcome, status=Status.NOT_OBSERVED, sentence=unheard)

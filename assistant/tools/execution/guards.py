@@ -1,9 +1,7 @@
 """Guards on tool calls in addition to the policy: rate limits, circuit breakers and taint.
 
-A web page, a calendar entry or a song title can contain "the person wants the door open". The model
-remembers that text as long as it is in its context, and Gemini Live keeps a context for many turns.
-A model context that has read external text therefore remains tainted until the model starts a new
-context.
+A web page, a calendar entry or a song title can contain "the person wants the door open". A model
+context that has read external text therefore remains tainted until the model starts a new one.
 """
 
 import json
@@ -53,10 +51,8 @@ class _Turn:
 class Guards:
     """The rate limits of one process.
 
-    Call `begin` before a call runs or the person is asked about it, and `end` afterwards. A call
-    that needs confirmation begins when it is frozen, and doesn't begin again when it runs, so the
-    limits also restrict the number of questions. Denied and malformed calls begin as READ, so they
-    count only towards the number of calls.
+    Call `begin` before a call runs or the person is asked about it, and `end` afterwards. Denied
+    and malformed calls begin as READ, so they count only towards the number of calls.
     """
 
     def __init__(self, limits: "Limits", clock: Clock) -> None:
@@ -81,9 +77,7 @@ class Guards:
         """Return None if the call can begin, or the name of the rule that refuses it.
 
         The catalogue has a sentence for each rule: `guards.RULE`. `alike` is the call's `likeness`,
-        or "" if it isn't compared with other calls. A call that changes something starts a new
-        round, unless another call of the turn is still running. A refused call counts only towards
-        the number of calls in the turn.
+        or "" if it isn't compared with other calls.
         """
         turn = self._turn(turn_id)
         if turn.calls >= self._limits.calls_per_turn:
@@ -110,8 +104,8 @@ class Guards:
     ) -> None:
         """Record how a call ended. Refused and unknown calls are ignored.
 
-        `gave` is a hash of the result, or "" if results aren't compared. Set `changed` if the call
-        changed something, because a repeated query can then have a new result.
+        `gave` is a hash of the result, or "" if results aren't compared. If the call `changed`
+        something, a repeated query can have a new result.
         """
         turn = self._turns.get(turn_id)
         if turn is None or call_key not in turn.open:
@@ -151,8 +145,6 @@ def likeness(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 class _Bucket:
-    """A token bucket that holds at most `size` tokens and refills at a steady rate."""
-
     def __init__(self, clock: Clock, size: int, per_second: float) -> None:
         self._clock = clock
         self._size = size
@@ -175,9 +167,7 @@ class Hushed(Protocol):
     """The media players that were paused for a question."""
 
     @property
-    def quiet(self) -> bool:
-        """True if nothing has played in the room since the pause."""
-        ...
+    def quiet(self) -> bool: ...
 
     async def resume(self) -> None:
         """Resume playback. Never raises."""
@@ -222,10 +212,10 @@ class _Breaker:
 
 
 class Breakers:
-    """Circuit breakers, one per MCP server. All of them are closed at the start.
+    """Circuit breakers, one per MCP server.
 
-    Only failures of the server itself count: it is unreachable, doesn't answer in time or sends an
-    invalid answer. A tool that runs and reports an error counts as a success.
+    Only failures of the server itself count. A tool that runs and reports an error counts as a
+    success.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -236,8 +226,8 @@ class Breakers:
         """Return True if the server can be called now. After a pause, one call is allowed as a
         probe.
 
-        Report the result of each allowed call with `succeeded` or `failed`. Report nothing if the
-        call was cancelled.
+        Report the result of each allowed call with `succeeded` or `failed`, unless the call was
+        cancelled.
         """
         breaker = self._breakers.get(server)
         if breaker is None or breaker.until_s is None:
@@ -251,14 +241,10 @@ class Breakers:
         return True
 
     def succeeded(self, server: str) -> None:
-        """Close the server's breaker."""
         self._breakers.pop(server, None)
 
     def failed(self, server: str) -> None:
-        """Count a failure. Several failures in a row, or a failed probe, open the breaker.
-
-        Calls that were sent before the breaker opened and fail afterwards are ignored.
-        """
+        """Count a failure. Several failures in a row, or a failed probe, open the breaker."""
         breaker = self._breakers.setdefault(server, _Breaker())
         if breaker.until_s is not None and breaker.probe_until_s is None:
             return
@@ -296,7 +282,7 @@ class Taint:
         self._said: dict[str, deque[str]] = {}  # turn or context -> the person's sentences
 
     def follow(self, turn_id: str, talk: str, heard: str | None) -> None:
-        """Record which model context a turn's call comes from, and what the person said.
+        """Record what the person said, and the model context that a turn's call comes from.
 
         `talk` names the model context. It is "" if no other turn shares the context.
         """
@@ -311,10 +297,8 @@ class Taint:
             _put(self._said, self._place(turn_id), said)
 
     def mark(self, turn_id: str) -> None:
-        """Mark a turn and its model context as tainted.
-
-        If the turn is background work, the turn that started it is marked too.
-        """
+        """Mark a turn and its model context as tainted, and also the turn that started it if it is
+        background work."""
         for name in with_those_around(turn_id):
             _put(self._marked, name, None)
             talk = self._talks.get(name)
@@ -328,7 +312,7 @@ class Taint:
         return any(name in self._marked for name in (*around, *talks))
 
     def said(self, turn_id: str) -> tuple[str, ...]:
-        """Return the person's sentences that led to calls in this conversation, oldest first."""
+        """Return the person's sentences that led to calls in this conversation."""
         around = tuple(with_those_around(turn_id))
         return tuple(text for name in around for text in self._said.get(self._place(name), ()))
 
@@ -344,12 +328,8 @@ def with_those_around(turn_id: str) -> Iterator[str]:
 
 
 def gives_words_of_strangers(outcome: ToolOutcome) -> bool:
-    """Return True if an outcome contains text from outside the household.
-
-    This applies to outcomes that are marked as `outside`. In the results of Home Assistant's and
-    Hearth's queries, it also applies to media titles, and to states that are whole sentences, such
-    as the last message on a phone.
-    """
+    """Return True if an outcome seems to contain text from outside the household, such as media
+    titles or messages."""
     if outcome.outside:
         return True
     if outcome.tier is not Tier.READ or outcome.server not in (HOME_ASSISTANT, HEARTH):

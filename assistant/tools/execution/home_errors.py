@@ -1,10 +1,7 @@
-"""Map Home Assistant's error messages to sentences in the person's language.
+"""Sentences for Home Assistant's error messages.
 
-Home Assistant writes its exceptions for developers, in English and with entity ids, so Hearth
-doesn't speak them. Known messages and error codes have their own sentences, and all others become
-"Home Assistant reported an error". The original text goes to the model, the log and the journal.
-
-Sources: `helpers/intent.py` (`MatchFailedReason`, `IntentError`), `helpers/service.py`,
+Home Assistant writes its messages for developers, in English and with entity ids, so Hearth doesn't
+speak them. Sources: `helpers/intent.py` (`MatchFailedReason`, `IntentError`), `helpers/service.py`,
 `exceptions.py`, `components/climate`, `components/lock` and `components/mcp_server/server.py`.
 """
 
@@ -79,10 +76,8 @@ _ELSEWHERE = {"not_understood": "fault.not_understood", "which": "policy.which_t
 
 
 def tell_error(catalogue: Catalogue, language: str, text: str, code: str = "") -> str:
-    """Return a sentence for an error message from Home Assistant.
-
-    If the message is unknown, the error code determines the sentence.
-    """
+    """Return a sentence for an error message from Home Assistant. If the message is unknown, the
+    error code determines the sentence."""
     for pattern, name in _KNOWN:
         found = pattern.search(text)
         if found is not None:

@@ -48,7 +48,6 @@ class Entry:
         self.order, self.tier, self.entities = order, tier, entities
 
     def end(self, outcome: ToolOutcome) -> None:
-        """Record the latest outcome of a sent call."""
         self.sent = outcome
 
     def withdraw(self) -> None:
@@ -60,10 +59,9 @@ class Entry:
 class Ledger:
     """All calls of recent turns.
 
-    Two calls in a turn are the same call if their id, name and arguments are equal. A call with the
-    same id but another name or other arguments is a different call: when a second brain takes over
-    a turn, both brains may number their calls "call-1", "call-2" and so on. In the journal, the
-    second "call-1" becomes "call-1~2".
+    A call with the same id as another call of the turn, but with another name or other arguments,
+    is a different call, because two brains may both number their calls "call-1", "call-2" and so
+    on.
     """
 
     def __init__(self) -> None:
@@ -85,7 +83,6 @@ class Ledger:
         return entry, True
 
     def send(self, entry: Entry, tier: Tier, entities: tuple[str, ...]) -> None:
-        """Mark a call as sent."""
         entry.begin(next(self._order), tier, entities)
 
     def withdraw(self, turn_id: str) -> None:
@@ -97,9 +94,7 @@ class Ledger:
         """Return the earlier call that this one repeats under a new id, or None if it should run.
 
         Gemini 3.8 sometimes makes the same call two to five times (Google's migration page;
-        livekit/agents #5556), which would put milk on a list several times. Within a turn, a tool
-        call that changes something runs again only if the first attempt failed, if another call has
-        affected the same entities since then, or if the person asked for a repetition ("twice").
+        livekit/agents #5556), which would put milk on a list several times.
         """
         if tier is Tier.READ or entry.withdrawn or entry.call.sentence is not None:
             return None
@@ -117,7 +112,7 @@ class Ledger:
         return None if undone else twin
 
     async def repeat(self, entry: Entry, twin: Entry) -> ToolOutcome:
-        """Wait for the outcome of `twin` and return it for `entry`, which is not sent."""
+        """Wait for the outcome of `twin`, and return it for `entry`, which is not sent."""
         first = await asyncio.shield(twin.answer)
         _log.info("%s was called again and is not repeated", entry.call.name)
         return replace(twin.sent or first, id=entry.call.id, rule=DONE_ALREADY)
@@ -139,8 +134,8 @@ class Ledger:
         return [entry for entry in self._entries.values() if entry.turn_id == turn_id]
 
     def _forget(self) -> None:
-        """Drop the oldest answered calls. Calls that are still running must stay, because they
-        could run twice otherwise."""
+        """Drop the oldest answered calls. Unanswered calls must stay, because they could run twice
+        otherwise."""
         spare = len(self._entries) - LEDGER_CALLS
         answered = (name for name, entry in self._entries.items() if entry.answer.done())
         for name in list(islice(answered, max(0, spare))):
@@ -157,10 +152,7 @@ def _plain(call: ToolCall) -> str:
 
 
 def _undoes(later: Entry, earlier: Entry) -> bool:
-    """Return True if `later` may have changed what `earlier` did.
-
-    Adding another item to a list doesn't count, because it doesn't affect the first item.
-    """
+    """Return True if `later` may have changed what `earlier` did."""
     same_tool = later.call.name == earlier.call.name
     adds = same_tool and later.call.name.endswith(_ADDING)
     touched = not set(later.entities).isdisjoint(earlier.entities)

@@ -1,9 +1,7 @@
 """Announcements about slow movements, for example that a garage door has closed.
 
-A garage door takes half a minute, and some locks report nothing until they have finished. If Hearth
-saw the movement start, it follows the entity until the movement stops. Otherwise it waits until the
-entity shows the requested state or the movement has failed. In both cases, Hearth gives up after a
-minute.
+A garage door takes half a minute, and some locks report nothing until they have finished. Hearth
+gives up after a minute.
 """
 
 import logging
@@ -64,8 +62,6 @@ class MovementWatch:
     """Follows movements until they end or the context manager exits."""
 
     def __init__(self, home: "HomeAssistant", catalogue: Catalogue, announce: Announce) -> None:
-        """`announce` receives a sentence and the sentence's language. The callback must
-        not block."""
         self._home = home
         self._catalogue = catalogue
         self._announce = announce
@@ -87,10 +83,8 @@ class MovementWatch:
         await self._tasks.__aexit__(kind, error, trace)
 
     def follow(self, outcome: ToolOutcome, language: str) -> None:
-        """Follow the entities that this call moves, and stop following earlier movements of them.
-
-        Does nothing after the context manager has exited.
-        """
+        """Follow the entities that this call moves, and stop following earlier
+        movements of them."""
         if self._closed:
             return
         given = outcome.arguments  # a sentence for Home Assistant's engine has its intent here
@@ -115,8 +109,7 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow a movement that was seen to start. Announces an unexpected end, and the expected
-        end of doors, gates, locks and valves."""
+        """Follow a movement that was seen to start, and announce how it ended."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -168,11 +161,6 @@ class MovementWatch:
             self._tell(f"watch.not_{word or 'reached'}", entity, language, f"watch.{now}")
 
     def _ended(self, entity_id: str, token: object) -> Entity | None:
-        """Return the entity in its current state, or None if there is nothing to announce.
-
-        Returns None if another call has moved the entity since, or if Home Assistant is
-        unreachable.
-        """
         if self._newest.get(entity_id) is not token:
             return None
         del self._newest[entity_id]

@@ -1,4 +1,4 @@
-"""Parse a tool server's answer, and describe the result of a call in a sentence."""
+"""Parsing of a tool server's answer, and sentences about the result of a call."""
 
 import json
 import re
@@ -51,8 +51,8 @@ class Answer:
 def read_answer(result: McpResult, *, of_home: bool = True) -> Answer:
     """Parse a tool result. A result that isn't in Home Assistant's format remains plain text.
 
-    Set `of_home` if the result is from Home Assistant. Lists of entities from other servers are
-    ignored, because those servers don't know the entities of this house.
+    `of_home` is True if the result is from Home Assistant. Other servers' lists of entities are
+    ignored.
     """
     text = capped(visible(result.text, _MAX_READ))
     if result.is_error:
@@ -128,7 +128,7 @@ MAX_VALUE = 2_000  # characters of a value in a sentence
 
 
 class Sentences:
-    """The catalogue's sentences in one language."""
+    """Sentences from the catalogue in one language."""
 
     def __init__(self, catalogue: Catalogue, language: str) -> None:
         self._catalogue = catalogue
@@ -140,16 +140,14 @@ class Sentences:
         return self._catalogue.say(key, self._language, **clean)
 
     def with_options(self, key: str, options: Sequence[str], /, **values: object) -> str:
-        """Return the sentence for `key`, followed by `options`, which are the most similar valid
-        names."""
+        """Return the sentence for `key`, followed by the similar valid names in `options`."""
         return self.followed_by(self.say(key, **values), options)
 
     def home_error(self, text: str, code: str = "") -> str:
-        """Return a sentence about an error from Home Assistant."""
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return a sentence, followed by `options`, which are the most similar valid names."""
+        """Return the sentence, followed by the similar valid names in `options`."""
         if not options:
             return sentence
         return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
@@ -174,8 +172,8 @@ class Sentences:
     ) -> str:
         """Return a sentence about a call's result: what succeeded, what failed and the new states.
 
-        With `confirmed`, the sentence doesn't need to name the entity, because the question has
-        just done so.
+        If `confirmed`, the sentence may leave out the entity's name, because the question has just
+        mentioned it.
         """
         observed = finding.observed
         if status is Status.FAILED:
@@ -213,10 +211,6 @@ class Sentences:
         return self.say("tools.but", done=self._states(done, house), told=told)
 
     def _reports(self, late: Sequence[Observed], house: House) -> str:
-        """Return a phrase such as "the front door is still unlocked".
-
-        If there are more than MAX_NAMED entities, the phrase gives only their number.
-        """
         if len(late) > MAX_NAMED:
             return self.say("tools.many_late", count=counted(len(late)))
         return "; ".join(self._report(one, house) for one in late)
@@ -230,11 +224,6 @@ class Sentences:
         return self.say(key, name=name, state=self.state_of(names, one.after))
 
     def _states(self, observed: Sequence[Observed], house: House) -> str:
-        """Return the states as a phrase, such as "The kitchen light is on at 30 %; the lamp is
-        off".
-
-        If there are more than MAX_NAMED entities, the phrase gives only their number.
-        """
         if len(observed) > MAX_NAMED:
             return self.say("tools.many_things", count=counted(len(observed)))
         named: dict[str, list[Observed]] = {}
@@ -245,10 +234,8 @@ class Sentences:
         )
 
     def _statement(self, after: str, observed: Sequence[Observed], house: House) -> str:
-        """Return a statement such as "the lamp and the fan are off".
-
-        If the language needs a gender that isn't known, returns "Lamp, Fan: off" instead.
-        """
+        """Return a statement such as "the lamp and the fan are off", or "Lamp, Fan: off" if the
+        language needs a gender that isn't known."""
         things = [_every_name(one, house) for one in observed]
         titles = [
             names[0]
@@ -272,10 +259,8 @@ class Sentences:
         return self.say("house_state.statement", names=told, be=be, state=at)
 
     def state_of(self, names: Sequence[str], state: str | None) -> str:
-        """Return an entity's state in this language.
-
-        In languages such as Spanish, the state agrees with the entity's name.
-        """
+        """Return an entity's state in this language. In languages such as Spanish, the state agrees
+        with the entity's name."""
         language = self._catalogue.own(self._language).partition("-")[0]
         return agreeing(self.state(state), noun_of(best_name(names, language), language), language)
 
@@ -305,7 +290,6 @@ def _every_name(observed: Observed, house: House) -> tuple[str, ...]:
 
 
 def _at(state: str, language: str) -> str:
-    """Return the preposition between a state and its number, as in "on at 30 %"."""
     if language == "es":
         return " al " if state.endswith("%") else " a "
     return {"en": " at ", "pt": " a ", "fr": " à "}.get(language, ", ")

@@ -1,4 +1,4 @@
-"""A call on its way through the toolbox, and the outcomes that don't need a server."""
+"""The stages of a call in the toolbox, and the outcomes of calls that aren't sent."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -43,7 +43,6 @@ class Request:
 
     @property
     def for_built_in(self) -> BuiltInRequest:
-        """The request in the form that built-in tools expect."""
         return BuiltInRequest(
             self.entry.work_id,
             self.turn_id,
@@ -64,8 +63,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The destination of a call: a server's tool, a built-in tool or Home Assistant's conversation
-    engine."""
+    """The destination of a call: a tool, or Home Assistant's conversation engine."""
 
     server: str
     name: str  # as the server names it
@@ -73,7 +71,6 @@ class Way:
     sounds: bool = True  # may make a sound in a room, if its targets are unknown
 
     def may_sound(self, verdict: PolicyDecision) -> bool:
-        """Return True if the call could make a sound in a room."""
         if verdict.tier is Tier.READ:
             return False
         things = (*verdict.entities, *verdict.effects)
@@ -122,8 +119,6 @@ def begun(request: Request, way: Way, verdict: PolicyDecision) -> ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why a call doesn't run, with a sentence for the person."""
-
     way: Way | None  # None: there is no such tool
     arguments: dict[str, Any]
     sentence: str
@@ -185,7 +180,6 @@ def lost(call: ToolCall) -> ToolOutcome:
 
 
 def row_of(request: Request, outcome: ToolOutcome, clock: Clock) -> CallRecord:
-    """Return the journal row that is stored before the call is sent."""
     return CallRecord(
         turn_id=request.turn_id,
         id=request.entry.key,
@@ -227,8 +221,7 @@ class Frozen:
 
 
 class Pending:
-    """The frozen call that the person is being asked about. It is kept only in memory, for at most
-    `EXPIRES_S`."""
+    """The call that the person is being asked about. It expires after `EXPIRES_S`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -242,13 +235,12 @@ class Pending:
         return self._frozen
 
     def freeze(self, frozen: Frozen) -> None:
-        """Store a call in place of the previous one."""
         self._frozen = frozen
         self._until_s = self._clock.monotonic() + EXPIRES_S
 
     def take(self, question_id: str) -> Frozen | None:
-        """Remove and return the call of this question. Returns None if it was already removed or
-        has expired."""
+        """Remove and return the call of this question, or return None if it isn't
+        waiting any more."""
         frozen = self.frozen
         if frozen is None or frozen.question.id != question_id:
             return None

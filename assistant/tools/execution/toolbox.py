@@ -1,4 +1,4 @@
-"""The path of every call: menu, arguments, policy, confirmation, execution and verification."""
+"""The toolbox, which handles every tool call from the menu to the verification."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -49,10 +49,7 @@ if TYPE_CHECKING:
 
 
 class Toolbox:
-    """Runs the tool calls of all brains, each call at most once.
-
-    `Ledger` defines which calls count as the same, even if two brains make them in one turn.
-    """
+    """Runs the tool calls of all brains, each call at most once."""
 
     def __init__(
         self,
@@ -107,25 +104,28 @@ class Toolbox:
         self._menu = None
 
     def tell(self, on_outcome: OnOutcome) -> None:
-        """Set the callback that receives the outcome of each sent call and the turn's language. The
-        callback must not block."""
+        """Set the callback that receives the outcome of each sent call and the turn's language. It
+        must not block."""
         self._on_outcome = on_outcome
 
     def when_tainted(self, tell: Callable[[], None]) -> None:
-        """Set the callback for calls that are refused because the model has read external text. The
-        callback must not block. It should make the model start a new context, so that the person's
-        next request can be confirmed."""
+        """Set the callback for calls that are refused because the model has read external text. It
+        must not block.
+
+        It should make the model start a new context, so that the person's next request can be
+        confirmed.
+        """
         self._on_tainted = tell
 
     @property
     def current_menu(self) -> Menu:
-        """The menu from the last listing. Before the first listing, it contains only the built-in
+        """The menu from the last listing. Until the tools are listed, it contains only the built-in
         tools."""
         return self._menu or build_menu((), {}, self._own())
 
     async def menu(self) -> Menu:
         """List the tools of all servers again and return the menu. Never raises. Tools of servers
-        that don't answer are left out. Returns the same object as before if no tool has changed."""
+        that don't answer are left out."""
         tools = await self._hub.tools()
         servers, approvals = self._hub.servers, self._governance.approvals
         held = await approvals.look(tools, servers) if approvals else NOTHING_HELD
@@ -138,32 +138,24 @@ class Toolbox:
 
     def mutations(self, turn_id: str) -> tuple[Mutation, ...]:
         """Return the turn's sent calls of any tier above READ, in the order in which they were
-        sent.
-
-        A call counts as sent just before the journal records its start.
-        """
+        sent."""
         return self._ledger.mutations(turn_id)
 
     def withdraw(self, turn_id: str) -> None:
-        """Cancel the turn's unsent calls, because their brain has given up the turn.
-
-        Otherwise, a call that is still waiting for the menu or the journal could run after another
-        brain's calls. Later calls of the turn run as usual.
-        """
+        """Cancel the turn's unsent calls, because their brain has given up the turn. Later calls of
+        the turn run as usual."""
         self._ledger.withdraw(turn_id)
 
     def restrict(self, turn_id: str, rights: Rights, caller: str) -> None:
-        """Limit a program's turn and its background work to these rights. The calls appear in the
-        audit log under the name `caller`."""
+        """Limit a program's turn and its background work to these rights. The audit log names the
+        program as `caller`."""
         self._programs.restrict(turn_id, rights, caller)
 
     def taint(self, turn_id: str) -> None:
-        """Mark this turn as tainted by external text, so that it can't make security-sensitive
-        calls."""
+        """Mark this turn as tainted by external text."""
         self._confirmations.taint(turn_id)
 
     def is_tainted(self, turn_id: str) -> bool:
-        """Return True if this turn is tainted by external text."""
         return self._confirmations.is_tainted(turn_id)
 
     def narrow(self, turn_id: str, allowed: Sequence[str]) -> None:
@@ -193,10 +185,8 @@ class Toolbox:
     ) -> ToolOutcome:
         """Run or refuse a call and return its outcome.
 
-        If a turn repeats a call, it gets the first outcome again. `heard` is what the person said;
-        the policy needs it for calls that don't name a place. `language` is the language of the
-        outcome's sentence. If the outcome is NEEDS_CONFIRMATION, get the call's `question` and
-        `settle` it.
+        `heard` is what the person said. `language` is the language of the outcome's sentence. If
+        the outcome is NEEDS_CONFIRMATION, get the call's `question` and `settle` it.
         """
         entry, fresh = self._ledger.claim(turn_id, call)
         if not fresh:
@@ -222,10 +212,10 @@ class Toolbox:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return the question about a call whose outcome is NEEDS_CONFIRMATION.
+        """Return the question about a call whose outcome is NEEDS_CONFIRMATION, or None if the call
+        has no question of its own yet.
 
-        The caller must `settle` it. Returns None if the call has no question of its own, because
-        the call is queued or the person is already being asked about an identical call.
+        The caller must `settle` the question.
         """
         return self._confirmations.question(turn_id, call_id)
 
@@ -236,21 +226,13 @@ class Toolbox:
         return self._confirmations.asks_aloud
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Settle a question: run the frozen call once, or refuse it.
-
-        Returns None if the question was already settled or has expired. Also returns None if
-        `settlement` is None, which means that the person couldn't be asked. The call's outcome then
-        remains NEEDS_CONFIRMATION.
-        """
+        """Run the frozen call once, or refuse it (see `Confirmations.settle`)."""
         return await self._confirmations.settle(question, settlement)
 
     async def next_question(
         self, turn_id: str, settlement: Settlement | None
     ) -> Question | ToolOutcome | None:
-        """Return the turn's next question (see `Confirmations.next_question`).
-
-        One spoken sentence can lead to several questions.
-        """
+        """Return the turn's next question (see `Confirmations.next_question`)."""
         return await self._confirmations.next_question(turn_id, settlement)
 
     async def explain(
@@ -335,8 +317,6 @@ class Toolbox:
         again: Callable[[], PolicyDecision | None],
         execute: Callable[[PolicyDecision, str], Awaitable[ToolOutcome]],
     ) -> ToolOutcome:
-        """Run a call that the policy doesn't deny, after a confirmation if it needs one."""
-
         def twin() -> Entry | None:
             return self._ledger.twin(request.entry, verdict.tier, request.heard)
 
@@ -371,7 +351,6 @@ class Toolbox:
         return await self._counter.within_limits(request, tier, go_on)
 
     async def _say(self, request: Request, match: SentenceMatch) -> ToolOutcome:
-        """Send a sentence to Home Assistant's engine, if the policy allows its effects."""
         saying = self._saying
         arguments = {"text": match.text, "language": match.language, "intent": match.intent}
         if not self._narrowing.allows(request.turn_id, (PROCESS, match.intent)):

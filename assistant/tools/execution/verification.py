@@ -69,8 +69,8 @@ async def verify(
     """Wait up to `wait_s` for all of `entity_ids` to show the requested state, and return the
     result.
 
-    `effects` are entities that the call might also change, such as the members of a group or the
-    entities in a script. The result includes only those that have changed.
+    `effects` are entities that the call might also change. The result includes only those that have
+    changed.
     """
     checks = {
         entity_id: check
@@ -118,10 +118,8 @@ async def verify(
 
 
 def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
-    """Return a check that is true once the entity shows the effect.
-
-    Returns None if no state can show it.
-    """
+    """Return a check that is true once the entity shows the effect, or None if no state can show
+    it."""
     intent = INTENTS.get(suffix)
     if intent is None:
         return None
@@ -143,8 +141,6 @@ def expected(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check
 
 
 def _word(suffix: str, entity_id: str) -> str:
-    """Return "locked", "unlocked", "opened" or "closed" for a lock, cover or valve, and "" for
-    anything else."""
     action, domain = INTENTS[suffix].action, entity_id.partition(".")[0]
     if action not in (Action.ON, Action.OFF):
         return ""
@@ -176,10 +172,8 @@ def _switched(before: Entity, table: Mapping[str, frozenset[str]], *, on: bool) 
 
 
 def _opened_further(before: Entity) -> Check:
-    """Return a check for opening a cover that may be half open.
-
-    The cover's state may already be "open", so its position has to rise.
-    """
+    """Return a check for opening a cover that may be half open. Its state may already be "open", so
+    its position has to rise."""
     was = before.attributes.get("current_position")
 
     def further(now: Entity) -> bool:
@@ -277,8 +271,7 @@ def _volume(step: Any, before: Entity) -> Check | None:
 def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check | None:
     """Return a check for a to-do list, whose state is the number of open items.
 
-    Returns None for removing an item: the item may already have been completed, and Home Assistant
-    reports an error if the list doesn't contain it.
+    Returns None for removing an item, because the item may already have been completed.
     """
     if suffix not in LISTING or suffix == "HassListRemoveItem" or not before.state.isdecimal():
         return None
@@ -294,10 +287,8 @@ def _listed(suffix: str, arguments: Mapping[str, Any], before: Entity) -> Check 
 
 
 def _number(name: str, wanted: Any, *, tolerance: float, moving: bool = False) -> Check | None:
-    """Return a check that an attribute is close to a number.
-
-    With `moving`, the check is also true while the entity is moving.
-    """
+    """Return a check that an attribute is close to a number. With `moving`, the check is also true
+    while the entity is moving."""
     if not isinstance(wanted, int | float):
         return None
 
@@ -324,11 +315,8 @@ def _observed(entity_id: str, before: House, after: House) -> Observed:
 
 
 def _set_off(was: Entity, now: Entity) -> str:
-    """Return "started" or "pressed" if a script, scene or button was used, or "" otherwise.
-
-    The state of such an entity is only the time of its last use. A script that stops with an error
-    also counts as started.
-    """
+    """Return "started" or "pressed" if a script, scene or button was used, or "" otherwise. A
+    script that stops with an error also counts as started."""
     if now.domain == "script":
         triggered = (one.attributes.get("last_triggered") for one in (was, now))
         return "started" if len(set(triggered)) > 1 else ""

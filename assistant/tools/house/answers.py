@@ -1,5 +1,5 @@
-"""Answers to questions about the house, worded from the facts of `questions`. Unknown states are
-reported as unknown. An answer from old states is in the past tense and says how old they are."""
+"""Answers to questions about the house, worded from the facts of `questions`. An answer from old
+states is in the past tense and says how old they are."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -29,8 +29,6 @@ _NONE_OF_ROOM = {"temperature": "offline.no_temperature", "humidity": "house_sta
 
 
 class HouseAnswers:
-    """Puts answers to questions about the house into words."""
-
     def __init__(self, say: Catalogue) -> None:
         self._say = say
 
@@ -45,7 +43,7 @@ class HouseAnswers:
         """Answer a question about the states of entities.
 
         `age_s` is the age of the states in seconds: 0.0 if they are live, and None if there are
-        none. `what` is the person's name for the entity, if the question is about a single entity.
+        none. `what` is the person's name for a single entity.
         """
         if age_s is None:
             return self._say.say("tools.not_live", language)
@@ -71,8 +69,7 @@ class HouseAnswers:
         language: str,
         age_s: float | None,
     ) -> str:
-        """Return a sentence about a room's temperature or humidity, from the first sensor that
-        reports a value. See `answer` for `age_s`."""
+        """Return a sentence about a room's temperature or humidity. See `answer` for `age_s`."""
         if age_s is None:
             return self._say.say("tools.not_live", language)
         if not sensors:
@@ -99,7 +96,8 @@ class HouseAnswers:
 
 
 def spoken_age(age_s: float, say: Catalogue, language: str) -> str:
-    """Return an age in whole minutes, such as "4 minutes", or a phrase if it is less than one."""
+    """Return an age in whole minutes, such as "4 minutes", or a phrase if it is less than one
+    minute."""
     if age_s < 60:
         return say.say("house_state.short", language)
     return length_of(age_s // 60 * 60, say, language)
@@ -125,7 +123,7 @@ class _Telling:
         return self._of_several(found)
 
     def lost(self, found: Facts) -> str:
-        """Return an answer from old states, in the past tense and without "yes" or "no"."""
+        """Return an answer from old states, in the past tense."""
         told = [*found.yes, *found.no, *found.moving, *found.ajar, *found.mute]
         if not told:
             return self.preface("lost_unknown")
@@ -270,10 +268,8 @@ class _Telling:
         return noun_of_all([one] if one else [best_name(names, own) for names in every], own)
 
     def _word(self, entity: Entity | None, state: str, count: int, noun: Noun | None = None) -> str:
-        """Return the word for a state, or a sensor's reading with its unit.
-
-        Without a `noun`, the word is feminine, like the Spanish words for door, window and lamp.
-        """
+        """Return the word for a state, or a sensor's reading with its unit. Without a `noun`, the
+        word is feminine, like the Spanish words for door, window and lamp."""
         if entity is not None:
             state = plain_state(entity, state)
         if state in _WORDS:
@@ -349,9 +345,8 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
     """Return the sensors for a room's temperature or humidity, the best one first.
 
-    The sensor that is assigned to the area in Home Assistant is first, followed by the area's
-    thermostats and its other sensors of the class. Of these, sensors in freezers, chips or water
-    are left out, because they don't measure the air. Unreachable sensors stay in the list.
+    Sensors in freezers, chips or water are left out, unless the area's settings in Home Assistant
+    name them.
     """
     area = house.areas.get(area_id)
     if area is None:
@@ -385,8 +380,8 @@ def reading(entity: Entity, device_class: str) -> float | None:
 
 
 def _measures_air(entity: Entity, area: Area, house: House) -> bool:
-    """Return False for sensors in a freezer, in water, in the garden, or inside a plug or lamp.
-    Words in the room's own name don't count, because a sauna's sensor is named after the sauna."""
+    """Return False for sensors in a freezer, in water, outdoors, or inside a plug or lamp. Words in
+    the room's own name don't count, because a sauna's sensor is named after the sauna."""
     room = area.name.casefold()
     names = [name.casefold().replace(room, " ") for name in entity.names]
     if mentions("not_room_air", *names):

@@ -1,8 +1,6 @@
 """Articles and endings for names in Spanish, Portuguese, French and German sentences.
 
-Home Assistant doesn't know the gender of a name. Hearth looks up the first word of the name in
-`vocabulary`; in German, it also looks up the last part of a compound and the second of two words. A
-name without a known noun is left unchanged.
+Home Assistant doesn't know the gender of a name, so Hearth looks it up in `vocabulary`.
 """
 
 import re
@@ -61,8 +59,8 @@ class Noun:
 
 @lru_cache(KEPT_NAMES)
 def noun_of(name: str, language: str) -> Noun | None:
-    """Return the gender and number of the noun in a name, or None if the language's vocabulary
-    doesn't contain the noun."""
+    """Return the gender and number of the noun in a name, or None if the vocabulary doesn't contain
+    the noun."""
     raw = _GIVEN.sub("", name, count=1).split()
     words = fold(" ".join(raw)).split()
     if not words or language not in LANGUAGES or _is_english(words, language):
@@ -76,8 +74,7 @@ def noun_of(name: str, language: str) -> Noun | None:
 def with_article(name: str, language: str, case: str = "") -> str:
     """Return a name with its article: "la puerta del garaje" for "Puerta del Garaje".
 
-    `case` is one of `CASES`. A name that already has an article is left unchanged, and German names
-    are capitalised.
+    `case` is one of `CASES`. A name without a known noun is left unchanged.
     """
     if _GIVEN.match(name):
         return name
@@ -123,11 +120,8 @@ def listed(names: Sequence[str], rest: int, language: str) -> str:
 
 
 def agreeing(word: str, noun: Noun | None, language: str) -> str:
-    """Return a state with the ending that agrees with a noun: "abierta" or "abiertas" for
-    "abierto".
-
-    Gerunds ("limpiando") and words without such an ending ("en pausa") are left unchanged.
-    """
+    """Return a state with the ending that agrees with a noun, such as "abierta" or "abiertas" for
+    "abierto"."""
     if noun is None:
         return word
     first, space, others = word.partition(" ")
@@ -164,11 +158,6 @@ def _english() -> frozenset[str]:
 
 @lru_cache(len(LANGUAGES))
 def _nouns(language: str) -> dict[str, Noun]:
-    """Return the language's nouns and their plurals. The keys are folded.
-
-    German nouns are also listed with their umlauts, because "Rollläden" is a plural and "Rollladen"
-    isn't.
-    """
     nouns: dict[str, Noun] = {}
     for gender in _GENDERS:
         for word in entries(gender, language):
@@ -198,7 +187,6 @@ def _plurals(word: str, language: str) -> tuple[str, ...]:
 
 @lru_cache(KEPT_NAMES)
 def _german(word: str) -> Noun | None:
-    """Return the noun that a German word ends with, such as "Tor" for "Garagentor"."""
     for found in (fold(word, marks=True), fold(word)):  # people write "Kuchenlicht" too
         for end in range(max(0, len(found) - 2)):
             if (noun := _nouns("de").get(found[end:])) is not None:

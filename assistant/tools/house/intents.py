@@ -1,8 +1,8 @@
 """Effects of Home Assistant's own tools, by tool name without the prefix.
 
-The names are those of Home Assistant 2025.4 to 2026.11. Since 2026.9, they have a prefix such as
-`intent__` or `light__`. Slots, required features and states are taken from `components/*/intent.py`
-in Home Assistant 2026.11.
+The names are those of Home Assistant 2025.4 to 2026.11; since 2026.9, they have a prefix such as
+`intent__`. Slots, required features and states are from `components/*/intent.py` in Home Assistant
+2026.11.
 """
 
 import re
@@ -76,7 +76,6 @@ def _moving(action: Action) -> Intent:
 
 
 def _one(domain: str, features: int = 0, *, places: bool = True) -> Intent:
-    """Return an intent for a single entity of a domain. It accepts no `domain` and no wildcard."""
     domains = frozenset({domain})
     return Intent(
         Action.SET, domains, features=features, selective=False, places=places, single=True
@@ -218,10 +217,8 @@ _AND = re.compile(rf"^{_WORD}\s+|\s+{_WORD}\s+", re.IGNORECASE)
 
 
 def spread(suffix: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Split a call that adds, completes or removes several list items into one call per item.
-
-    Returns the arguments of each call. Other calls are not split.
-    """
+    """Split a call that adds, completes or removes several list items into one call per item, and
+    return the arguments of each call. Other calls are not split."""
     item = arguments.get(_ITEM)
     if suffix not in LISTING or not isinstance(item, str):
         return [dict(arguments)]

@@ -1,5 +1,4 @@
-"""Names and states of entities: compare names, find similar names, and put names and states into
-words."""
+"""Comparison of names, similar names, and the wording of names and states."""
 
 import re
 import unicodedata
@@ -33,7 +32,7 @@ def spoken_names(names: Iterable[str]) -> Names:
 def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str] = ()) -> Names:
     """Return the names of entities or rooms as a spoken list, with their articles.
 
-    A sequence contains all names of one entity, and each language uses its own name. `untitled`
+    A sequence contains all names of one entity, of which each language uses its own. `untitled`
     contains main names that take no article, such as the name of a scene.
     """
     aliases: dict[str, tuple[str, ...]] = {}
@@ -54,10 +53,7 @@ def spoken_things(names: Iterable[str | Sequence[str]], untitled: Container[str]
 
 
 def spoken_place(place: str | Sequence[str]) -> Names:
-    """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs".
-
-    A sequence contains all names of the place, and each language uses its own name.
-    """
+    """Return a room or floor, in English with its preposition: "in the kitchen", "upstairs"."""
     names = (place,) if isinstance(place, str) else tuple(place)
     said = spoken_name(names[0])
     others = spoken_things([names]).others
@@ -84,10 +80,8 @@ def _listed(
     worded: Callable[[str, str, str], str],
     titles: Container[str] = (),
 ) -> Names:
-    """Return names as a spoken list. `worded` takes a name, a language and a German case.
-
-    A single name that is in `titles` counts as singular, even if it ends with "s".
-    """
+    """Return names as a spoken list. `worded` takes a name, a language and a German case. A single
+    name in `titles` counts as singular, even if it ends with "s"."""
     plain = list(dict.fromkeys(filter(None, map(spoken_name, names))))
     told, rest = plain[:MOST_NAMED], len(plain) - MOST_NAMED
     english = [worded(one, FALLBACK, "") for one in told]
@@ -113,8 +107,8 @@ def _but_last(words: Sequence[str]) -> tuple[str, str]:
 def named_thing(names: str | Sequence[str], say: Catalogue, language: str) -> str:
     """Return an entity's name with its article, for use in a sentence: "the front door".
 
-    If the entity has several names, the name in this language is used. A German name is in the
-    nominative, and is returned as a `Names` that also contains the other cases.
+    A German name is in the nominative, and is returned as a `Names` that also contains the other
+    cases.
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     own = say.own(language).partition("-")[0]
@@ -140,20 +134,17 @@ def in_cases(names: Sequence[str], listed: Callable[[Sequence[str]], str]) -> st
 
 
 def _by_case(worded: Callable[[str], str]) -> dict[str, str]:
-    """Return the German forms for `Names`. `worded` takes a grammatical case."""
     return {f"de.{case}" if case else "de": worded(case) for case in articles.CASES}
 
 
 def _with_article(name: str) -> str:
-    """Return "the front door" for "Front door". "Ana's window" and "notes.txt" take no article."""
     if _OWNED.match(name) or _TECHNICAL.search(name):
         return name
     return f"the {_lowered(name)}"
 
 
 def has_no_article(entity_id: str, name: str) -> bool:
-    """Return True if a name takes no article, such as the name of a scene or a robot's
-    first name."""
+    """Return True if a name takes no article, such as the name of a scene."""
     domain = domain_of(entity_id)
     if domain in _TITLED or "." not in entity_id:
         return True
@@ -193,10 +184,6 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(KEPT_NAMES)
 def _pairs(name: str) -> int:
-    """Return the pairs of letters in a name (" k", "ki", "it", ...) as a bit set.
-
-    Several pairs can share a bit.
-    """
     bits = 0
     for one, other in pairwise(map(ord, f" {name} ")):
         bits |= 1 << (one * 31 + other) % _BITS
@@ -204,16 +191,12 @@ def _pairs(name: str) -> int:
 
 
 def _shared(one: int, other: int) -> float:
-    """Return the Dice similarity of two bit sets, from 0 to 1."""
     return 2 * (one & other).bit_count() / (one.bit_count() + other.bit_count())
 
 
 def nearest_in_house(arguments: Mapping[str, Any], house: House) -> tuple[str, ...]:
-    """Return the names that are most similar to a name, area or floor that the house doesn't have.
-
-    If several of a call's arguments don't exist, only the first is looked up. Returns () if all of
-    them exist or nothing is similar. Only exposed entities are suggested.
-    """
+    """Return the names that are most similar to the call's name, area or floor if the house doesn't
+    have it, or ()."""
     name = _text(arguments, "name")
     if name and not is_wildcard(name):
         exposed = house.exposed()
@@ -261,11 +244,7 @@ def stemmed(text: str) -> str:
 
 
 def are_near(one: str, other: str) -> bool:
-    """Return True if two names are equal or differ only by typos.
-
-    Depending on their length, up to two typos are accepted; short names must be equal. The first
-    letters and all numbers must always be equal.
-    """
+    """Return True if the stems of two names are equal or differ by at most two typos."""
     first, second = stemmed(one), stemmed(other)
     shortest = min(len(first), len(second))
     allowed = 0 if shortest < 5 else 1 if shortest < 9 else 2
@@ -277,10 +256,7 @@ def are_near(one: str, other: str) -> bool:
 
 
 def slips(one: str, other: str) -> int:
-    """Return the number of typos between two texts (optimal string alignment distance).
-
-    A typo is an added, missing or changed letter, or two swapped letters.
-    """
+    """Return the number of typos between two texts (optimal string alignment distance)."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -330,10 +306,8 @@ ON_AND_OFF = {
 
 
 def plain_state(entity: Entity, state: str | None = None) -> str:
-    """Return a state as people would say it: "open" for a door contact that is "on".
-
-    If `state` is None, the entity's current state is used.
-    """
+    """Return a state, by default the current one, as people would say it: "open" for a door contact
+    that is "on"."""
     state = entity.state if state is None else state
     if entity.domain != "binary_sensor" or state not in ("on", "off"):
         return state

@@ -1,9 +1,8 @@
 """Facts that answer a question about the house.
 
-`facts` finds the entities that a question is about and sorts them by their answer, including
-entities that can't give one. `answers` then puts the facts into words. An unreachable sensor never
-counts as a closed door, and a closed contact never counts as a locked door. All functions in this
-module are pure.
+`facts` sorts the entities that a question is about by their answer, and `answers` puts the facts
+into words. An unreachable sensor never counts as a closed door, and a closed contact never counts
+as a locked door. All functions in this module are pure.
 """
 
 from collections.abc import Iterable
@@ -61,12 +60,10 @@ class Facts:
 
     @property
     def asked(self) -> tuple[Entity, ...]:
-        """All entities that the question is about."""
         return (*self.yes, *self.no, *self.moving, *self.unknown, *self.mute)
 
     @property
     def sure(self) -> bool:
-        """True if every entity gave a clear answer."""
         return not (self.moving or self.unknown or self.mute)
 
 
@@ -105,7 +102,6 @@ def shows(entity: Entity, wanted: str) -> Shows:
 
 
 def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
-    """Return the facts about named entities. For a door, its lock and its contact are included."""
     if not named:
         return Facts(question.kind, question.state)
     parts = list({one.entity_id: one for each in named for one in door_of(each, house)}.values())
@@ -127,7 +123,6 @@ def _of_named(question: Question, named: list[Entity], house: House) -> Facts:
 
 
 def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, ...]:
-    """Return the contacts whose door is open or moving, except those in `but`."""
     return tuple(
         one
         for one in parts
@@ -136,11 +131,8 @@ def _ajar(parts: Iterable[Entity], but: Iterable[Entity] = ()) -> tuple[Entity, 
 
 
 def _of_locks(question: Question, house: House) -> Facts:
-    """Return the facts about several locks. A door that is open doesn't count as locked.
-
-    If there is no lock, the contacts are listed as `mute`, because they only know whether their
-    door is closed.
-    """
+    """Return the facts about several locks. An open door doesn't count as locked, and a contact
+    alone can't show that a door is locked."""
     there = _there(question, house)
     kinds = question.classes - {EVERYTHING} or frozenset({"door"})
     if EVERYTHING in question.classes:
@@ -184,10 +176,6 @@ def _members(question: Question, house: House) -> list[Entity]:
 
 
 def _is_of_domain(entity: Entity, question: Question) -> bool:
-    """Return True if the domain matches.
-
-    For a battery, both a binary sensor ("low") and a sensor in percent match.
-    """
     if question.domain == "binary_sensor" and question.classes == {"battery"}:
         return entity.domain in ("binary_sensor", "sensor")
     return not question.domain or entity.domain == question.domain
@@ -261,13 +249,11 @@ NAMED = {
 
 
 def openings(entity: Entity) -> frozenset[str]:
-    """Return the kinds of opening that an entity belongs to: "door", "window", "garage", "gate",
+    """Return the kinds of opening that an entity belongs to: "door", "window", "garage", "gate" or
     "other".
 
-    The kinds follow from the device class. If a cover has no class, or a contact has only the
-    general class "opening", they follow from the name. A cover whose class and name are both
-    unclear is "other", because it may be a gate. A cover without a class whose name suggests a
-    blind isn't an opening.
+    The device class decides, or the name if the class is unclear. A cover that may be a gate is
+    "other", and an entity that is no opening has no kinds.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())
@@ -307,18 +293,12 @@ def is_of_a_door(entity: Entity) -> bool:
 
 
 def door_key(name: str) -> str:
-    """Return a key that all parts of a door share: "front door" for "Front door contact".
-
-    A repeated word is dropped, as in Home Assistant's "Front door Door".
-    """
+    """Return a key that all parts of a door share: "front door" for "Front door contact"."""
     return " ".join(dict.fromkeys(map(fold, without_part(name).split())))
 
 
 def without_part(name: str) -> str:
-    """Return a door part's name without words such as "lock" or "contact".
-
-    In German, such a word can be the end of a compound: "Haustürschloss".
-    """
+    """Return a door part's name without words such as "lock" or "contact"."""
     words, ends = _door_parts()
     kept: list[str] = []
     for word in name.split():
@@ -332,19 +312,14 @@ def without_part(name: str) -> str:
 
 @cache
 def _door_parts() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the words for parts of a door, and those among them that can end a compound."""
     found = [one for code in LANGUAGES for one in entries("door_parts", code)]
     ends = tuple(fold(one) for one in found if one.startswith("*"))
     return frozenset(map(fold, found)), ends
 
 
 def door_of(entity: Entity, house: House) -> list[Entity]:
-    """Return the lock, contact and drive of this entity's door, with the entity itself first.
-
-    The parts of a door have the same name, apart from words such as "lock" and "sensor", and aren't
-    in different rooms. A lock and a contact also belong together if they are the only such entities
-    of their device. So do a drive and a contact if they are the only ones in a garage.
-    """
+    """Return the lock, contact and drive of this entity's door, with the entity itself first. They
+    are recognised by their names, their device or their garage."""
     if not is_of_a_door(entity):
         return [entity]
     doors = [one for one in house.exposed() if is_of_a_door(one) and one is not entity]
@@ -364,10 +339,7 @@ def door_of(entity: Entity, house: House) -> list[Entity]:
 
 def _of_garage(entity: Entity, doors: Iterable[Entity]) -> list[Entity]:
     """Return the other part of a garage door: the contact for a drive, or the drive for a contact.
-
-    The two belong together if the room has no others, even if their names differ, such as "Garage
-    contact" and "Garage door".
-    """
+    They belong together if the room has no others, even if their names differ."""
     classes = ("garage", "garage_door")
     if entity.area_id is None or entity.device_class not in classes:
         return []

@@ -1,10 +1,8 @@
 """The entities that a call would reach, matched as in Home Assistant 2026.11.
 
 Source: `helpers/intent.py`, `async_match_targets`, and the handlers of `components/*/intent.py`.
-Case and surrounding spaces are ignored, but accents, apostrophes, Unicode forms and inner spaces
-must match. `name` is one of an entity's names or its id, and an area or floor is identified by its
-name, alias or id. The filters run in Home Assistant's order, because Home Assistant reports the
-first filter that leaves no entities.
+The filters run in Home Assistant's order, because Home Assistant reports the first filter that
+leaves no entities.
 """
 
 import unicodedata
@@ -65,17 +63,14 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """True if the arguments contain no name, area, floor, domain or device class."""
         return not (self.name or self.area or self.floor or self.domains or self.classes)
 
 
 def reach(
     intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
 ) -> Reach:
-    """Return the entities that a call would reach.
-
-    `device_area` is the area id of the device that the person is talking to.
-    """
+    """Return the entities that a call would reach. `device_area` is the area id of the device that
+    the person is talking to."""
     chosen = selection(intent, arguments)
     if not chosen.valid:
         return Reach(reason=Miss.ARGUMENTS)
@@ -167,7 +162,7 @@ def has_features(entity: Entity, bits: int) -> bool:
 
 
 def is_wildcard(name: str) -> bool:
-    """Return True for the wildcard "all". It is a wildcard even if an entity has that name."""
+    """Return True for "all", which is a wildcard even if an entity has that name."""
     return name.strip() == WILDCARD
 
 
@@ -177,7 +172,6 @@ def is_called(entity: Entity, name: str) -> bool:
 
 
 def find_area(house: House, name: str) -> Area | None:
-    """Return the first area with this name, alias or id, or None."""
     return next(iter(find_areas(house, name)), None)
 
 
@@ -207,10 +201,7 @@ def same(name: str, names: Iterable[str]) -> bool:
 
 @lru_cache(KEPT_NAMES)
 def visible(name: str) -> str:
-    """Return a key that is the same for names that look the same.
-
-    Letters are normalised, and marks and invisible characters are removed.
-    """
+    """Return a key that is the same for names that look the same."""
     plain = unicodedata.normalize("NFKC", name)
     shown = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc", "Mn"))
     return " ".join(shown.split()).casefold()
@@ -221,9 +212,8 @@ def consequences(
 ) -> list[tuple[str, Action]]:
     """Return every entity that is switched, with the direction of its change.
 
-    The result contains the entities themselves, the members of groups (in the same direction), and
-    the entities in a scene, script or automation (in the configured direction, or TOGGLE if that is
-    unknown).
+    Members of groups are switched in the same direction, and entities in a scene, script or
+    automation in the configured direction, or TOGGLE if that is unknown.
     """
     reached: dict[tuple[str, Action], None] = {}
     level = [(entity_id, action) for entity_id in entity_ids]
@@ -279,19 +269,16 @@ def all_members(entity_id: str, house: House) -> list[str]:
 
 
 def _way_of(member: str, entity_id: str, way: Action, house: House) -> Action:
-    """Return the direction in which a member is switched together with `entity_id`."""
     if domain_of(entity_id) not in UNTOLD:
         return way
     return _WAYS[house.ways.get(entity_id, {}).get(member, "either")]
 
 
 def domain_of(entity_id: str) -> str:
-    """Return an entity's domain, which is the part of its id before the dot."""
     return entity_id.partition(".")[0]
 
 
 def listed(value: Any) -> list[str]:
-    """Return a string or a list of strings as a list."""
     values = value if isinstance(value, list | tuple) else [value]
     return [item for item in values if isinstance(item, str) and item]
 
@@ -329,8 +316,6 @@ def can(entity: Entity, action: Action) -> bool:
 
 
 def _settled(found: list[Entity], house: House, near: Area | None) -> list[Entity]:
-    """Narrow down entities that share a name, first by the floor and then by the area of this
-    device."""
     if len(found) < 2 or near is None:
         return found
     if near.floor_id is not None:

@@ -41,9 +41,6 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Switched:
-    """A mode that someone set in place of the configured mode. It can be limited to a
-    certain time."""
-
     mode: Mode
     until: datetime | None  # aware; None: until someone switches it again
 
@@ -60,7 +57,7 @@ class ModeKeeper:
         self._busy = asyncio.Lock()
 
     async def load(self) -> None:
-        """Load the mode that this or another process has stored. Raises StoreError."""
+        """Load the stored mode. Raises StoreError."""
         async with self._busy:
             if not self._unkept:
                 self._switched = _read(await self._kept.kept(POLICY_MODE))
@@ -80,8 +77,7 @@ class ModeKeeper:
     async def set(self, mode: Mode, until: datetime | None = None) -> None:
         """Switch the mode. `until` must have a time zone; None means that the mode doesn't expire.
 
-        Raises StoreError if the mode can't be stored. The mode then still applies, but only until
-        Hearth restarts.
+        Raises StoreError if the mode can't be stored. It then applies only until Hearth restarts.
         """
         for_good = mode is self._configured and until is None
         async with self._busy:
@@ -96,10 +92,7 @@ class ModeKeeper:
 
     def loosens(self, mode: Mode, until: datetime | None = None) -> bool:
         """Return True if this change of mode would allow more than the current mode does, now or
-        later.
-
-        A stricter mode allows more later if it ends sooner than the current mode.
-        """
+        later."""
         now, asked = self._clock.now(), _Switched(mode, until)
         times = [now, *(one for one in (self.until, until) if one is not None and one > now)]
         return any(
@@ -142,7 +135,6 @@ class Profiles:
     def __init__(
         self, settings: Settings, mouth: "SpeechOutput", narrow: Narrow, make_voices: MakeVoices
     ) -> None:
-        """`make_voices` creates voices from settings (see `assistant.sound.devices.voices_of`)."""
         self._profiles = settings.profiles
         self._mouth = mouth
         self._narrow = narrow
@@ -153,11 +145,8 @@ class Profiles:
         }
 
     def begin(self, turn_id: str, profile: str) -> str:
-        """Start a turn with a profile: use the profile's voice, and restrict the turn to its tools.
-
-        `profile` is "" if there is none. Returns the language to assume, or "" for the first
-        configured language.
-        """
+        """Start a turn with a profile, or with "" for none. Returns the language to assume, or ""
+        for the first configured language."""
         chosen = self._profiles.get(profile) or Profile()
         self._mouth.use(self._voices.get(profile))
         self._narrow(turn_id, chosen.tools)
@@ -165,7 +154,7 @@ class Profiles:
 
 
 def widens(settings: Settings, present: str, wanted: str) -> bool:
-    """Return True if `wanted` allows tools or brains that `present` doesn't. "" means
+    """Return True if the profile `wanted` allows tools or brains that `present` doesn't. "" means
     no profile."""
     now = settings.profiles.get(present) or Profile()
     then = settings.profiles.get(wanted) or Profile()
@@ -194,8 +183,6 @@ def may_use(names: Collection[str], allowed: Sequence[str]) -> bool:
 
 
 class Narrowing:
-    """The tools that recent turns are limited to."""
-
     def __init__(self) -> None:
         self._of: dict[str, Sequence[str]] = {}  # turn -> patterns, oldest first
 
@@ -208,10 +195,8 @@ class Narrowing:
             del self._of[next(iter(self._of))]
 
     def allows(self, turn_id: str, names: Collection[str]) -> bool:
-        """Return True if the turn can use a tool with these names.
-
-        Background work has the limits of the turn that started it.
-        """
+        """Return True if the turn can use a tool with these names. Background work has the limits
+        of the turn that started it."""
         name = turn_id
         while name:
             if name in self._of:
@@ -271,11 +256,7 @@ def unknown_effects(house: House) -> list[Entity]:
 
 
 def may_open(house: House) -> list[Entity]:
-    """Return the exposed entities that Hearth treats as openers until the owner rates them.
-
-    Examples are covers without a device class, relays whose name suggests that they open something,
-    and entities that were seen to open something.
-    """
+    """Return the exposed entities that Hearth treats as openers until the owner rates them."""
     return [entity for entity in house.exposed() if _is_unsettled(entity, house)]
 
 
@@ -308,10 +289,8 @@ def _is_unsettled(entity: Entity, house: House) -> bool:
 
 
 def read_tiers(value: Any) -> dict[str, Tier]:
-    """Parse the stored ratings.
-
-    Invalid ratings are dropped, so that their entities count as unrated.
-    """
+    """Parse the stored ratings. Invalid ones are dropped, so that their entities count
+    as unrated."""
     found: dict[str, Tier] = {}
     for name, tier in (value if isinstance(value, Mapping) else {}).items():
         try:
@@ -342,7 +321,6 @@ class SeenOpening:
         self._owner = OwnedTasks()
 
     async def __aenter__(self) -> Self:
-        """Load the observations that earlier processes stored. Raises StoreError."""
         self._home.learn_openings(await self._store.openings(), self._take)
         await self._owner.__aenter__()
         self._owner.start_on(self._came, self._write_on, "what switches open")
@@ -369,8 +347,8 @@ class SeenOpening:
             self._came.set()
 
     async def _write(self) -> bool:
-        """Store new observations. An entity that is seen to open something for the first time loses
-        its rating, unless the rating is `secure`.
+        """Store new observations, and withdraw the ratings of the entities that were seen to open
+        something for the first time.
 
         Returns False if that fails. The observations then stay in memory for the next attempt.
         """

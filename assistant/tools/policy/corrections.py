@@ -1,10 +1,8 @@
-"""Correct arguments: names that Home Assistant wouldn't find, and selections that it can't express.
+"""Correction of names that Home Assistant wouldn't find, and of selections that it can't express.
 
-Names are corrected in three steps, each of which counts only if it leaves exactly one reading. The
-first step ignores accents, apostrophes and Unicode forms. The second also ignores inner spaces,
-articles and plurals, and accepts the name of a room in place of an entity's name. The third accepts
-small typos. The second and third steps never correct a name to an entity that needs a confirmation.
-A selection is expressed by domain, by room, or entity by entity.
+A correction of a name counts only if it leaves exactly one reading. First, accents, apostrophes and
+Unicode forms are ignored; then inner spaces, articles and plurals; then small typos. Only the first
+step may choose an entity that needs a confirmation.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,10 +39,7 @@ class MendedArgument:
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Arguments after correction.
-
-    `options` are the possible readings if none was chosen.
-    """
+    """Arguments after correction. `options` are the possible readings if none was chosen."""
 
     arguments: Mapping[str, Any]
     changes: tuple[MendedArgument, ...] = ()
@@ -63,8 +58,8 @@ def mend(
 ) -> Mended:
     """Correct the floor, the area, the name and the domain, in this order.
 
-    This function is pure, and the house must be up to date. `device_area` is the id of this
-    device's area, which decides between entities with the same name.
+    `device_area` is the id of this device's area, which decides between entities with the same
+    name.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -146,11 +141,8 @@ def _mend_name(
 
 
 def _apart(mended: Mended, name: str, house: House) -> Mended:
-    """Replace a list of names with the entity's id if all names belong to the same entity.
-
-    The prompt lists an entity's names that way ("Plug 2, Salt lamp"), and models sometimes copy the
-    list.
-    """
+    """Replace a list of names with the entity's id if all names belong to the same entity. The
+    prompt lists an entity's names that way, and models sometimes copy the list."""
     names = [part.strip() for part in name.split(",")]
     if len(names) < 2 or not all(names):
         return mended
@@ -161,11 +153,8 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
 
 
 def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
-    """Correct the domain if the only entity with this name is in a different domain.
-
-    For example, a model may think that the helper "Desk light" is a light. The domain is never
-    corrected if the call would then reach an entity that needs a confirmation.
-    """
+    """Correct the domain if the only entity with this name is in a different domain. For example, a
+    model may think that the helper "Desk light" is a light."""
     arguments, name = mended.arguments, mended.arguments.get("name")
     given = arguments.get("domain")
     if not intent.selective or intent.domains is not None or not given or not isinstance(name, str):
@@ -217,10 +206,8 @@ def _places(house: House, key: str, text: str, alike: Callable[[str, str], bool]
 def _as_place(
     intent: Intent, arguments: Mapping[str, Any], name: str, house: House
 ) -> list[_Reading]:
-    """Return the places with this name.
-
-    For requests such as "turn off the kitchen", models pass the room as an entity's name.
-    """
+    """Return the places with this name. For requests such as "turn off the kitchen", models pass
+    the room as an entity's name."""
     if not intent.places:
         return []
     readings = [
@@ -235,11 +222,7 @@ def _as_place(
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """Return the only reading, or None if there are several.
-
-    If all readings are entities that share the name and exactly one of them is in this room,
-    returns that one.
-    """
+    """Return the only reading, or the one in this room if all of them share the name, or None."""
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -259,10 +242,7 @@ def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
 
 
 def _asked(mended: Mended, readings: Iterable[_Reading], house: House) -> Mended:
-    """Offer the readings without correcting anything.
-
-    Entities are offered by name, or by id if several of them share a name.
-    """
+    """Offer the readings by name, or entities by id if several of them share a name."""
     readings = list(readings)
     texts = {one.text for one in readings}
     shared = len(texts) < len(readings)
@@ -276,10 +256,7 @@ def _is_safe(intent: Intent, arguments: Mapping[str, Any], house: House) -> bool
 
 
 def _settle(intent: Intent, mended: Mended, house: House, device_area: str | None) -> Mended:
-    """Choose between entities with the same name by this room or floor, as Home Assistant does.
-
-    The corrected call selects only that entity, regardless of the room that Home Assistant assumes.
-    """
+    """Choose between entities with the same name by this room or floor, as Home Assistant does."""
     arguments = mended.arguments
     seen = reach(intent, arguments, house)
     if seen.reason is not Miss.SEVERAL:
@@ -327,8 +304,7 @@ def arguments_for(
 ) -> Choice | None:
     """Return arguments that reach every entity in `wanted` and none in `unwanted`.
 
-    Returns None if there are no such arguments, or if more than MOST_CALLS calls would be
-    necessary.
+    Returns None if there are none, or if more than MOST_CALLS calls would be necessary.
     """
     ids = {one.entity_id for one in wanted}
     chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None
@@ -361,10 +337,8 @@ def by_kind(
     unwanted: Sequence[Entity],
     schema: Mapping[str, Any],
 ) -> dict[str, list[str]] | None:
-    """Return the domains and device classes that select as many wanted entities as possible.
-
-    They select no unwanted entity. Returns None if there are no such domains and classes.
-    """
+    """Return the domains and device classes that select as many wanted entities as possible and no
+    unwanted entity, or None."""
     shut_out = {one.domain for one in unwanted}
     free = {one.domain for one in wanted} - shut_out
     if free:

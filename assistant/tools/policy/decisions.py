@@ -1,4 +1,4 @@
-"""Decide about the entities that a call affects: find the strictest ruling and word the
+"""Decisions about the entities that a call affects: the strictest ruling, and the wording of the
 question."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,9 +44,7 @@ def decide(
     case: Case, arguments: Mapping[str, Any], touched: Sequence[str], judged: Sequence[str]
 ) -> PolicyDecision:
     """Return the verdict: the strictest ruling on the entities in `judged` and their consequences.
-
-    `touched` contains the entities that the verdict lists.
-    """
+    `touched` contains the entities that the verdict lists."""
     house, action = case.house, case.intent.action
     ruled: dict[str, Ruled] = {}
     direct = frozenset(judged)
@@ -88,10 +86,8 @@ def decide_call(
     what: Iterable[str] = (),
     touched: Iterable[str] = (),
 ) -> PolicyDecision:
-    """Return the verdict on a call whose targets are unknown.
-
-    `names` is the tool's name in the question, and `what` summarises the arguments.
-    """
+    """Return the verdict on a call whose targets are unknown. `names` is the tool's name in the
+    question, and `what` summarises the arguments."""
     ruled = rule_call(stake, caller)
     others = spoken_names(what)
     values = {"names": spoken_name(names)} | ({"others": others} if others else {})
@@ -106,9 +102,8 @@ def decide_moves(
 ) -> PolicyDecision:
     """Return the verdict on several moves in different directions, such as those of an undo.
 
-    Each move is judged like a call that does the same. If any move would open, unlock or disarm
-    something or sound a siren, the whole call is denied, because the person didn't ask for that
-    move.
+    If any move would open, unlock or disarm something or sound a siren, the whole call is denied,
+    because the person didn't ask for that move.
     """
     ruled: dict[str, Ruled] = {}
     touched: list[str] = []
@@ -209,10 +204,8 @@ def told_names(arguments: Mapping[str, Any]) -> str:
 
 
 def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
-    """Return True if acting on the entity or its consequences requires more than switching a lamp.
-
-    A mode can require a confirmation even for lamps; a lock then still requires more.
-    """
+    """Return True if acting on the entity or its consequences is ruled more strictly than switching
+    a lamp."""
     moment, rulings = case.caller.moment, case.caller.rulings
     comfort = Risk(Tier.COMFORT, "comfort")
     lamp = Ruled(comfort, rulings.of(comfort.tier, moment.mode), comfort.rule)
@@ -224,11 +217,8 @@ def is_grave(case: Case, arguments: Mapping[str, Any], entity_id: str) -> bool:
 
 
 def _asked_about(ruled: Mapping[str, Ruled], worst: Ruled) -> list[str]:
-    """Return the entities to name in the question or refusal.
-
-    If anything is denied, these are the denied entities. Otherwise they are the entities that need
-    a confirmation and have the highest tier.
-    """
+    """Return the entities to name in the question or refusal: the denied ones, or otherwise those
+    that need a confirmation and have the highest tier."""
     if worst.ruling is Ruling.DENY:
         return [name for name, one in ruled.items() if one.ruling is Ruling.DENY]
     gated = {name: one for name, one in ruled.items() if one.ruling is not Ruling.ALLOW}
@@ -245,9 +235,8 @@ def _truly(
 ) -> PolicyDecision:
     """Reword the verdict's question or refusal so that it describes what would really happen.
 
-    The sentence must not say in which direction a scene, script or button moves a door if that is
-    unknown. It must not name an entity that only shares its name with a target and that the call
-    doesn't affect.
+    It must not say in which direction a scene, script or button moves a door if that is unknown,
+    nor name an entity that the call doesn't affect.
     """
     house, action = case.house, case.intent.action
     near = without_plans(touched, house)
@@ -282,11 +271,8 @@ def _truly(
 def _plan_for_doors(
     rule: str, doors: Sequence[str], plans: Sequence[str], touched: Sequence[str], case: Case
 ) -> str:
-    """Return the key of the question about what scenes, scripts and the like do to doors.
-
-    If the states in a scene are known, the effect is certain. A script may have conditions, and a
-    button or an automation may move a door in either direction.
-    """
+    """Return the key of the question about what scenes, scripts and the like do to doors. Only a
+    scene has a certain effect."""
     if rule not in _BOTH_WAYS:
         return "plan_several"
     ways = (
@@ -338,10 +324,8 @@ def _verdict(
     touched: tuple[str, ...],
     effects: tuple[str, ...],
 ) -> PolicyDecision:
-    """Build the verdict from the sentences of the rule `base`.
-
-    `more` is True if the call has additional effects.
-    """
+    """Build the verdict from the sentences of the rule `base`. `more` is True if the call has
+    additional effects."""
     ruling = ruled.ruling
     if ruling is Ruling.ALLOW:
         return PolicyDecision(Decision.ALLOWED, tier, ruled.rule, arguments, touched, effects)
