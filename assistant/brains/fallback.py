@@ -1,8 +1,7 @@
 """Try the brains in order: skip those that are down, and move on to the next if one fails.
 
-A turn is retried only if no call that changes something has been started, and none is waiting for
-confirmation. Otherwise no other brain is tried: Hearth reports the actions in the ledger, or asks
-the pending question.
+Once a turn has begun to change something, or is waiting for a confirmation, no other brain is
+tried, because it could do the same again.
 """
 
 import asyncio
@@ -59,10 +58,9 @@ SETTLE_S = 10.0  # seconds to wait for running calls after a fault
 class FallbackBrain:
     """The fallback chain, used like a single brain.
 
-    It tracks which brains are down, and which failures people have been told about. `brains` must
-    be in the order of `brain.order`, with at least one brain. `language_of` takes a text and the
-    language code reported by the brain, if any, and returns the configured language. `orders` maps
-    profile names to the brains to use. `next_profile` returns the profile of the next turn.
+    `brains` must be in the order of `brain.order`, with at least one brain. `language_of` takes a
+    text and the language code that the brain reported, if any, and returns the configured language.
+    `orders` maps profile names to brain names. `next_profile` returns the profile of the next turn.
     """
 
     def __init__(
@@ -89,7 +87,6 @@ class FallbackBrain:
 
     @property
     def name(self) -> str:
-        """The chain's name. `Serving` events name the brain that is used."""
         return "ladder"
 
     def anticipate(self) -> None:
@@ -111,12 +108,13 @@ class FallbackBrain:
         return FallbackTurn(self, request)
 
     def notices_of(self, owner: ConversationOwner) -> FallbackNotices:
-        """Return the notices for this owner. Programs and people are notified separately."""
+        """Return the notices for this owner. All programs share one set, and people
+        have another."""
         return self.notices if owner.is_people else self._notices_of_programs
 
     @property
     def troubles(self) -> dict[str, str]:
-        """Sentences about the brains that are being skipped for a while, by brain name."""
+        """One sentence for each brain that is being skipped for a while, by brain name."""
         faults = {slot.name: slot.breaker.fault for slot in self.slots}
         return {name: f"{name}: {fault.message}" for name, fault in faults.items() if fault}
 
@@ -173,11 +171,7 @@ class FallbackTurn:
         await turn.answer(replace(outcome, id=call.id))
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield the events of one brain after another, until one completes the turn.
-
-        A Serving event announces each attempt. The last event is a BrainFault if no brain completes
-        the turn, or if an action of the turn rules out another attempt.
-        """
+        """Yield the events of one brain after another. A Serving event announces each attempt."""
         barred = await self._ladder.barred(self._owner)
         slots = self._ladder.slots_of(self._request.profile)
         self._skipped = frozenset(barred)
@@ -206,18 +200,16 @@ class FallbackTurn:
         yield replace(fault or _NOBODY, retryable=False)
 
     def _to_ask(self, barred: dict[str, BrainFault]) -> list[BrainSlot]:
-        """Return the slots to try, in order. If all are barred, return the first one with a
-        temporary fault, because waiting for it is better than giving no answer."""
         slots = self._ladder.slots_of(self._request.profile)
         passing = [
             slot for slot in slots if slot.name in barred and barred[slot.name].kind in PASSING
         ]
+        # If all are barred, waiting for one with a temporary fault is better than giving no answer.
         return [slot for slot in slots if slot.name not in barred] or passing[:1]
 
     def _worth_another(self, slot: BrainSlot, fault: BrainFault) -> bool:
-        """Return True if the same brain should be tried again. A brain that was silent for long is
-        not tried again, because people won't wait that long twice. After an empty answer, which
-        arrives quickly, it is tried again even if its breaker has just opened."""
+        # People won't wait twice for a brain that was silent for long. An empty answer arrives
+        # quickly, so the brain is asked again even if its breaker has just opened.
         silent_s = self._failed_at - self._sign_at
         asked = fault.kind == "empty" or slot.fault(self._owner) is None
         return fault.retryable and asked and silent_s < REPEAT_WITHIN_S
@@ -280,9 +272,8 @@ class FallbackTurn:
         self._notices.restore(knew)  # discard notices given in the failed attempt
 
     def _share(self, slot: BrainSlot, fault: BrainFault) -> None:
-        """Count one more failure for both Gemini brains if neither can be reached, because they
-        share a network connection. Otherwise, people would have to wait for two failures of each
-        brain before its breaker opens."""
+        # Gemini's brains share a network connection. Without this, people would have to wait for
+        # two failures of each brain before its breaker opens.
         if not slot.cloud or fault.kind != "unreachable" or self._vain_s < REPEAT_WITHIN_S:
             return
         faults = ((one, self._faults.get(one.name)) for one in self._ladder.slots if one.cloud)
@@ -297,7 +288,6 @@ class FallbackTurn:
         return ReplyText(text, language=self._ladder.catalogue.own(self._language))
 
     async def _owed(self, slot: BrainSlot, end: TurnDone | NotMeant) -> str:
-        """Return a sentence about actions that the brain didn't report, or "" if there are none."""
         if isinstance(end, TurnDone) and self._worded:
             return ""
         actions = await self._actions()
@@ -328,15 +318,12 @@ class FallbackTurn:
         return event
 
     async def _asks_again(self, turn: BrainTurn, event: BrainEvent) -> bool:
-        """Return True if the brain repeats a call that it had cancelled.
-
-        The first call may still be running or may have finished, so it isn't executed again. Its
-        result is delivered under the new id.
-        """
         if isinstance(event, ToolCallsCancelled):
             self._taken_back |= self._asked.keys() & {self._outer(id) for id in event.ids}
         if not isinstance(event, ToolCall):
             return False
+        # If the brain repeats a call that it had cancelled, the call isn't executed again, because
+        # it may still be running or may have finished. Its result is delivered under the new id.
         for first in self._taken_back:
             asker, call = self._asked[first]
             if asker is turn and replace(call, id=event.id) == event:
@@ -348,16 +335,12 @@ class FallbackTurn:
         return False
 
     def _outer(self, call_id: str) -> str:
-        """Return a call id that is unique within the turn.
-
-        Two brains can both number their calls from 1, and a call with an earlier call's id would
-        receive that call's result.
-        """
+        # Two brains can both number their calls from 1, and a call with an earlier call's id would
+        # receive that call's result.
         return call_id if self._attempts == 1 else f"{call_id}~{self._attempts}"
 
     def _line(self, slot: BrainSlot) -> str:
-        """Return the sentence to say before the slot's answer, or "" if there is none. Nothing is
-        said if the slot has left the turn to another brain."""
+        # If the slot has left the turn to another brain, nothing is said.
         if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []

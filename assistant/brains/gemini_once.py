@@ -1,10 +1,8 @@
 """A brain that sends the whole recording to Gemini once the person has finished speaking.
 
 It is meant for times when the Live connection fails but the network works. The answer is text,
-which a local voice speaks. There is no transcript: only the model could write it, and a transcript
-by the model that makes the calls can't be used to check those calls. Spoken turns therefore yield
-no `Heard` event, and the policy asks for confirmation if a call names no room. A transcript from an
-earlier attempt at the turn stays valid.
+which a local voice speaks. Spoken turns yield no `Heard` event, because only the model could write
+the transcript, and it makes the calls that a transcript is used to check.
 """
 
 import asyncio
@@ -79,9 +77,8 @@ class GeminiOnceBrain:
         """Answer a question outside of a turn, with at most `rounds` requests.
 
         `call` runs a tool; the calls of one response run concurrently. `thinking` is a level such
-        as "high". `spend` receives the cost of each request. If there is a `picture`, the question
-        is about it. Service errors are reported in the result. Exceptions that `call` raises are
-        raised in an ExceptionGroup.
+        as "high". `spend` receives the cost of each request. Service errors are reported in the
+        result, and exceptions of `call` are raised in an ExceptionGroup.
         """
         setup = OnceSetup(self._row, instruction, declarations, thinking)
         conversation = self._client.converse(setup)
@@ -110,7 +107,7 @@ class GeminiOnceBrain:
 
 
 class OnceTurn:
-    """A turn that prepares the briefing while the person is speaking, and then sends
+    """A turn that prepares its briefing while the person is speaking, and then sends
     the requests."""
 
     def __init__(
@@ -127,7 +124,6 @@ class OnceTurn:
             await self._dialogue.answer(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield the turn's events, as `Dialogue.events` does."""
         request = self._request
         # Prepare the briefing while the person is still speaking.
         said = request.text or request.heard or ""
@@ -167,17 +163,13 @@ class Dialogue:
         self._reason: str | None = None
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Set the result of a call. Ignored if the call isn't open."""
+        """Set the result of a call, unless the call isn't open."""
         waiting = self._open.get(outcome.id)
         if waiting is not None and not waiting.done():
             waiting.set_result(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield ReplyText, ToolCall and Spent events, then TurnDone, NotMeant or BrainFault.
-
-        The calls of a response are yielded only after the response is complete, so nothing is
-        executed if the response breaks off. The results of these calls are sent back together.
-        """
+        """Yield ReplyText, ToolCall and Spent events, then TurnDone, NotMeant or BrainFault."""
         for number in range(1, self._rounds + 1):
             try:
                 async with aclosing(self._request(number < self._rounds)) as events:
@@ -205,7 +197,6 @@ class Dialogue:
             )
 
     async def _request(self, may_call: bool) -> AsyncGenerator[BrainEvent]:
-        """Send one request. Its results are stored in `_calls`, `_said` and `_reason`."""
         self._calls, self._said, self._reason = (), False, None
         async with aclosing(self._conversation.stream(may_call=may_call)) as events:
             async for event in events:

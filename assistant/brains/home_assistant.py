@@ -55,8 +55,8 @@ class Said:
 class Ear:
     """Recognises speech with Home Assistant's speech-to-text or, if that fails, on this device.
 
-    `own` returns the device's recogniser. It is loaded only when it is needed, because it can be
-    large. `languages` are the languages that people speak.
+    `own` returns the device's recogniser, which is loaded only when needed. `languages` are the
+    languages that people speak.
     """
 
     def __init__(
@@ -95,7 +95,6 @@ class Ear:
 
 
 async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
-    """Yield the turn's audio, starting shortly before the detection of the wake word."""
     skip = 2 * _start(audio)
     async with aclosing(audio.stream()) as pieces:
         async for piece in pieces:
@@ -158,8 +157,8 @@ def call_id(turn_id: str) -> str:
 def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
     """Return the call that sends the sentence to the engine.
 
-    If a sentence adds several items to a list, return a call to Home Assistant's list tool instead.
-    The engine ignores commas and would add all of the items as a single item.
+    If a sentence adds several items to a list, return a call to Home Assistant's list tool instead,
+    because the engine would add them as one item.
     """
     item = match.slots.get("item")
     if isinstance(item, str):
@@ -170,8 +169,8 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Return the engine's reply if the sentence was carried out and the result was verified, and
-    otherwise Hearth's own sentence.
+    """Return the engine's reply to a sentence that was carried out, and otherwise Hearth's own
+    sentence.
 
     `own` is the language of Hearth's sentence.
     """
@@ -222,7 +221,7 @@ class DryRun:
 class HomeAssistantBrain:
     """Serves the sentences that the engine understands, and leaves all others to the next brain.
 
-    If this is the `last` brain, it reports that it hasn't understood a sentence.
+    The `last` brain says that it hasn't understood a sentence.
     """
 
     def __init__(self, ear: Ear, dry_run: DryRun, catalogue: Catalogue, *, last: bool) -> None:
@@ -243,8 +242,6 @@ class HomeAssistantBrain:
 
 
 class HomeAssistantTurn:
-    """A turn with one spoken or typed sentence."""
-
     def __init__(self, brain: HomeAssistantBrain, request: TurnRequest) -> None:
         self._brain = brain
         self._request = request
@@ -254,10 +251,6 @@ class HomeAssistantTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, the call, the answer and TurnDone. If that fails, yield a BrainFault.
-
-        If the sentence isn't understood and this is the last brain, the answer says so.
-        """
         spoken = self._request.audio is not None
         try:
             said = await self._hear()
@@ -290,11 +283,6 @@ class HomeAssistantTurn:
         return await self._brain.ear.hear(request.audio, request.language)
 
     async def _match(self, said: Said | None) -> SentenceMatch | BrainFault | str:
-        """Return what the sentence would do.
-
-        Returns a fault if Home Assistant can't be asked, and a catalogue key that gives the reason
-        if the sentence isn't understood.
-        """
         if said is None:
             return "offline.no_ear"
         try:

@@ -1,7 +1,6 @@
 """A brain that lets Home Assistant serve the sentences it understands. A model serves all others.
 
-The model's reply is held back for at most HOLD_S, even if the dry run or the transcript is late.
-Only one of the two acts: Home Assistant or the model.
+The model's reply is held back for at most HOLD_S until it is decided which of the two acts.
 """
 
 import asyncio
@@ -87,7 +86,8 @@ class LocalChoice:
         self._over_at = now
 
     def heard(self, text: str, now: float) -> None:
-        """Update the transcript. The dry run's verdict on the previous transcript is discarded."""
+        """Update the transcript. A changed transcript discards the dry run's verdict on the
+        previous one."""
         if text != self._text:
             self._text, self._text_at, self._matches = text, now, None
 
@@ -116,8 +116,6 @@ class LocalChoice:
 
     @property
     def _ended(self) -> bool:
-        """True if the last part of the transcript arrived after the person had finished
-        speaking."""
         return self._over_at is not None and self._text_at >= self._over_at
 
     def _decide(self, now: float) -> Side:
@@ -152,8 +150,8 @@ class PreferLocalBrain:
     """Wraps a model's brain and lets Home Assistant try each sentence first.
 
     `allows` returns True if the policy allows a sentence. With `mode` "sentences", Home Assistant
-    serves only the sentences that users wrote themselves. With "always", it serves every sentence
-    that it understands. `tasks` owns the background tasks of a turn.
+    serves only sentences that users wrote themselves; with "always", all that it understands.
+    `tasks` owns the background tasks of a turn.
     """
 
     def __init__(
@@ -200,9 +198,8 @@ class PreferLocalBrain:
     async def try_sentence(
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
-        """Return Home Assistant's interpretation of a sentence. Returns None if the model must
-        serve it, because Home Assistant doesn't understand it, the policy doesn't allow it or an
-        error occurred."""
+        """Return Home Assistant's interpretation of a sentence, or None if the model
+        must serve it."""
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:
@@ -243,8 +240,6 @@ class PreferLocalTurn:
         return self._spoken() if text is None else self._typed(text)
 
     async def _typed(self, text: str) -> AsyncGenerator[BrainEvent]:
-        """Handle a typed sentence. Home Assistant is asked before the model, because the sentence
-        is complete."""
         trying = self._brain.try_sentence(text, None, self._request.language)
         match = await self._brain.within(HOLD_S, trying, "prefer-local dry run")
         if match is not None:
@@ -262,8 +257,6 @@ class PreferLocalTurn:
                 yield event
 
     async def _spoken(self) -> AsyncGenerator[BrainEvent]:
-        """Handle a spoken sentence. The model gets the audio, and Home Assistant gets the
-        transcript."""
         pump = self._brain.tasks.start(self._pump(), "prefer-local model")
         try:
             while (side := self._choice.side(self._brain.clock.monotonic())) is Side.OPEN:
@@ -285,7 +278,6 @@ class PreferLocalTurn:
             await asyncio.wait([pump])  # close the model's turn before this one
 
     def _listen(self, item: _Item | None) -> list[BrainEvent]:
-        """Process one item before the decision. Returns the events that needn't be held back."""
         now = self._brain.clock.monotonic()
         match item:
             case None | ToolOutcome():
@@ -321,10 +313,6 @@ class PreferLocalTurn:
                 return
 
     async def _home(self, match: SentenceMatch) -> AsyncGenerator[BrainEvent]:
-        """Let Home Assistant act: yield its answer, and pass its result to the model as well.
-
-        The model's own reply, calls and failures are ignored.
-        """
         yield call_for(match, self._request.turn_id)
         ended = any(isinstance(item, _ENDS) for item in self._held)
         while self._outcome is None:
@@ -352,8 +340,7 @@ class PreferLocalTurn:
         yield TurnDone()
 
     def _keep(self, item: _Item | None) -> list[BrainEvent]:
-        """Return the model's events that are passed on while Home Assistant is acting, such as
-        costs."""
+        # Costs, for example, are passed on while Home Assistant is acting.
         if isinstance(item, (*_ACTS, *_ENDS)):
             self._held.append(item)
             return []

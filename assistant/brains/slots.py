@@ -37,10 +37,9 @@ _SETTING: frozenset[FaultKind] = frozenset(
 
 
 class Breaker:
-    """A slot's circuit breaker. While it is open, the slot is skipped, which saves time.
+    """A slot's circuit breaker. While it is open, the slot is skipped.
 
-    After a pause the slot is tried again. A success closes the breaker. A temporary failure opens
-    it again immediately, for twice as long, up to LONGEST_PAUSE_S.
+    After a pause, the slot is tried again. If it fails again, the next pause can be longer.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -52,7 +51,6 @@ class Breaker:
 
     @property
     def fault(self) -> BrainFault | None:
-        """The fault that opened the breaker, or None if the slot can be used."""
         if self._fault is not None and self._clock.monotonic() < self._until_s:
             return self._fault
         return None
@@ -63,11 +61,7 @@ class Breaker:
         self._fault = None
 
     def failed(self, fault: BrainFault) -> None:
-        """Count a failure, and open the breaker if necessary.
-
-        Faults that concern only one sentence or Home Assistant are ignored. A spent budget is
-        ignored too, because `FallbackBrain.barred` handles it.
-        """
+        """Count a failure, and open the breaker if necessary."""
         # A refusal can be due to the content of one conversation, so a new one may work soon.
         if fault.kind in PASSING or fault.kind == "refused":
             self._failures += 1
@@ -100,8 +94,8 @@ SpentSince = Callable[[datetime, Collection[str]], Awaitable[float]]
 class Budget:
     """Today's spending, counted from local midnight.
 
-    Costs of this process's turns are added as they occur. Costs of other processes, and those from
-    before a restart, are read from the journal.
+    Costs of this process's turns are added as they occur. All other costs are read from the
+    journal.
     """
 
     def __init__(self, limit_usd: float, spent_since: SpentSince, clock: Clock) -> None:
@@ -124,14 +118,10 @@ class Budget:
 
     @property
     def known_reached(self) -> bool:
-        """True if `known_usd` has reached the limit."""
         return self.known_usd >= self._limit_usd
 
     async def reached(self) -> bool:
-        """Return True if today's limit is reached, reading the journal if necessary.
-
-        Once True, it stays True until midnight.
-        """
+        """Return True if today's limit is reached, reading the journal if necessary."""
         if self.known_reached:
             return True
         try:
@@ -159,7 +149,7 @@ class Budget:
 
 
 def start_of_day(now: datetime) -> datetime:
-    """Return the last midnight before `now`, in the time zone of `now`."""
+    """Return the midnight with which the day of `now` begins, in the time zone of `now`."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -200,8 +190,7 @@ LOST: frozenset[FaultKind] = frozenset({"unreachable", "timeout"})  # connection
 class BrainSlot:
     """One brain of the chain, with its circuit breakers.
 
-    Programs have a separate breaker, because their failures must not affect people. For example, a
-    program can exceed the service's limit on sessions.
+    Programs have a separate breaker, because their failures must not affect people.
     """
 
     brain: Brain
@@ -214,7 +203,6 @@ class BrainSlot:
 
     @property
     def cloud(self) -> bool:
-        """True for the Gemini brains, which cost money."""
         return self.name in CLOUD
 
     def fault(self, owner: ConversationOwner) -> BrainFault | None:
@@ -223,11 +211,9 @@ class BrainSlot:
         return self.breaker.fault or of_program
 
     def failed(self, owner: ConversationOwner, fault: BrainFault) -> None:
-        """Count a failure in a turn of this owner."""
         (self.breaker if owner.is_people else self.programs).failed(fault)
 
     def succeeded(self) -> None:
-        """Close both breakers after a successful turn."""
         self.breaker.succeeded()
         self.programs.succeeded()
 
@@ -259,7 +245,7 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """State of Gemini's brains that the last notice reported."""
+    """What people have been told about the state of Gemini's brains."""
 
     alone: bool = False  # Gemini is unreachable
     # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.
@@ -302,11 +288,7 @@ class AbsentTurn:
 
 
 class FallbackNotices:
-    """Sentences that tell people that a different brain is answering, for example because Gemini is
-    down.
-
-    Each change is mentioned only once.
-    """
+    """Composes sentences that tell people that a different brain is answering."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -314,22 +296,22 @@ class FallbackNotices:
         self._repairs = 0
 
     def repaired(self) -> None:
-        """Record that, from now on, Gemini Live works without a part of its set-up that was
-        rejected."""
+        """Record that Gemini Live now works without a part of its set-up that was rejected."""
         self._repairs += 1
 
     def restore(self, known: Known) -> None:
-        """Go back to an earlier state, because people didn't hear the notices that followed it."""
+        """Go back to an earlier state, because people didn't hear the later notices."""
         self.known = known
 
     def line(
         self, brain: str, faults: Sequence[BrainFault], language: str, *, skipped: bool = False
     ) -> str:
-        """Return the sentence to say before this brain's answer, or "" if nothing has changed.
+        """Return the sentence to say before this brain's answer, or "" if there is nothing new to
+        say.
 
-        `faults` are the faults of earlier Gemini brains in this turn, and `skipped` is True if one
-        of these brains wasn't asked because it is barred for a while. The sentence counts as
-        spoken once it is returned.
+        `faults` are the faults of earlier Gemini brains in this turn. `skipped` is True if one of
+        these brains wasn't asked because it is barred. The sentence counts as spoken once it is
+        returned.
         """
         fault = most_telling(faults)
         if brain in CLOUD:
@@ -343,11 +325,6 @@ class FallbackNotices:
         return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
 
     def _with_gemini(self, instead: str | None, language: str) -> str:
-        """Return the sentence to say before a Gemini brain's answer, or "".
-
-        A switch between the two Gemini brains is mentioned only for certain faults, and if it
-        lasts.
-        """
         known = self.known
         lasting = None if instead in _ONE_SENTENCE else instead
         self.known = Known(instead=lasting, repairs=self._repairs)

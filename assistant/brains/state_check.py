@@ -1,10 +1,7 @@
 """Check the engine's answers to state questions against the latest snapshot of the house.
 
-Home Assistant's engine (2026.11) answers "no" for unreachable entities, and ignores contact sensors
-in questions about doors or windows in general. It also answers "yes" if nothing matches, for
-example to "are all windows closed" in a home without windows. Hearth uses its own answer where the
-engine's can be wrong, for example if the engine looked at entities that the question isn't about,
-or if an entity's state is unknown.
+Home Assistant's engine (2026.11) answers "no" for unreachable entities, ignores contact sensors in
+questions about doors or windows in general, and answers "yes" if nothing matches.
 """
 
 import asyncio
@@ -63,10 +60,6 @@ class StateCheck:
         return self._of_command(command, match, house)
 
     def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
-        """Return the question as Hearth's parser understands it.
-
-        Returns None if it can't be parsed or is ambiguous.
-        """
         from assistant.brains.offline.calls import Problem, settle_target
         from assistant.brains.offline.names import house_names, naming
         from assistant.brains.offline.parse import Parser
@@ -96,7 +89,8 @@ class StateCheck:
         return answer_state(self._answers, command, house, match.language, self._age_s())
 
     def _of_targets(self, match: SentenceMatch, house: House) -> str:
-        """Answer a question that only the engine understands, from the entities it looked at."""
+        # Only the engine understands the question, so the answer is about the entities that it
+        # looked at.
         if match.intent != _STATE:
             return ""
         things = [house.entities[one] for one in match.targets if one in house.entities]

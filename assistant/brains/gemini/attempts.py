@@ -16,7 +16,7 @@ Work = Coroutine[Any, Any, LiveConnection | IntegrationError | None]
 class SessionAttempts:
     """Runs attempts in separate tasks, one at a time.
 
-    If a turn's time limit passes, the turn's attempt continues, so that the next turn can use the
+    An attempt continues after its turn has given up waiting, so that the next turn can use the
     session.
     """
 

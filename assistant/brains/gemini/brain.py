@@ -1,8 +1,7 @@
 """A brain that streams speech to Gemini Live while the person is still speaking.
 
-People share one conversation, and each program has its own. Every conversation has a session, a
-history, notes and a resumption handle. The people's session is never closed to make room for a
-program's, even if the service allows no further sessions.
+People share one conversation, and each program has its own. The people's session is never closed to
+make room for a program's.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ WARM_S = 30.0  # seconds after which a program's unused session is closed
 class LiveSessions:
     """The sessions of all conversation owners.
 
-    Of the programs' sessions, only the most recently used are kept.
+    Only the most recently used conversations of programs are kept.
     """
 
     def __init__(self, services: LiveServices) -> None:
@@ -47,7 +46,6 @@ class LiveSessions:
 
     @property
     def openings(self) -> int:
-        """The number of sessions opened or resumed so far."""
         return self._openings + sum(session.openings for session in self._all)
 
     def start(self) -> None:
@@ -98,13 +96,8 @@ class LiveSessions:
             self._services.tasks.start(session.end(), "gemini-live end of a conversation")
 
     async def _make_room(self, opening: LiveSessionManager, refused: bool) -> bool:
-        """Close idle sessions of programs so that `opening` can connect. Returns True if any was
-        closed.
-
-        With `refused`, the service has already rejected `opening` for lack of quota, so all idle
-        sessions are closed. Otherwise only surplus sessions are closed, and only if `opening`
-        belongs to a program, because people must not wait for this.
-        """
+        # If the service has refused `opening` for lack of quota, all idle sessions of programs are
+        # closed. Otherwise people must not wait while sessions are closed.
         others = [session for session in self._programs.values() if session is not opening]
         open_ones = [session for session in others if session.is_open]
         if refused:
@@ -123,12 +116,9 @@ class LiveSessions:
 class GeminiLiveBrain:
     """The Gemini Live brain. Use it as an async context manager.
 
-    It owns its sessions and background tasks. Each conversation owner has a separate session
-    (`LiveSessions`). Audio is sent only during a turn; a session that is kept open between turns
-    sends none.
-
-    With `native_voice`, the model's own speech is played. Otherwise a local voice speaks its
-    transcript. The caller must enter and exit `client` and `briefer`.
+    Audio is sent only during a turn. With `native_voice`, the model's own speech is played;
+    otherwise a local voice speaks its transcript. The caller must enter and exit `client` and
+    `briefer`.
     """
 
     def __init__(
@@ -176,22 +166,18 @@ class GeminiLiveBrain:
 
     @property
     def openings(self) -> int:
-        """The number of sessions opened or resumed so far."""
         return self._sessions.openings
 
     def begin(self, request: TurnRequest) -> GeminiLiveTurn:
-        """Create a turn. Nothing is sent until its events are iterated.
-
-        If the model heard the sentence but gave no answer, the second attempt sends the transcript
-        as text, which usually gets an answer (googleapis/python-genai #2117). After any other
-        failure the transcript can be incomplete, so the audio is sent again.
-        """
+        """Create a turn. Nothing is sent until its events are iterated."""
+        # If the model heard the sentence but gave no answer, its transcript as text usually gets an
+        # answer (googleapis/python-genai #2117). After other failures the transcript can be
+        # incomplete.
         heard_whole = request.turn_id == self._empty_turn and bool(request.heard)
         session = self._sessions.of(request.owner)
         return GeminiLiveTurn(request, session, self._means, heard_whole, self._note_empty)
 
     def anticipate(self) -> None:
-        """Prepare the people's session in case a turn follows, unless that was done recently."""
         if self._entered:
             self._sessions.people.suspect()
 

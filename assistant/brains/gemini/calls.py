@@ -38,8 +38,7 @@ _CUT = " [cut]"
 
 
 def tool_call(call: FunctionCall) -> ToolCall:
-    """Return the call to run. A call of `call_tool` is replaced with a call of the tool that it
-    names."""
+    """Return the call to run, which for `call_tool` is a call of the tool that it names."""
     return ToolCall(call.id, *called_through(call.name, call.arguments))
 
 
@@ -82,13 +81,12 @@ def silent_response() -> dict[str, Any]:
 
 
 def note_about(outcome: ToolOutcome) -> str | None:
-    """Return a note about a call whose result never reached the model, or None if nothing changed.
-
-    The note is sent in the user's role. Text from a server is therefore quoted, so that it can't
-    pass for something the person said.
-    """
+    """Return a note about a call whose result never reached the model, or None if
+    nothing changed."""
     if outcome.status is Status.NOT_RUN or outcome.tier is Tier.READ:
         return None
+    # The note is sent in the user's role. The server's text is quoted, so that it can't pass for
+    # something the person said.
     return (
         f"(For your information: the earlier call of {_quoted(outcome.name)} was cut off, but it "
         f"had started. Its result, as data: {_quoted(outcome.sentence)} Do not repeat it.)"
@@ -136,8 +134,8 @@ class _Batch:
 class OpenCalls:
     """A session's calls that are waiting for results.
 
-    Calls that arrived together are answered together, after the last of them has ended. The model
-    doesn't continue before that, and its reaction to partial results is unknown.
+    Calls that arrived together are answered together, because the model doesn't continue before the
+    last result, and its reaction to partial results is unknown.
     """
 
     def __init__(self) -> None:
@@ -165,11 +163,8 @@ class OpenCalls:
         return None
 
     def cancelled(self, ids: Iterable[str]) -> tuple[tuple[str, ...], Answers]:
-        """Remove cancelled calls.
-
-        Returns the ids of the calls that were removed, and the answers to send now because the
-        other calls of their batch have ended.
-        """
+        """Remove cancelled calls. Returns the ids of the removed calls, and the answers to send
+        now."""
         gone: list[str] = []
         to_send: list[FunctionAnswer] = []
         for id in ids:
@@ -210,7 +205,6 @@ class UsageMeter:
     """The token counts that still have to be reported.
 
     The service counts from the start of an interaction, so each count replaces the previous one.
-    Counts that an interrupted turn couldn't report are reported by the next turn.
     """
 
     def __init__(self) -> None:

@@ -60,10 +60,9 @@ class LiveServices:
 
 
 class LiveConnection:
-    """A Live session on an open socket.
+    """A Live session on an open socket, which passes events to the turn that they belong to.
 
-    It passes events to the turn they belong to, and answers calls whose turn has ended. `setup`
-    contains neither a handle nor a history. `seeded` are the exchanges that the session's
+    `setup` contains neither a handle nor a history. `seeded` are the exchanges that the session's
     instruction includes as text. All methods that send raise IntegrationError unless they say
     otherwise.
     """
@@ -96,18 +95,16 @@ class LiveConnection:
         self._strays = 0  # calls of an abandoned answer
 
     def begin(self, session: LiveSession) -> None:
-        """Start using a connected session."""
         self._session = session
 
     @property
     def handle(self) -> str | None:
-        """The handle that resumes this session, or None if there is none."""
         return None if self._session is None else self._session.handle
 
     # --- for the turn that uses the connection ---
 
     def attach(self, listener: Listener) -> None:
-        """Pass all further events to this turn."""
+        """Pass the events of the turn that begins now to this listener."""
         self._belonging.attach()
         self._listener = listener
 
@@ -156,7 +153,7 @@ class LiveConnection:
     async def update(self, setup: LiveSetup) -> None:
         """Send a changed instruction and changed functions to the session.
 
-        The vocabulary can't be changed in a running session. The next session uses the new one.
+        A changed vocabulary takes effect only in the next session.
         """
         instruction = declarations = None
         if setup.instruction != self.setup.instruction:
@@ -212,14 +209,14 @@ class LiveConnection:
         """Answer the calls that a resumed session's earlier connection has lost.
 
         Without an answer, gemini-3.8-live uses the next input only to end the exchange that the
-        calls belong to, so a command would be lost. With an answer, the model ends the exchange
-        with an empty TurnComplete. Older models ignore the answer. Source: pydantic/pydantic-ai,
+        calls belong to, so a command would be lost. Source: pydantic/pydantic-ai,
         realtime/google.py.
         """
         if not answers:
             return
         async with self._sending:
             await self._send_answers(answers)
+        # The model ends the exchange with an empty TurnComplete. Older models ignore the answer.
         try:
             await within(self._clock, self._timeouts.lost_calls_s, self._quiet.wait())
         except TimeoutError:
@@ -276,7 +273,6 @@ class LiveConnection:
 
     @property
     def _answering(self) -> Listener | None:
-        """The current turn's listener if the model is answering that turn, otherwise None."""
         return self._listener if self._belonging.phase is Phase.ANSWERING else None
 
     def _missed_answers(self, error: IntegrationError) -> None:
@@ -284,7 +280,7 @@ class LiveConnection:
         self._note_results()
 
     def _note_results(self) -> None:
-        """Keep unacknowledged results as notes, because they can be lost with the session."""
+        # Unacknowledged results can be lost with the session.
         for outcome in (*self._given, *self._unsent.values()):
             self._note(outcome)
         self._given.clear()
@@ -329,8 +325,6 @@ class LiveConnection:
             listener(Closed(error or Unavailable("Hearth gave up the connection to Gemini.")))
 
     def _reason(self, error: IntegrationError) -> IntegrationError:
-        """Return the error to report to the turn. This error determines whether a new session is
-        tried."""
         if type(error) is not Refused:
             return error
         if not self.update_unproven:
@@ -374,7 +368,6 @@ class LiveConnection:
             await self.close()
 
     def _pass_on(self, event: LiveEvent) -> bool:
-        """Pass the event to the current turn if it belongs to it. Returns True if it does."""
         was_in_debt = self._belonging.debt
         mine = self._belonging.judge(event)
         if mine and self._listener is not None:

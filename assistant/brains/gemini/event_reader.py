@@ -1,9 +1,7 @@
 """Assign a session's events to turns and translate them to brain events. Uses no clock and no I/O.
 
-The service's events don't name their turn. With manual activity detection, the model answers only
-after the sentence has ended, and a reply that a new sentence interrupts still ends with
-TurnComplete. After a turn that ended early, all events up to that TurnComplete are therefore
-discarded.
+The service's events don't name their turn. A reply that a new sentence interrupts still ends with
+TurnComplete, so after a turn that ended early, all events up to that TurnComplete are discarded.
 """
 
 from dataclasses import dataclass
@@ -74,7 +72,6 @@ class TurnAttribution:
         self.debt = False
 
     def speech_begins(self) -> None:
-        """Record that the turn's audio begins."""
         self._spoken = True
 
     def sentence_over(self) -> None:
@@ -111,7 +108,6 @@ class TurnAttribution:
         return True
 
     def _pay(self, event: live.LiveEvent) -> None:
-        """Check whether the event ends the earlier turn's answer."""
         if isinstance(event, live.Interrupted):
             self._cut = True
         if isinstance(event, live.TurnComplete) and (event.idle or self._cut):
@@ -137,8 +133,7 @@ _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 class EventReader:
     """Translates a turn's milestones and session events to brain events.
 
-    `over` becomes True when the turn has ended. With `native_voice`, the model's speech is played,
-    and its transcript serves only as a record.
+    `over` becomes True when the turn has ended. With `native_voice`, the model's speech is played.
     """
 
     def __init__(self, native_voice: bool, timeouts: LiveTimeouts) -> None:
@@ -174,10 +169,7 @@ class EventReader:
         self._audio_ms = 0.0  # duration of the model's speech
 
     def patience_s(self, now: float) -> float | None:
-        """Return how many seconds to wait for the next item, or None for no limit.
-
-        There is no limit while the person is speaking or tools are running.
-        """
+        """Return how many seconds to wait for the next item, or None for no limit."""
         if self._ended_at is not None:
             return max(0.0, self._late_until - now)
         return None if self._open else self._patience_s
@@ -247,7 +239,6 @@ class EventReader:
 
     @property
     def _reported(self) -> bool:
-        """True if the model has already commented on the results of its calls."""
         return self._called and not self._open and bool(self.answer[self._reported_from :].strip())
 
     @property
@@ -260,17 +251,15 @@ class EventReader:
         said = self.answer.strip()
         if not said:
             return self._sounded
+        # The audio is longer than speaking this text would take, so more text will arrive.
         enough = _LEAST_CHARACTERS_S * self._audio_ms / 1000
         return not ends_sentence(said) and len(said) < enough
 
     @property
     def _broken_off(self) -> bool:
-        """True if the model has ended its turn in the middle of a sentence (python-genai #2117).
-
-        An answer counts as complete if it ends with a punctuation mark, or if GenerationComplete
-        has arrived. If an action has to be reported, only the punctuation mark counts, because the
-        ledger can report the action instead.
-        """
+        # The model can end its turn in the middle of a sentence (python-genai #2117). If an action
+        # has to be reported, GenerationComplete doesn't prove that the answer is complete, because
+        # the ledger can report the action instead.
         said = self.answer[self._reported_from :].strip()
         whole = ends_sentence(said) or (self._generated and not self.acted)
         return bool(said) and not whole and not self._native
@@ -289,17 +278,13 @@ class EventReader:
         return events
 
     def _only_said(self) -> list[BrainEvent]:
-        """Return a retryable fault, because the model spoke a call instead of making it."""
         self.empty = True
         message = "Gemini spoke its call instead of making it."
         return self._fail(BrainFault("empty", message, retryable=True))
 
     def _settle(self) -> list[BrainEvent]:
-        """Return a ReplySettled event, so that the text so far can be spoken.
-
-        Returns nothing while more text is certain to follow, because "about three hundred and
-        eighty" could become "three hundred and eighty thousand".
-        """
+        # While more text is certain to follow, nothing is spoken: "about three hundred and eighty"
+        # could become "three hundred and eighty thousand".
         if self._unfinished:
             return []
         news, self._settled = len(self.answer) > self._settled, len(self.answer)
@@ -365,12 +350,9 @@ class EventReader:
         return self._settle()
 
     def _break_off(self) -> list[BrainEvent]:
-        """Return a fault if the service reports an unexplained interruption.
-
-        If the person interrupts, the turn ends before the service reports it. After any other
-        interruption, the session may never answer again (google-gemini/gemini-live-api-examples
-        #52). An interruption after a complete answer is ignored.
-        """
+        # If the person interrupts, the turn ends before the service reports it. After any other
+        # interruption, the session may never answer again (google-gemini/gemini-live-api-examples
+        # #52).
         if self._generated and not self._open:
             return []  # the answer was already complete
         self.lost = True

@@ -1,9 +1,8 @@
-"""Rules for connecting, resuming and closing a Live session. Uses no clock and no I/O.
+"""Rules for connecting, resuming and closing a Live session.
 
-The caller passes the time, in seconds on one monotonic clock. The service's behaviour is described
-in Google's documentation of Live sessions (handles, goAway). According to public reports,
-reconnecting in the middle of a reply loses the reply, and some goAway messages arrive long before
-the deadline. Hearth therefore reconnects between turns.
+The service's behaviour is described in Google's documentation of Live sessions (handles, goAway).
+According to public reports, reconnecting in the middle of a reply loses the reply, so Hearth
+reconnects between turns.
 """
 
 import asyncio
@@ -54,7 +53,7 @@ T = TypeVar("T")
 
 
 async def within(clock: Clock, seconds: float | None, work: Awaitable[T]) -> T:
-    """Await `work` with a timeout on the given clock. Raises TimeoutError."""
+    """Await `work`. Raises TimeoutError if it takes longer than `seconds` on the given clock."""
     if seconds is None:
         return await work
     async with asyncio.timeout(None) as limit, OwnedTasks() as tasks:
@@ -78,7 +77,10 @@ class Step(Enum):
 
 
 class SessionLifecycle:
-    """Tracks a session's state and decides which step is due."""
+    """Tracks a session's state and decides which step is due.
+
+    It uses no clock and no I/O. `now` is a time in seconds on one monotonic clock.
+    """
 
     def __init__(self, timeouts: LiveTimeouts) -> None:
         self._timeouts = timeouts
@@ -114,23 +116,19 @@ class SessionLifecycle:
         self._keep_until = max(self._keep_until, now + self._timeouts.unused_s)
 
     def failed(self, now: float, worth_another: bool) -> None:
-        """Record that connecting in advance failed, and schedule a retry if it is worthwhile.
-
-        There are no retries beyond the time for which an unused session would be kept open.
-        """
+        """Record that connecting in advance failed, and schedule a retry if it is worthwhile."""
         wait_s = self._timeouts.back_off_s[min(self._failures, len(self._timeouts.back_off_s) - 1)]
         self._failures += 1
         since = now if self._suspected is None else self._suspected
+        # There is no retry after the time at which an unused session would be closed.
         in_time = now + wait_s <= since + self._timeouts.unused_s
         self._again_at = now + wait_s if worth_another and in_time else None
 
     def turn_began(self, now: float) -> None:
-        """Record that a turn uses the session or is waiting for it."""
         self._in_turn = True
         self._again_at = None  # the turn itself connects immediately
 
     def turn_ended(self, now: float) -> None:
-        """Record that the turn has ended. From now on the session is kept open for `warm_s`."""
         self._in_turn = False
         self._last_used = now
         self._keep_until = now + self._timeouts.warm_s
@@ -141,8 +139,7 @@ class SessionLifecycle:
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
     def closed(self, now: float, handle: str | None) -> None:
-        """Record that the session is closed. `handle` resumes it; if it is None, the session can't
-        be resumed."""
+        """Record that the session is closed. If `handle` is None, it can't be resumed."""
         self._open = False
         self._leave_by = None
         self._handle = handle
@@ -180,7 +177,7 @@ class SessionLifecycle:
         return min((at for at in moments if at is not None), default=None)
 
     def step(self, now: float) -> Step:
-        """Return the step that is due now. CONNECT and ROTATE count as connecting in advance."""
+        """Return the step that is due now. The caller must carry it out."""
         if self.is_quiet(now):
             return Step.FORGET
         if self._open and self._in_turn:
@@ -197,15 +194,11 @@ class SessionLifecycle:
 
     @property
     def must_leave(self) -> bool:
-        """True if the service has announced that it will close the open session."""
         return self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
-        """Return ROTATE, or CLOSE if a new session isn't needed or the last one is too recent.
-
-        The minimum interval prevents endless reconnecting if the service sends goAway to every
-        session.
-        """
+        # The minimum interval prevents endless reconnecting if the service sends goAway to every
+        # session.
         rotates = self._timeouts.rotates and self._may_suspect(now)
         if now >= self._keep_until or not rotates:
             return Step.CLOSE

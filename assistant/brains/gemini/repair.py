@@ -1,7 +1,7 @@
 """Open sessions without the parts of the set-up that the service rejects.
 
-The model table says which optional parts a model supports, but the service has changed that without
-notice. Without this repair, a single rejected part would make Gemini Live unusable.
+The service has changed without notice which parts a model supports. Without this repair, a single
+rejected part would make Gemini Live unusable.
 """
 
 import logging
@@ -54,11 +54,9 @@ def read_refused(stored: Any, model: str, now: datetime) -> dict[str, RefusedPar
 class SetupRepair:
     """Opens sessions like LiveClient, but leaves out the parts that the service rejects.
 
-    After a rejection it retries without the parts that the error names, then without each other
-    optional part in turn, and finally without any of them. The result is stored. If the turn's time
-    limit interrupts the search, the search continues with the next connect. `version` is the API
-    version; each version accepts different fields. `on_repair` is called with a sentence about each
-    finding.
+    After a rejection it searches for a set-up that is accepted, and stores the result. If a turn's
+    time limit interrupts the search, the next connect continues it. `version` is the API version.
+    `on_repair` is called with a sentence about each finding.
     """
 
     def __init__(
@@ -112,17 +110,18 @@ class SetupRepair:
                 return session
 
     def _is_of_setup(self, error: Refused, setup: LiveSetup) -> bool:
-        """Return True if leaving out parts can help. A rejected handle has a different cause."""
+        # A rejected handle doesn't mean that a part was rejected.
         hopeless = self._clock.monotonic() < self._hopeless_until_s
         return type(error) is Refused and setup.handle is None and not hopeless
 
     def _next(self, setup: LiveSetup) -> tuple[str, ...] | None:
-        """Return the parts to leave out next, or None if all attempts have failed."""
         sent = suspects(setup)
         self._named += tuple(
             name for name in named_in(self._reason, sent) if name not in self._named
         )
         others = [name for name in sent if name not in self._named]
+        # First without the parts that the error names, then also without each other optional part
+        # in turn, and finally without any of them.
         attempts = [self._named, *((*self._named, name) for name in others), sent]
         left = (one for one in attempts if one and frozenset(one) not in self._tried)
         return next(left, None)
@@ -174,5 +173,6 @@ class SetupRepair:
 
 
 def key_of(model: str, version: str) -> str:
-    """Return the key under which a model's rejected parts are stored."""
+    """Return the key under which a model's rejected parts are stored. Each API version accepts
+    different fields."""
     return f"{model} {version or 'default'}"

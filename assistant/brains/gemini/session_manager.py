@@ -104,7 +104,7 @@ class LiveSessionManager:
         return self._link is not None
 
     async def rest(self) -> bool:
-        """Close the session so that it can be resumed. Returns False if it is in use or closed."""
+        """Close the session so that it can be resumed. Returns False if that isn't possible now."""
         if self.in_use or not self.is_open or self._lock.locked():
             return False
         async with self._lock:
@@ -129,14 +129,14 @@ class LiveSessionManager:
 
     # --- for turns ---
     def suspect(self) -> None:
-        """Connect in advance, because a turn may follow."""
+        """Prepare the session, because a turn may follow."""
         if self._life.suspect(self._clock.monotonic()):
             self._connect_in_advance()
         self._changed.set()
 
     async def acquire(self, briefing: Briefing, listener: Listener) -> LiveConnection:
-        """Return a connection whose events go to `listener`. The turn must call `leave` even if
-        this raises IntegrationError."""
+        """Return a connection whose events go to `listener`. Raises IntegrationError. The turn must
+        call `leave` in any case."""
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
         self._user = listener
@@ -154,11 +154,10 @@ class LiveSessionManager:
         return link
 
     def leave(self, listener: Listener, usable: bool, rejected: bool = False) -> None:
-        """End a turn's use of the session, which is closed for good if it isn't `usable`. After
-        several `rejected` turns in a row, the session is replaced.
+        """End a turn's use of the session, which is closed for good if it isn't `usable`.
 
-        A session left in the middle of a sentence is closed too: the model would otherwise answer a
-        fragment, or even act on it, and speech after a false wake would stay in the conversation.
+        `rejected` means that the service declined to answer. After several such turns in a row, the
+        session is replaced.
         """
         link = self._link
         if link is not None:
@@ -170,6 +169,8 @@ class LiveSessionManager:
         if self._rejections >= MAX_REJECTIONS:
             self._rejections, usable = 0, False
         self._life.turn_ended(self._clock.monotonic())
+        # If the sentence isn't complete (`active`), the model would answer a fragment, or even act
+        # on it, and speech after a false wake would stay in the conversation.
         if link is not None and (link.active or not usable or self._unwanted):
             self._give_up(link, link.handle if usable and not self._unwanted else None)
         self._changed.set()
@@ -340,7 +341,6 @@ class LiveSessionManager:
         return link
 
     async def _connect_with_room(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
-        """Connect. If the quota is exhausted, close another conversation's session and retry."""
         try:
             return await self._connect(setup, handle)
         except Exhausted:
@@ -381,7 +381,7 @@ class LiveSessionManager:
         self._doomed.append(link)
 
     async def _close_doomed(self) -> None:
-        """Close what was given up: a session can't be resumed while its old socket is open."""
+        # A session can't be resumed while its old socket is open.
         while self._doomed:
             link = self._doomed[0]
             await link.close()

@@ -24,7 +24,6 @@ class MarkFilter:
         return text[:start]
 
     def flush(self) -> str:
-        """Return the text that is still held back when the transcript ends."""
         held, self._held = self._held, ""
         return held
 
@@ -84,9 +83,8 @@ _LEAST_WORDS = 3  # shorter sentences may be repeated on purpose: "No. No."
 class RepeatFilter:
     """Drops a sentence that repeats the previous one word for word.
 
-    A model can say a sentence two to four times before it makes a call
-    (google-gemini/gemini-live-api-examples #46), and the service can send a transcript twice
-    (google-gemini/cookbook #1346).
+    A model can repeat a sentence before it makes a call (google-gemini/gemini-live-api-examples
+    #46), and the service can send a transcript twice (google-gemini/cookbook #1346).
     """
 
     def __init__(self) -> None:
@@ -103,7 +101,6 @@ class RepeatFilter:
         return "".join(self._take(part) for part in _SENTENCE.findall(piece))
 
     def flush(self) -> str:
-        """Return the text that is still held back at the end."""
         held, self._held = self._held, ""
         return held
 
@@ -133,12 +130,10 @@ def ends_sentence(text: str) -> bool:
 class EchoFilter:
     """Drops the phantom transcript that some models send after a function call.
 
-    According to reports, gemini-3.1-flash-live follows a call with an output transcription that
-    contains only one of the call's string arguments, in a frame without audio. While the call is
-    open, the model can't be speaking, so this text is dropped immediately. After the call's result,
-    a real sentence may begin with the same words ("Milk", " is on your list."). The text is then
-    held back until the next chunk continues it, or until audio and the end of the answer show that
-    it was spoken.
+    According to reports, gemini-3.1-flash-live follows a call with a transcript that contains only
+    one of the call's string arguments, in a frame without audio. After the call's result, a real
+    sentence may begin with the same words, so the text is held back until it is clear whether it
+    was spoken.
     """
 
     def __init__(self) -> None:
@@ -147,13 +142,11 @@ class EchoFilter:
         self._sounded = False  # audio has arrived since the text was held back
 
     def called(self, arguments: Iterable[Mapping[str, Any]]) -> None:
-        """Remember the arguments of function calls."""
         texts = (_plain(text) for each in arguments for text in _strings(each))
         self._echoes = frozenset(text for text in texts if text)
         self._held = ""
 
     def sound(self) -> None:
-        """Record that the model has sent audio."""
         if self._held:
             self._sounded = True
 
@@ -180,7 +173,6 @@ class EchoFilter:
 
 
 def _continues(piece: str) -> bool:
-    """Return True if the chunk continues the previous sentence, judging by its first letter."""
     return not (piece[0].isupper() or piece[0] in "¿¡")
 
 

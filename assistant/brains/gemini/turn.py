@@ -26,10 +26,9 @@ PIECE_BYTES = 3_200  # 100 ms; Google recommends chunks of 20 to 100 ms for Live
 
 
 class Upload:
-    """Prepares the session and sends one sentence.
+    """Prepares the session, sends one sentence and posts what happens.
 
-    It reports milestones and the session's events to the turn. If it fails, it reports Closed. With
-    `as_text`, it sends the transcript from an earlier attempt instead of the audio.
+    With `as_text`, it sends the transcript from an earlier attempt instead of the audio.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class Upload:
         self._post = post
 
     async def run(self) -> None:
-        """Send the sentence. Never raises. Cancel it to stop early."""
+        """Send the sentence. Errors are posted as Closed. Cancel it to stop early."""
         try:
             await self._run()
         except IntegrationError as error:
@@ -78,17 +77,15 @@ class Upload:
         self._post(Reached("upload_done"))
 
     def _with_note(self, briefing: Briefing, row: ModelRow) -> Briefing:
-        """Add the turn's note to the instruction if the model accepts no text along with speech."""
+        # If the model accepts no text along with speech, the note is added to the instruction.
         if not self._request.note or self._text is not None or row.client_content:
             return briefing
         told = f"{briefing.instruction}\n\n{self._request.note}"
         return replace(briefing, instruction=told)
 
     async def _tell_notes(self, link: LiveConnection) -> None:
-        """Send pending notes if the model accepts text along with speech.
-
-        Otherwise they are sent with the next typed turn.
-        """
+        # If the model accepts no text along with speech, the notes are sent with the next typed
+        # turn.
         if link.setup.row.client_content:
             with self._session.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
@@ -168,15 +165,12 @@ class GeminiLiveTurn:
             await self._leave(uploading)
 
     def _in_talk(self, happened: list[BrainEvent]) -> list[BrainEvent]:
-        """Insert an InTalk event before the first call, and again if the conversation changes.
-
-        The turn has acquired its session by then.
-        """
         if any(isinstance(event, Searched) for event in happened):
             self._session.note_search()
         talk = InTalk(self._session.talk, self._session.searched)
         if talk == self._talk or not any(isinstance(event, ToolCall) for event in happened):
             return happened
+        # The turn has acquired its session before its first call.
         self._talk = talk
         return [talk, *happened]
 
@@ -231,7 +225,6 @@ class GeminiLiveTurn:
             self._part()  # even if cancelled, because nothing else releases the session
 
     def _part(self) -> None:
-        """Release the session, and record the exchange for later turns."""
         reading, link = self._reading, self._upload.link
         calls = self._not_given()
         if calls and link is not None and not (link.closed or reading.lost):
@@ -245,10 +238,8 @@ class GeminiLiveTurn:
             self._session.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
 
     def _not_given(self) -> list[FunctionCall]:
-        """Return received calls that won't be executed.
-
-        They must still be answered, because open calls would block the next turn.
-        """
+        # These calls won't be executed, but must be answered, because open calls would block the
+        # next turn.
         batches = [self._reading.dismissed]
         batches += [item.calls for item in self._inbox if isinstance(item, FunctionCalls)]
         return [call for batch in batches for call in batch]
