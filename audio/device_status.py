@@ -50,17 +50,13 @@ class SpeakerChange:
 
 
 class Presence:
-    """Tracks whether a loudspeaker is connected, even while it is closed.
-
-    The code that opens the device reports the outcome with `found` and `missed`. While the device
-    is closed, Presence checks for it after each device change, and also every AGAIN_S (2 s) if it
-    is missing.
-    """
+    """Tracks whether a loudspeaker is connected, even while it is closed. The code that opens the
+    device reports the outcome with `found` or `missed`."""
 
     def __init__(self, name: str, look: Callable[[], Awaitable[bool]], clock: Clock) -> None:
         """`name` is the device's display name. `look` checks for the device without opening it. It
-        returns False if the device is open and needs no check, and raises AudioError if the device
-        is missing."""
+        returns False if the device is in use and needs no check, and raises AudioError if the
+        device is missing."""
         # Called on the event loop for every change; must not block.
         self.on_change: Callable[[SpeakerChange], None] = lambda change: None
         self._on_unlisted: Callable[[], None] = lambda: None
@@ -80,15 +76,14 @@ class Presence:
 
     @property
     def since_s(self) -> float:
-        """Seconds since the status last changed."""
         return self._clock.monotonic() - self._since
 
     def follow(self, watch: "DeviceWatch", on_unlisted: Callable[[], None] = lambda: None) -> None:
         """Check now and after each change that `watch` reports, until `close` is called. Call this
         on the event loop.
 
-        `on_unlisted` is called if a check needs a new device list but an open stream prevents that,
-        so that the stream's owner can close the stream. `on_unlisted` must not block.
+        `on_unlisted` is called if the device can't be checked until an open stream is closed. It
+        must not block.
         """
         self._on_unlisted = on_unlisted
         self._forget()
@@ -134,7 +129,6 @@ class Presence:
             self._looking = asyncio.create_task(self._keep_looking(), name="speaker-looking")
 
     async def _keep_looking(self) -> None:
-        """Check after each device event, and repeatedly while the device is missing."""
         while self._news or self.status is SpeakerStatus.MISSING:
             await self._alarm.wait(self._clock.monotonic() + (0.0 if self._news else AGAIN_S))
             if self._news:

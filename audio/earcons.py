@@ -21,7 +21,7 @@ EDGE_MS = 12.0  # attack and decay of every tone, to avoid clicks
 
 @dataclass(frozen=True, slots=True)
 class _Earcon:
-    """A sequence of tones, each as (frequency in Hz, length in ms), with its peak level in dBFS."""
+    """Tones as (frequency in Hz, length in ms), with their peak level in dBFS."""
 
     tones: tuple[tuple[float, float], ...]
     peak_dbfs: float = -12.0
@@ -59,13 +59,8 @@ NAMES = tuple(_EARCONS)
 
 @cache
 def earcon(name: str) -> tuple[bytes, int]:
-    """Return an earcon as mono int16 PCM, shape (n,), and its rate in Hz.
-
-    The names are "wake" and "end" (listening begins and ends), "open" (the microphone opens without
-    a wake word), "thinking", "done", "error", "offline" (Hearth is working without the cloud),
-    "unmeant" (the sentence was not meant for Hearth), "timer", "announce" (before speech that
-    nobody has just requested), "mute" and "unmute". Raises InputUnusable for any other name.
-    """
+    """Return an earcon as mono int16 PCM, shape (n,), and its rate in Hz. Raises InputUnusable if
+    `name` is not in NAMES."""
     if name not in _EARCONS:
         raise InputUnusable(f"There is no sound named {name!r}; there are {', '.join(_EARCONS)}.")
     sound = _EARCONS[name]

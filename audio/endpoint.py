@@ -23,15 +23,11 @@ HANG_OVER_MS = 700  # silence that ends speech: most pauses between words are sh
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Speech has started."""
-
     at: int  # first sample of the first voiced chunk
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechEnded:
-    """Speech has ended, because nothing was said during the hang-over time."""
-
     at: int  # the sample after the last voiced chunk
     decided_at: int  # sample at which the end was decided
 
@@ -54,20 +50,16 @@ class Endpointer:
 
     @property
     def speaking(self) -> bool:
-        """True from the start of speech to its end."""
         return self._last_voiced is not None
 
     @property
     def last_voiced(self) -> int | None:
         """Position after the last voiced chunk of the current speech, in samples, or None while
-        nobody is speaking.
-
-        Chunks attributed to other people don't count.
-        """
+        nobody is speaking."""
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
-        """Process the next chunk. Returns the start or end of speech if this chunk shows it,
+        """Process the next chunk. Returns SpeechStarted or SpeechEnded if this chunk decides it,
         otherwise None."""
         start = max(0, voicing.end - self._chunk)
         if start < self._after:
@@ -80,11 +72,10 @@ class Endpointer:
     def reset(self, after: int = 0, person_from: int = 0, goes_on: bool = False) -> None:
         """Start over with nobody speaking, ignoring chunks that begin before sample `after`.
 
-        Voiced chunks before sample `person_from` are attributed to other people if they are fainter
-        than those between `person_from` and `after`. If only those other people keep talking, the
-        speech has ended. Hearth must not play anything between `person_from` and `after`. If
-        `person_from` is 0, nothing new is learned about other people. `goes_on` keeps what is known
-        about other people from the previous turn.
+        Voiced chunks that end after sample `person_from` can belong to the person, who says the
+        wake word; earlier ones show how loud other people are. Hearth must not play anything
+        between `person_from` and `after`. `goes_on` keeps what is known about other people from the
+        previous turn.
         """
         self._after, self._person_from = after, person_from
         self._recent.clear()
@@ -129,7 +120,6 @@ class Endpointer:
         return self._end(last_voiced, voicing.end)
 
     def _is_blip(self, end: int) -> bool:
-        """Return True if a voiced chunk during a pause has no voiced neighbour so far."""
         before, self._blip = self._blip, None
         if end - self._last_faint < _PAUSE_MS * SAMPLES_PER_MS:
             return False
@@ -180,10 +170,6 @@ class PersonLevel:
         self._heard: list[float] = []  # raw levels of every chunk, sorted
 
     def background(self, level: float | None, voiced: bool, own: bool = False) -> None:
-        """Process a chunk from before the turn's speech.
-
-        `own` is True if a voiced chunk can belong to the person, who said the wake word.
-        """
         if level is not None:
             insort(self._heard, level)
             smooth = self._smooth(level)
@@ -191,8 +177,7 @@ class PersonLevel:
                 insort(self._word if own else self._before, smooth)
 
     def next_turn(self) -> "PersonLevel":
-        """Return the state for another turn among the same people, whose levels are already
-        known."""
+        """Return the state for another turn among the same people."""
         after = PersonLevel()
         after._others = self._others
         return after
@@ -208,7 +193,7 @@ class PersonLevel:
             self._others = self._before[int(len(self._before) * _OTHERS)]
 
     def is_audible(self, level: float | None) -> bool:
-        """Return True if a chunk of the turn could be speech rather than just noise or echo."""
+        """Return True if a chunk of the turn is louder than the room's noise and echo."""
         if level is None:
             return True
         insort(self._heard, level)
@@ -217,7 +202,6 @@ class PersonLevel:
         return level >= max(self._loudest - _AUDIBLE_DB, floor + _ABOVE_FLOOR_DB)
 
     def is_near(self, level: float | None) -> bool:
-        """Return True if a voiced chunk of the turn belongs to the person."""
         if level is None or self._others is None:
             return True
         smooth = self._smooth(level)
@@ -228,7 +212,6 @@ class PersonLevel:
         return smooth >= min(loud - _NEAR_DB, (loud + self._others) / 2)
 
     def pause(self, level: float | None) -> None:
-        """Process an unvoiced chunk of the turn."""
         if level is not None:
             self._smooth(level)
 

@@ -26,4 +26,4 @@ class TookTooLong(AudioError):
 
 
 class DeviceLost(AudioError):
-    """A device stopped delivering or accepting audio."""
+    """A device stopped working or can't be opened. A retry may help."""

@@ -21,12 +21,11 @@ class Frame:
 
     @property
     def end(self) -> int:
-        """Position after the last sample."""
         return self.start + FRAME_SAMPLES
 
 
 class FrameSource(Protocol):
-    """A source of frames: a microphone, or a file in its place."""
+    """A source of frames, such as a microphone or a file."""
 
     pulled: bool  # True if frames are made on request, so that none is lost by a late request
 
@@ -82,7 +81,6 @@ class Ring:
 
     @property
     def start(self) -> int:
-        """Position of the oldest stored sample, or `end` if the buffer is empty."""
         return self._frames[0].start if self._frames else self.end
 
     def since(self, sample: int) -> bytes:
@@ -101,7 +99,7 @@ SILENT_S = 3.0  # a working microphone doesn't give a constant value for this lo
 
 
 class Positions:
-    """Cuts audio into frames whose positions skip gaps and never decrease."""
+    """Cuts audio into frames whose positions skip gaps."""
 
     def __init__(self) -> None:
         self._framer = Framer()
@@ -109,11 +107,8 @@ class Positions:
         self._gap = False
 
     def gap(self) -> None:
-        """Report that audio is missing before the next block. The clock shows how much is missing.
-
-        Without this call, blocks are joined however late they arrive, because a busy machine can
-        deliver several of them at once.
-        """
+        """Report that audio is missing before the next block. Without this call, blocks are joined,
+        because a busy machine can deliver several at once."""
         self._gap = True
 
     def skip(self, seconds: float) -> None:
@@ -126,10 +121,8 @@ class Positions:
         self._framer = Framer(blocks * _GRID)
 
     def frames(self, pcm: bytes, at: float, seconds: float) -> Iterator[Frame]:
-        """Yield the frames of a block of 16 kHz mono int16.
-
-        The block is `seconds` long and was complete at time `at`.
-        """
+        """Yield the frames of a block of 16 kHz mono int16, which is `seconds` long and was
+        complete at time `at`."""
         if self._gap and self._through_at is not None:
             self.skip(at - seconds - self._through_at)
         self._gap = False
@@ -145,17 +138,15 @@ class Silence:
         self._said_at: float | None = None
 
     def hear(self, pcm: bytes, seconds: float) -> bool:
-        """Process a block of mono int16. Returns True if no sample has changed for SILENT_S
-        (3 s)."""
+        """Process a block of mono int16. Returns True if no sample has changed for
+        SILENT_S (3 s)."""
         same = pcm == pcm[:2] * (len(pcm) // 2)
         self._seconds = self._seconds + seconds if same else 0.0
         return self._seconds >= SILENT_S
 
     def is_news(self, now: float) -> bool:
-        """Return True if the silence should be reported, which is at most once an hour.
-
-        Some microphones are silent whenever nobody speaks.
-        """
+        """Return True if the silence should be reported, at most once an hour. Some microphones are
+        silent whenever nobody speaks."""
         if self._said_at is not None and now - self._said_at < _SAY_AGAIN_S:
             return False
         self._said_at = now

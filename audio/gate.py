@@ -20,13 +20,9 @@ _MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
 
 
 class EnergyGate:
-    """A gate that is open while the room is louder than its constant noise.
-
-    It tracks two powers: that of the audio, in which hum and rumble can hide a voice, and that of
-    the sample-to-sample differences, in which hiss can hide a voice. For each power, a floor
-    follows the constant noise. The floor falls within a few frames, and rises by less than 1 dB a
-    second.
-    """
+    """A gate that is open while the room is louder than its constant noise. It tracks the power of
+    the audio, in which hum can hide a voice, and the power of the sample-to-sample differences, in
+    which hiss can hide a voice."""
 
     def __init__(self) -> None:
         self._bands = (_Band(), _Band())
@@ -35,15 +31,11 @@ class EnergyGate:
 
     @property
     def open(self) -> bool:
-        """True if the gate was open for the last frame."""
         return self._left > 0
 
     def hear(self, pcm: bytes) -> bool:
         """Process whole frames (16 kHz mono int16). Returns True if the gate is open for the last
-        one.
-
-        A few frames at once cost little more than one.
-        """
+        one."""
         whole, steps = self._bands
         for power, of_steps in _powers(pcm):
             rises = whole.take(power) | steps.take(of_steps)  # not `or`: both bands must take it
@@ -51,8 +43,8 @@ class EnergyGate:
         return self.open
 
     def glance(self, pcm: bytes) -> bool:
-        """Do the same as `hear`, with a quarter of the work while the gate is open. The gate can
-        then close a little later."""
+        """Do the same as `hear`, with less work while the gate is open. The gate can then close a
+        little later."""
         self._unseen += pcm
         if self.open and len(self._unseen) < _GLANCE_BYTES:
             return True
@@ -66,8 +58,6 @@ class EnergyGate:
 
 
 class _Band:
-    """A smoothed power and its floor."""
-
     def __init__(self) -> None:
         self._power = -1.0  # smoothed; negative before the stream's first frame
         self._floor = 0.0  # dB
@@ -86,10 +76,8 @@ class _Band:
 
 
 def _powers(pcm: bytes) -> Iterator[tuple[float, float]]:
-    """Return each frame's power and the power of its sample-to-sample differences.
-
-    The first power excludes the DC offset that cheap converters add.
-    """
+    """Yield each frame's power without its DC offset, and the power of its sample-to-sample
+    differences."""
     samples = np.frombuffer(pcm, "<i2").astype(np.float32).reshape(-1, FRAME_SAMPLES)
     steps = samples[:, 1:] - samples[:, :-1]
     offsets = samples @ _MEAN
@@ -107,11 +95,8 @@ LONGEST_MS = 400
 
 
 class QuietRoom:
-    """Decides which blocks can wait because the room is quiet. Use it on one thread.
-
-    Blocks are whole frames of mono int16 at SAMPLE_RATE. The gate is the same as the wake engine's,
-    so no block waits while that gate would be open.
-    """
+    """Decides which blocks can wait because the room is quiet. Use it on one thread. Blocks are
+    whole frames of mono int16 at SAMPLE_RATE."""
 
     def __init__(self, block_ms: int) -> None:
         self._gate = EnergyGate()

@@ -47,9 +47,9 @@ class Blocks:
     def __init__(
         self, size: int, now: Callable[[], float], news: Callable[[], None] | None = None
     ) -> None:
-        """`size` is the maximum number of blocks. `now` returns the time, and is called from any
-        thread. `news` is called on the running event loop after a block is added, and when there
-        are no more blocks."""
+        """`size` is the maximum number of blocks. `now` returns the time and is called from any
+        thread. `news` is called on the running event loop after a block is added, and when the
+        queue ends."""
         self.dropped = 0
         self._loop = asyncio.get_running_loop()
         self._now = now
@@ -60,11 +60,8 @@ class Blocks:
         self._changed = asyncio.Event()
 
     def put(self, pcm: bytes, lost: bool, may_wait: bool = False) -> None:
-        """Add a block. Can be called from any thread.
-
-        `lost` is True if PortAudio dropped a block before this one. With `may_wait`, the listener
-        isn't woken, and gets the block together with a later one.
-        """
+        """Add a block. Can be called from any thread. `lost` is True if PortAudio dropped audio
+        before this block. With `may_wait`, the listener isn't woken."""
         block = Block(pcm, self._now())
         with self._lock:
             self.dropped += lost + (len(self._queue) == self._queue.maxlen)
@@ -103,11 +100,8 @@ class Blocks:
 
 
 class DeviceCapture:
-    """Records from a PortAudio device.
-
-    It requests 16 kHz and as few channels as it needs, but accepts other values if the device
-    supports only those.
-    """
+    """Records from a PortAudio device, at 16 kHz and on few channels if the device
+    supports that."""
 
     def __init__(
         self,
@@ -119,8 +113,7 @@ class DeviceCapture:
     ) -> None:
         """`device` is a name from `list_devices`. `block_ms` is 20 to 80. `channel` is the channel
         to use, counted from 1, or None for the mean of all channels. With `patient`, blocks from a
-        quiet room are delivered several at a time (see `QuietRoom`), provided that the device
-        delivers one channel at SAMPLE_RATE."""
+        quiet room can be delivered several at a time (see `QuietRoom`)."""
         self.rate = SAMPLE_RATE  # Hz
         self._device = device
         self._blocks = blocks
@@ -209,7 +202,6 @@ def _negotiate(portaudio: Any, device: DeviceInfo, least: int) -> tuple[int, int
 
 
 def _reason(error: Exception) -> str:
-    """Extract PortAudio's message, which sounddevice prefixes with the action and a colon."""
     return str(error.args[0] if error.args else error).split(": ", 1)[-1]
 
 
@@ -218,11 +210,8 @@ _SILENT_S = 1.0
 
 
 class Microphone:
-    """Records from one device, converting to 16 kHz mono if necessary.
-
-    `dropped` counts blocks that were lost because they were not read in time, either in this
-    process or before they reached it.
-    """
+    """Records from one device, as 16 kHz mono. `dropped` counts blocks that were lost because they
+    were not read in time."""
 
     pulled = False
 
@@ -233,10 +222,9 @@ class Microphone:
         silent_s: float = _SILENT_S,
         channel: int | None = None,
     ) -> None:
-        """`device` is a name from `list_devices`. `block_ms` is 20 to 80. After `silent_s` seconds
-        without a block, the device is considered lost. `channel` is the channel to use, counted
-        from 1, or None for the mean of all channels. Raises ValueError if `block_ms` is out of
-        range."""
+        """`device` is a name from `list_devices`. After `silent_s` seconds without a block, the
+        device is considered lost. `channel` is the channel to use, counted from 1, or None for the
+        mean of all channels. Raises ValueError unless `block_ms` is 20 to 80."""
         if not 20 <= block_ms <= 80:
             raise ValueError(f"block_ms is {block_ms}, but must be 20 to 80")
         self._device = device
@@ -248,8 +236,8 @@ class Microphone:
     async def frames(self) -> AsyncGenerator[Frame, None]:
         """Yield frames until the caller stops or is cancelled, then close the device.
 
-        Positions count only the samples that arrived, not those that were dropped. Raises
-        InputUnusable if the device can't be opened, and DeviceLost if it stops.
+        Positions count only samples that arrived. Raises InputUnusable if the device can't be
+        opened, and DeviceLost if it stops.
         """
         blocks = Blocks(QUEUE_MS // self._block_ms, LoopClock().monotonic)
         capture = DeviceCapture(self._device, blocks, self._block_ms, self._channel)
@@ -290,7 +278,7 @@ class Cleaner(Protocol):
     """A processor of the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the cleaned frame (FRAME_BYTES of 16 kHz mono int16), at the same length."""
+        """Return the cleaned frame. Both are FRAME_BYTES of 16 kHz mono int16."""
         ...
 
     def restart(self) -> None:
@@ -352,10 +340,8 @@ class Opening:
         self._resampler = Resampler(capture.rate, SAMPLE_RATE)
 
     def take(self, block: Block) -> tuple[bytes, bytes, float]:
-        """Convert a block to mono int16, both at the device's rate and at 16 kHz.
-
-        Returns both versions and the block's length in seconds.
-        """
+        """Return a block as mono int16 at the device's rate and at 16 kHz, and its length in
+        seconds."""
         self.note(block)
         mono = self.capture.mono(block.pcm)
         return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate
@@ -368,12 +354,12 @@ class Opening:
         self.late = False
 
     def expect_by(self, at: float) -> None:
-        """Require the next block to arrive by the time `at`."""
+        """Require the next block to arrive by the time `at`, unless it is already
+        required earlier."""
         self.deadline = min(self.deadline, at)
 
     def be_late(self, now: float) -> None:
-        """Give the stream another STOPPED_S (1 s) to resume before it is replaced with a new
-        stream."""
+        """Give the stream another STOPPED_S (1 s) to resume."""
         self.late = True
         self.deadline = now + STOPPED_S
 

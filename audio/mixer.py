@@ -33,10 +33,8 @@ class _Handed:
 
 
 class Track:
-    """The queue and the playback position of one stream.
-
-    One thread calls `put`, `end` and `stop`; the device's thread calls `take` and `smooth`.
-    """
+    """The queue and the playback position of one stream. One thread calls `put`, `end` and `stop`;
+    the device's thread calls `take` and `smooth`."""
 
     def __init__(self) -> None:
         self.underruns = 0  # times that it ran dry and continued afterwards
@@ -77,8 +75,7 @@ class Track:
             self._ended, self._dry = True, False
 
     def stop(self) -> None:
-        """Drop the queued samples. Samples that the device already has will be heard, so they count
-        as played."""
+        """Drop the queued samples. Samples that the device already has count as played."""
         with self._lock:
             self._pieces.clear()
             self.waiting = 0
@@ -93,8 +90,8 @@ class Track:
             return self._told
 
     def rewind(self, at: float) -> None:
-        """Put the samples that had not left the loudspeaker when the device was lost, at time `at`,
-        back into the queue."""
+        """Put back the samples that had not left the loudspeaker when the device was lost, at time
+        `at`."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):
@@ -108,10 +105,8 @@ class Track:
             self._sounds, self._last, self._spread = False, 0.0, len(_SMOOTH)
 
     def take(self, samples: int, sounds_at: float) -> tuple[Samples | None, bool]:
-        """Take up to `samples` samples from the queue. Returns None if the queue is empty.
-
-        The second value is True if the block directly continues the previous one.
-        """
+        """Take up to `samples` samples from the queue, or None if it is empty. The second value is
+        False for the first block, and for the first one after `stop`."""
         with self._lock:
             joined, self._joined = self._joined, True
             self._dry = self.waiting < samples and not self._ended
@@ -131,12 +126,8 @@ class Track:
             return sound, joined
 
     def smooth(self, sound: Samples | None, samples: int, *, joined: bool) -> Wave | None:
-        """Return the block as floats, padded with silence and without clicks, or None if it is all
-        silence.
-
-        Where a stream begins, ends or is cut off abruptly, the step is faded over SMOOTH_MS. All
-        other audio is unchanged.
-        """
+        """Return the block as floats, padded with silence, or None if it is all silence. Where the
+        audio begins or ends abruptly, the step is smoothed over SMOOTH_MS to avoid clicks."""
         taken = 0 if sound is None else len(sound)
         if not taken and not self._fades:
             return None
@@ -209,11 +200,8 @@ class Ramp:
 
 
 class Mixer:
-    """Mixes all streams. The device's thread calls `mix`, and one other thread calls all other
-    methods.
-
-    The output doesn't depend on the block sizes.
-    """
+    """Mixes all streams. The device's thread calls `mix`, and one other thread calls the other
+    methods."""
 
     def __init__(self) -> None:
         self.tracks: Mapping[StreamName, Track] = {name: Track() for name in get_args(StreamName)}
@@ -225,7 +213,6 @@ class Mixer:
 
     @property
     def quiet(self) -> bool:
-        """True if no stream has samples left or is fading."""
         return all(track.quiet for track in self.tracks.values())
 
     def duck(self, on: bool) -> None:
@@ -233,21 +220,18 @@ class Mixer:
         self._ducked = on
 
     def lead_in(self, samples: int) -> None:
-        """Begin playback with this many samples of silence. Call this only while nothing is being
-        mixed."""
+        """Begin playback with this many samples of silence. Must not be called during a call of
+        `mix`."""
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:
-        """Prepare for another device, on which playback resumes where the audio was last heard, at
-        time `at`."""
+        """Prepare for another device, which resumes playback where it was lost, at time `at`."""
         for track in self.tracks.values():
             track.rewind(at)
 
     def mix(self, samples: int, sounds_at: float = 0.0) -> bytes:
-        """Return the next block of mono int16 at RATE.
-
-        `sounds_at` is the time at which its first sample will be heard.
-        """
+        """Return the next block of mono int16 at RATE. Its first sample will be heard at
+        `sounds_at`."""
         lead = min(self._lead_in, samples)
         self._lead_in -= lead
         if lead == samples:
@@ -270,8 +254,8 @@ class Mixer:
         return np.rint(limited(total)).astype("<i2").tobytes()
 
     def _gains(self, samples: int, words: int) -> dict[StreamName, Wave]:
-        """Return the gains of the ducked streams for a block whose first `words` samples contain
-        speech."""
+        """Return the gains of the ducked streams for a block with speech in its first `words`
+        samples."""
         gain = self._words_gain.run(samples, down=self._ducked)
         if words:
             self._since_words = 0
@@ -287,7 +271,7 @@ def _length(sound: Samples | None) -> int:
 
 
 def limited(mix: Wave) -> Wave:
-    """Compress levels above KNEE so that they never exceed full scale. Modifies `mix` in place."""
+    """Compress levels above KNEE so that they don't exceed full scale. Modifies `mix` in place."""
     knee = KNEE * _FULL
     over = np.abs(mix) - knee
     loud = over > 0

@@ -35,13 +35,8 @@ _TOLD_S = 0.005  # accuracy of a device's times; shorter silences are not report
 
 
 class Stalls:
-    """Detects silence caused by stalls, from how much later than expected each block is heard.
-
-    The silence of a stall that the device reports is returned with the next block. Some silence is
-    noticed only later, because devices can stall without reporting it, or report a longer delay
-    only after a moment. Such silence is returned once it has lasted a whole window. A slow change
-    is clock drift, not silence.
-    """
+    """Detects silence caused by stalls, from how much later than expected each block is heard. A
+    slow change is clock drift, not silence."""
 
     def __init__(self) -> None:
         self._handed = 0.0  # seconds of audio before this block
@@ -53,8 +48,8 @@ class Stalls:
         """Return the seconds of silence before a block that have not been returned yet.
 
         `seconds` is the block's length. `sounds_at` is when its first sample is heard, by any
-        steady clock, or 0 if the device doesn't report it. `stalled` is True if there was nothing
-        to play before the block.
+        steady clock, or 0 if that is unknown. `stalled` is True if the device ran out of audio
+        before the block.
         """
         late = sounds_at - self._handed
         self._handed += seconds
@@ -85,11 +80,8 @@ class Reference(Protocol):
         ...
 
     def stalled(self, seconds: float) -> None:
-        """Report that the device was silent for `seconds` before the next block, because it got no
-        audio.
-
-        0 means that the length is unknown or negligible. Must not block.
-        """
+        """Report that the device was silent for `seconds` before the next block. 0 means that the
+        length is unknown or negligible. Must not block."""
         ...
 
 
@@ -98,16 +90,14 @@ _Begin = Callable[[Any, int, int, int], object]
 
 
 class DevicePlayback:
-    """Plays on a PortAudio device, if possible at the mixer's rate and on one channel.
-
-    `look`, `open` and `close` block. To play, call `open` first.
-    """
+    """Plays on a PortAudio device, if possible at the mixer's rate and on one channel. `look`,
+    `open` and `close` block."""
 
     def __init__(
         self, device: str, mixer: Mixer, clock: Clock, reference: Reference | None = None
     ) -> None:
         """`device` is a name from `list_devices`. `reference` receives everything that is played,
-        at the device's rate in Hz."""
+        at the device's rate."""
         self.asked_at = clock.monotonic()  # when the device was opened or last requested audio
         self.gaps = 0  # times that it had nothing to play because this process was late
         self._device = device
@@ -126,14 +116,14 @@ class DevicePlayback:
 
     @property
     def alive(self) -> bool:
-        """True while the stream is running."""
         return self._stream is not None and bool(self._stream.active)
 
     def look(self) -> None:
-        """Check that the device could be opened, without making a sound.
+        """Check that the device could be opened, without making a sound. Call this on an instance
+        that is never opened.
 
         Raises InputUnusable or DeviceLost, or Unlisted if another stream in this process prevents a
-        new device list. Call this only on a separate instance that is never opened.
+        new device list.
         """
         self._unregister = register_stream()
         try:
@@ -166,15 +156,11 @@ class DevicePlayback:
             self._unregister()
 
     def leave(self) -> None:
-        """Stop taking audio from the mixer, whatever the device does. Never blocks."""
+        """Stop taking audio from the mixer. Never blocks."""
         self._left = True
 
     def _find(self) -> DeviceInfo:
-        """Find the device, refreshing PortAudio if necessary.
-
-        Raises InputUnusable if the device is missing even after a refresh, and Unlisted if a
-        refresh is necessary but impossible.
-        """
+        """Find the device, refreshing PortAudio if necessary. Raises InputUnusable."""
         try:
             return find_device(self._device, "output")
         except InputUnusable as error:
@@ -182,10 +168,10 @@ class DevicePlayback:
             return find_device(self._device, "output")
 
     def _look_at(self, device: DeviceInfo) -> None:
-        """Check that the device accepts a stream, refreshing PortAudio if necessary.
+        """Check that the device accepts a stream. Raises InputUnusable or DeviceLost.
 
         After a device is plugged in again, it has a new index, but PortAudio lists the old one
-        until a refresh. Raises DeviceLost and Unlisted.
+        until a refresh.
         """
         try:
             with chosen(device):
@@ -196,11 +182,8 @@ class DevicePlayback:
                 self._negotiate(device, _check)
 
     def _renew(self, trouble: AudioError) -> None:
-        """Make PortAudio list the devices again.
-
-        If an open stream prevents this, an error is raised: `trouble` if a sound server is running,
-        because the server's list is current, and otherwise Unlisted.
-        """
+        """Make PortAudio list the devices again. If an open stream prevents this, raises `trouble`
+        with a sound server, whose list is current, and Unlisted without one."""
         self._unregister()
         if not refresh():
             if has_server():
@@ -265,10 +248,8 @@ class DevicePlayback:
         reference.played(block, self._rate)
 
     def _delay(self, time: Any) -> float:
-        """Return the seconds until this block's first sample is heard.
-
-        The stream's latency is used if the device doesn't report a plausible time.
-        """
+        """Return the seconds until this block's first sample is heard, or the stream's latency if
+        the device reports no plausible time."""
         told = float(time.outputBufferDacTime - time.currentTime) if time is not None else 0.0
         return told if 0.0 < told < 1.0 else self._latency
 
@@ -286,15 +267,13 @@ class DevicePlayback:
 
 
 def _check(portaudio: Any, index: int, rate: int, channels: int) -> dict[str, Any]:
-    """Return the arguments for opening the stream. Raises PortAudioError if the device rejects
-    them."""
     form = {"device": index, "channels": channels, "dtype": "int16", "samplerate": rate}
     portaudio.check_output_settings(**form)
     return form
 
 
 def lost(device: str, what: str) -> DeviceLost:
-    """Return the error for a loudspeaker that can't be used any more."""
+    """Return the error for a loudspeaker that can't be used."""
     return DeviceLost(f"The loudspeaker ({device}) {what}; check audio.output and its cable.")
 
 

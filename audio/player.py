@@ -23,8 +23,8 @@ class Player(Protocol):
     async def play(self, pcm: bytes, rate: int) -> None:
         """Queue mono int16 at `rate` Hz, waiting for room if necessary.
 
-        If `stop` is called during the wait, the audio is dropped. Raises DeviceLost if the device
-        has disappeared, and InputUnusable if it can't be used.
+        If `stop` is called during the wait, the remaining audio is dropped. Raises DeviceLost if
+        the device has disappeared, and InputUnusable if it can't be used.
         """
         ...
 
@@ -38,7 +38,7 @@ class Player(Protocol):
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds of audio played since the player was created, counted in samples."""
+        """Milliseconds of audio played since the player was created."""
         ...
 
     async def close(self) -> None:
@@ -51,11 +51,8 @@ StreamName = Literal["voice", "announcements", "sounds", "ringing"]
 
 @runtime_checkable
 class Outputs(Protocol):
-    """A loudspeaker that plays several streams at once, each of which is a Player.
-
-    A stream's `drain`, `stop` and `played_ms` concern only that stream. Closing a stream does
-    nothing.
-    """
+    """A loudspeaker that plays several streams at once, each of which is a Player. A stream's
+    methods concern only that stream, and closing a stream does nothing."""
 
     def stream(self, name: StreamName) -> Player:
         """Return the stream with this name, which is always the same object."""
@@ -92,10 +89,8 @@ def as_outputs(sound: Outputs | Player) -> Outputs:
 
 
 class Pace:
-    """Tracks how much of the accepted audio a loudspeaker would have played by now.
-
-    Without a clock, playing takes no time, so all accepted audio counts as played.
-    """
+    """Tracks how much of the accepted audio a loudspeaker would have played by now. Without a
+    clock, all accepted audio counts as played."""
 
     def __init__(self, clock: Clock | None) -> None:
         self._clock = clock
@@ -171,9 +166,8 @@ class NullPlayer:
 class WavPlayer(NullPlayer):
     """Writes a mono 16-bit WAV file, which appears at its final path when `close` returns.
 
-    The first audio sets the file's sample rate, and audio at other rates is resampled. The file
-    contains only audio that was played: with `paced`, `stop` cuts off audio that a loudspeaker
-    would not have played yet. Raises InputUnusable if the file can't be written.
+    The first audio sets the file's sample rate. With `paced`, `stop` cuts off audio that a
+    loudspeaker would not have played yet. Raises InputUnusable if the file can't be written.
     """
 
     def __init__(self, path: Path, paced: bool, clock: Clock | None = None) -> None:

@@ -7,7 +7,7 @@ QUALITY = "HQ"  # 20 bit; costs 0.03 % of a core for 48 kHz to 16 kHz and holds 
 
 
 class Resampler:
-    """Resamples a stream of mono int16. If the rates are equal, audio passes through unchanged."""
+    """Resamples a stream of mono int16."""
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
         """Both rates are in Hz and above 0."""
@@ -18,10 +18,7 @@ class Resampler:
         )
 
     def push(self, pcm: bytes) -> bytes:
-        """Add a block and return the output that is ready.
-
-        The output is often empty, because the resampler returns it in bursts.
-        """
+        """Add a block and return the output that is ready, which is often empty."""
         return self._run(pcm, last=False)
 
     def flush(self) -> bytes:

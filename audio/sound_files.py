@@ -55,7 +55,7 @@ class WavHeader:
 
 
 def open_wav(path: Path) -> BinaryIO:
-    """Open the file for reading. Raises InputUnusable on any error."""
+    """Open a regular file for reading. Raises InputUnusable."""
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -77,11 +77,8 @@ def open_wav(path: Path) -> BinaryIO:
 
 
 def read_header(file: BinaryIO, path: Path) -> WavHeader:
-    """Parse the chunks before the audio data. `path` is used in error messages.
-
-    Raises InputUnusable if the file isn't WAV, is compressed or empty, or is shorter than its
-    header says.
-    """
+    """Parse the chunks before the audio data. `path` is used in error messages. Raises
+    InputUnusable if the file isn't WAV, or is unsupported, damaged, empty or incomplete."""
     length = file.seek(0, 2)
     file.seek(0)
     riff = file.read(12)
@@ -143,11 +140,10 @@ _BLOCKS_PER_SECOND = 25  # 40 ms are read at a time, so that a whole file is nev
 
 
 class WavSource:
-    """A frame source that reads a WAV file of any PCM or float format and any rate. Channels are
-    mixed to one.
+    """A frame source that reads a WAV file in a usual PCM or float format, and mixes its channels
+    to one.
 
-    A 16 kHz mono 16-bit file is passed on bit for bit. The last frame is padded with silence. Each
-    call of `frames` starts at the beginning.
+    The last frame is padded with silence. Each call of `frames` starts at the beginning.
     """
 
     def __init__(self, path: Path | str, *, realtime: bool, clock: Clock | None = None) -> None:
@@ -260,11 +256,8 @@ class Clip:
 
 
 def decoded(data: bytes, name: str) -> Clip:
-    """Decode a WAV, AIFF, FLAC, OGG or MP3 file to a clip at the mixer's rate (48 kHz). Blocks.
-
-    Channels are mixed to one, and the loudness is adjusted to Hearth's voice. `name` is used in
-    error messages. Raises InputUnusable.
-    """
+    """Decode a WAV, AIFF, FLAC, OGG or MP3 file to a clip at the mixer's rate (48 kHz), as loud as
+    Hearth's voice. `name` is used in error messages. Blocks. Raises InputUnusable."""
     if not data.startswith(_HEADS) and not _is_mp3(data):
         raise InputUnusable(
             f"{name} is not a sound file that Hearth can play: use WAV, FLAC, OGG or MP3."
@@ -292,7 +285,7 @@ def decoded(data: bytes, name: str) -> Clip:
 
 
 def levelled(pcm: bytes, rate: int, name: str) -> Clip:
-    """Return a clip of mono int16 PCM, as loud as Hearth's voice and at the mixer's rate (48 kHz).
+    """Return a clip of mono int16 PCM at the mixer's rate (48 kHz), as loud as Hearth's voice.
 
     Blocks for about 10 ms per minute of audio. Raises InputUnusable if the audio is longer than
     LONGEST_S (120 s) or its rate isn't supported.
@@ -305,7 +298,7 @@ def levelled(pcm: bytes, rate: int, name: str) -> Clip:
 
 
 def _read(file: Any, rate: int, name: str) -> bytes:
-    """Read an open file as mono int16 at RATE, block by block because it can be long."""
+    """Read an open file as mono int16 at RATE. Raises InputUnusable if it is too long."""
     resampler, made, samples = Resampler(rate, RATE), bytearray(), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
         samples += len(block)

@@ -1,5 +1,5 @@
-"""A loudspeaker that plays all streams on one device. The device is opened on demand, and reopened
-if it is lost."""
+"""A loudspeaker that plays all streams on one device, which is opened on demand and reopened if it
+is lost."""
 
 import asyncio
 import logging
@@ -37,15 +37,10 @@ class Speaker:
     """Plays all streams on one device (implements `Outputs`).
 
     The device is opened when audio arrives and closed after IDLE_S (5 s) of silence. If it is lost
-    while playing, Speaker looks for it. If the device returns within PATIENCE_S (3 s), playback
-    resumes where the audio was last heard. Otherwise the audio is dropped, and callers waiting for
-    it get an AudioError. When new audio arrives, Speaker looks for the device once more. While the
-    device is closed, `presence` shows whether it is connected, provided that `presence` follows the
-    device events.
-
-    A stream's position is the amount of audio that has left the loudspeaker: all audio that the
-    device accepted, minus the audio that the device reports it still holds. After `stop`, the audio
-    that the device still holds counts as played immediately, because it will be heard.
+    while playing and returns within PATIENCE_S (3 s), playback resumes where the audio was last
+    heard. Otherwise the audio is dropped, and callers waiting for it get an AudioError. While the
+    device is closed, `presence` shows whether it is connected, provided that `presence.follow` has
+    been called.
     """
 
     def __init__(
@@ -89,12 +84,10 @@ class Speaker:
 
     @property
     def missing(self) -> bool:
-        """True if no device was found when it was last needed or checked."""
         return self.presence.status is SpeakerStatus.MISSING
 
     @property
     def underruns(self) -> int:
-        """Number of times that a stream ran dry before its audio was complete."""
         return sum(track.underruns for track in self._mixer.tracks.values())
 
     @property
@@ -134,7 +127,7 @@ class Speaker:
                 self.raise_failure()
 
     async def wait(self, seconds: float) -> None:
-        """Sleep for at most `seconds`, but no longer than until the next check of the queue."""
+        """Sleep until the queue should be checked again, at most `seconds`."""
         await self._clock.sleep(min(seconds, _WAIT_S))
 
     def raise_failure(self) -> NoReturn:
@@ -153,8 +146,7 @@ class Speaker:
             await asyncio.wait({self._keeper})
 
     async def _keep(self) -> bool:
-        """Keep a device open from the first audio until IDLE_S of silence. Returns False if there
-        is no device."""
+        """Keep a device open until IDLE_S of silence. Returns False if there is no device."""
         try:
             patience, until = self._patience, 0.0
             while True:
@@ -209,11 +201,8 @@ class Speaker:
         return self._keeper is None or self._keeper.done()
 
     async def _look(self) -> bool:
-        """Check that the device could be opened. Returns False if it is already open or being
-        opened.
-
-        Raises AudioError.
-        """
+        """Check that the device could be opened. Returns False if it is in use. Raises
+        AudioError."""
         if not self._rests:
             return False
         try:
@@ -326,7 +315,6 @@ class _Stream:
 
     @property
     def _drops(self) -> int:
-        """Value of the speaker's `drops` when the current audio began."""
         return self._speaker.drops if self._since is None else self._since
 
     def _check(self, drops: int) -> None:

@@ -82,22 +82,20 @@ class SteadyMicrophone:
 
     @property
     def last_frame_age_s(self) -> float:
-        """Seconds without a frame since the device was needed. 0 while the device is lent."""
+        """Seconds without a frame, or 0 while the device is lent."""
         return 0.0 if self._lent else self._clock.monotonic() - self._frame_at
 
     @property
     def heartbeat_age_s(self) -> float:
-        """Seconds since the last sign of progress; more than a few if something is stuck."""
+        """Seconds since the last sign of progress. More than a few mean that something is stuck."""
         return self._clock.monotonic() - self._beat_at
 
     @property
     def dropped(self) -> int:
-        """Number of blocks lost in this process or in PortAudio because they were read too late."""
         return self._dropped
 
     @property
     def reopened(self) -> int:
-        """Number of times that the device was opened again."""
         return max(0, self._openings - 1)
 
     @property
@@ -122,19 +120,19 @@ class SteadyMicrophone:
         self._alarm.ring()
 
     def make_way(self) -> None:
-        """Close the device briefly, so that PortAudio can find a newly connected loudspeaker.
+        """Close the device briefly, so that PortAudio can find a newly connected loudspeaker. Call
+        this on the event loop.
 
-        Does nothing if the device list is up to date, or if Hearth is listening to somebody. In the
-        second case, call it again later. Call it on the event loop. `on_change` is called only if
-        the device can't be reopened.
+        Does nothing if that wouldn't help, if the microphone was opened only recently, or if Hearth
+        is listening to somebody.
         """
         self._way_wanted = True
         self._alarm.ring()
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
         """Close the device, await `use` (which can open it), then reopen it. Call this on the event
-        loop. The status doesn't change. `use` must finish within a few seconds. If the microphone
-        is paused, `use` isn't called until it resumes."""
+        loop. `use` must finish within a few seconds. While the microphone is paused, `use` isn't
+        called."""
         self._borrower = use
         self._alarm.ring()
 
@@ -164,7 +162,6 @@ class SteadyMicrophone:
     # --- while it is open
 
     async def _listen(self, opening: Opening) -> list[Frame]:
-        """Return the next block's frames, or [] after a wait or after handling a device change."""
         if self._look:
             await self._look_where_we_are(opening)
         elif self._way_wanted:
@@ -206,7 +203,8 @@ class SteadyMicrophone:
         return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
 
     async def _make_way(self, opening: Opening) -> list[Frame]:
-        """Reopen the device with a new device list. Returns the frames that were waiting."""
+        """Reopen the device with a new device list, if that helps and interrupts nobody. Returns
+        the frames that were waiting."""
         self._way_wanted = False
         hears = self.status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
         settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S
@@ -232,7 +230,6 @@ class SteadyMicrophone:
             self._frame_at = self._clock.monotonic()
 
     async def _stopped(self, opening: Opening) -> None:
-        """Handle missing audio: a busy machine, a suspended source or a dead stream."""
         sentence = (
             f"{self._it} has delivered no audio for {STOPPED_S:g} s: check its cable, and whether "
             "the sound settings suspend it."
@@ -318,7 +315,6 @@ class SteadyMicrophone:
                 self._cleaner.restart()
 
     async def _refresh_if_due(self) -> None:
-        """Renew the device list after a failure, or PortAudio wouldn't find new devices."""
         anew, self._anew = self._anew, False
         due = self._failed and self._list.is_old(_REFRESH_S if self._watch else 0.0)
         if (due or anew) and not self._calls.stuck:
@@ -351,7 +347,6 @@ class SteadyMicrophone:
     async def _call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """Run a blocking call and count it as progress, because it can take a few seconds."""
         self._beat()
         return await self._calls.call(work, late)
 

@@ -30,11 +30,7 @@ class LoopClock:
 
 
 class Alarm:
-    """Waits for a signal until a deadline.
-
-    Extending the deadline is cheap, because a single task sleeps until the earlier time and then
-    for the difference.
-    """
+    """Waits for a signal until a deadline. Extending the deadline is cheap."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -96,8 +92,7 @@ class BackOff:
         self.at = now + self._pause_s
 
     def lost(self, now: float) -> None:
-        """Record that the opened device was lost. If that happens repeatedly, the intervals grow
-        too."""
+        """Record that the opened device was lost."""
         self.at = max(now, self._tried_at + self._pause_s)
 
     def news(self, now: float) -> None:
@@ -116,15 +111,12 @@ MOST_STUCK = 3  # with this many stuck calls, no more are made
 
 
 class CallStuck(Exception):
-    """A call was abandoned because it did not return in time, or not made because too many others
-    are stuck."""
+    """A call did not return in time, or was not made because too many others are stuck."""
 
 
 class BoundedCalls:
-    """Runs blocking calls off the event loop, and abandons any that exceed LONGEST_S (5 s).
-
-    The thread of an abandoned call can't be stopped, but it doesn't keep the process from exiting.
-    """
+    """Runs blocking calls off the event loop, and abandons any that exceed `longest_s`. The thread
+    of an abandoned call can't be stopped, but it doesn't keep the process from exiting."""
 
     def __init__(self, longest_s: float = LONGEST_S) -> None:
         self._longest_s = longest_s
@@ -140,16 +132,14 @@ class BoundedCalls:
 
     @property
     def exhausted(self) -> bool:
-        """True if so many calls are stuck that no more are made."""
         return self.stuck >= MOST_STUCK
 
     async def call(
         self, work: Callable[[], Result], late: Callable[[], None] | None = None
     ) -> Result:
-        """Run `work` in a thread, and return its result or raise its error.
-
-        If the caller has stopped waiting when `work` returns, `late` is called. Raises CallStuck.
-        """
+        """Run `work` in a thread, and return its result or raise its error. Raises CallStuck if
+        `work` is abandoned or can't be run. `late` is called if `work` returns after the caller has
+        stopped waiting."""
         if self.exhausted:
             raise CallStuck
         job = _Job(work, late)
@@ -165,18 +155,15 @@ class BoundedCalls:
         raise CallStuck
 
     async def rest(self) -> None:
-        """Wait for cancelled calls to return, for at most LONGEST_S."""
+        """Wait for cancelled calls to return, for at most `longest_s` seconds."""
         ended = [asyncio.to_thread(thread.join, self._longest_s) for thread in self._left]
         await asyncio.gather(*ended)
         self._left.clear()
 
 
 class _Job(Generic[Result]):
-    """A call in its own thread.
-
-    Either the returning call or the caller that stops waiting takes the token, whichever is first.
-    The other then knows that it came second.
-    """
+    """A call in its own thread. Either the returning call or the caller that stops waiting takes
+    the token, and so each knows whether it came first."""
 
     def __init__(self, work: Callable[[], Result], late: Callable[[], None] | None) -> None:
         self._loop = asyncio.get_running_loop()

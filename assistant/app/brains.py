@@ -1,4 +1,4 @@
-"""Create the brains chosen in the settings, and explain why any of them are unavailable."""
+"""Creates the brains chosen in the settings, and explains why any of them are unavailable."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -69,9 +69,8 @@ async def open_brains(
 ) -> AsyncIterator[BrainSet]:
     """Open every available brain listed in `brain.order`. Raises ConfigError if none is available.
 
-    With `resident` (the daemon), a cloud brain that is unavailable gets a stand-in, so that Hearth
-    says aloud, once, why it is working without Gemini. In other processes, the reason is only in
-    `BrainSet.notices`. `next_profile` returns the profile that a turn starting now would use.
+    With `resident` (the daemon), an unavailable cloud brain gets a stand-in that says why Hearth is
+    working without it. `next_profile` returns the profile that a turn starting now would use.
     """
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(OwnedTasks())
@@ -166,10 +165,8 @@ class _BrainFactory:
         self._own_brain: OfflineBrain | None = None
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
-        """Return the named brain, or None if it is unavailable. The exit stack closes the brain.
-
-        With `absent_speaks`, an unavailable cloud brain is replaced with an AbsentBrain.
-        """
+        """Return the named brain, or None if it is unavailable. With `absent_speaks`, an
+        unavailable cloud brain is replaced with an AbsentBrain."""
         if name == "offline":
             return await self._offline()
         if name == "home-assistant":
@@ -208,7 +205,6 @@ class _BrainFactory:
         return self._live_brain
 
     def _repaired(self, told: str) -> None:
-        """Report that Gemini Live works without a part of its set-up that was rejected."""
         bus = self._home.bus
         bus.publish("fault", what="gemini_set_up", on=True, problem=told)
         bus.publish("fault", what="gemini_set_up", on=False)  # it is repaired
@@ -262,10 +258,8 @@ class _BrainFactory:
         return HomeAssistantBrain(ear, self._dry_run(), home.catalogue, last=last)
 
     async def _engine_there(self, what: str) -> bool:
-        """Return False, and add a notice, if Home Assistant has no conversation engine.
-
-        An unreachable Home Assistant counts as having one, because it may become reachable again.
-        """
+        """Return False, and add a notice, if Home Assistant has no conversation engine. An
+        unreachable Home Assistant counts as having one, because it may become reachable again."""
         if await self._home.conversation.offered() is not False:
             return True
         house, mend = "Home Assistant", ": add `conversation:` to its configuration.yaml"
@@ -292,7 +286,6 @@ class _BrainFactory:
         return 0 if self._live_brain is None else self._live_brain.openings
 
     def learn(self, text: str) -> None:
-        """Pass a note to Gemini Live for its next turn; other brains keep no conversation."""
         if self._live_brain is not None:
             self._live_brain.learn(text)
 
@@ -325,11 +318,9 @@ class _BrainFactory:
 
 
 def language_of(codes: Sequence[str]) -> Callable[[str, str | None], str | None]:
-    """Return a function that finds the language of a text among the configured `codes`.
-
-    The function takes the text and the language code that the brain reported, if any. It returns
-    None if neither points to a configured language.
-    """
+    """Return a function that finds the language of a text among the configured `codes`. It takes
+    the text and the brain's language code, if any, and returns None if neither points to a
+    configured language."""
     languages = Languages(tuple(codes))
     return lambda text, code: languages.configured(code) or identify(text, languages.codes)
 

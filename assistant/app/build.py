@@ -1,9 +1,5 @@
-"""Wire the parts of one process together according to the settings.
-
-Read `open_around` from top to bottom: each part is built from the parts above it. The parts that
-listen and speak are already open by then: `assistant.app.conversation` opens them first, so that
-Hearth listens as early as possible.
-"""
+"""Connects the parts of one process according to the settings. Read `open_around` from top to
+bottom: each part is built from the parts above it."""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -62,11 +58,10 @@ async def open_app(
 ) -> AsyncIterator[App]:
     """Build and connect all parts, and close them on exit.
 
-    `player` plays the answers; with None nothing is synthesised, as for typed turns. `hears` is
-    True if Hearth will listen to audio. `resident` is True if the process keeps running, so that
-    slow work can continue in the background. `paced` is True if audio arrives in real time, which
-    is always the case in the daemon. `prompter` asks questions at the keyboard, if a person is
-    there.
+    `player` plays the answers; with None, nothing is synthesised. `hears` is True if Hearth will
+    listen to audio. `resident` is True if the process keeps running, so that slow work can continue
+    in the background. `paced` is True if audio arrives in real time. `prompter` asks questions at
+    the keyboard, if a person is there.
 
     Raises ConfigError, AudioError and StoreError. An unreachable Home Assistant is not an error.
     """
@@ -164,7 +159,7 @@ def _turn_services(
 
 
 async def _warm(mouth: SpeechOutput, languages: Sequence[str]) -> None:
-    """Load the voices. The recogniser loads its models when a user speaks for the first time."""
+    """Load the voices, so that the first answer isn't late."""
     try:
         await mouth.warm(languages)
     except AudioError as error:
@@ -193,10 +188,7 @@ def asking_services(
 
 def _hears(settings: Settings, languages: Sequence[str]) -> Hears:
     """Return the languages that the recogniser supports, and those in which users may speak a
-    secret such as a PIN.
-
-    Audio with a secret is never sent to a recogniser on another computer.
-    """
+    secret such as a PIN. Audio with a secret is never sent to a recogniser on another computer."""
     recognizer = settings.offline.recognizer
     if not recognizer:
         return Hears(("en",), ("en",))

@@ -1,8 +1,5 @@
-"""Open the parts that listen and speak, before the house, its tools and the brains.
-
-This module imports no package that is slow to load, so the wake word works about one second after
-the start. A turn that starts before `BoxConversation.services` is set waits for it.
-"""
+"""Opens the parts that listen and speak, before the house, its tools and the brains. This module
+must not import slow packages, so that Hearth listens soon after the start."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -41,10 +38,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BoxConversation:
-    """The conversation of one process, and the parts opened with it.
-
-    `home`, `brains` and `services` are set later, by `assistant.app.build.open_around`.
-    """
+    """The conversation of one process, and the parts opened with it. `home`, `brains` and
+    `services` are set later, by `assistant.app.build.open_around`."""
 
     settings: Settings
     clock: Clock
@@ -154,10 +149,8 @@ def _acknowledging(settings: Settings, home: "Deferred[HomeContext]") -> Acknowl
 
 
 def _stop_listener(settings: Settings, brains: "Deferred[BrainSet]") -> HearsStop | None:
-    """Return a function that recognises stop words, or None if `offline.recognizer` is set.
-
-    The stop words are English, and only the built-in recogniser is sure to understand English.
-    """
+    """Return a function that recognises stop words, or None if `offline.recognizer` is set, because
+    only the built-in recogniser is sure to understand the English stop words."""
 
     async def transcribe(pcm: bytes) -> str:
         if brains.value is None:

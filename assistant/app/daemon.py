@@ -1,11 +1,8 @@
-"""Run the daemon with one set of settings until it is asked to stop or reload.
+"""Runs the daemon with one set of settings until it is asked to stop or reload.
 
-The caller owns the process and its lock on the data folder, and can call `serve` again with other
-settings. To reload, it calls `Requests.reload`, and then `serve` with the new settings. If the new
-settings can't be applied, it calls `serve` with the old ones again.
-
-The microphone and the wake word start first. Parts that are slow to import or to respond (tool
-servers, the house, models, interfaces) are opened while audio is already being processed.
+The caller owns the process and its lock on the data folder. To reload, it calls `Requests.reload`,
+and then `serve` with the new settings. The microphone and the wake word start first, and slower
+parts are opened while Hearth already listens.
 """
 
 import asyncio
@@ -53,10 +50,8 @@ class Ended(StrEnum):
 
 
 class Requests:
-    """Stop and reload requests to a running `serve`, all made on its event loop.
-
-    A stop takes precedence over a reload.
-    """
+    """Stop and reload requests to a running `serve`, all made on its event loop. A stop takes
+    precedence over a reload."""
 
     def __init__(self) -> None:
         self._wanted: Ended | None = None
@@ -78,14 +73,11 @@ class Requests:
 
     @property
     def wanted(self) -> Ended | None:
-        """The current request, or None to keep running."""
         return self._wanted
 
     async def wait(self, rests: Callable[[], bool]) -> Ended:
-        """Wait until `serve` should stop or reload, and return which of the two it should do.
-
-        A reload waits until `rests` returns True, which means that it would interrupt nothing.
-        """
+        """Wait until `serve` should stop or reload, and return which. A reload waits until `rests`
+        returns True, which means that it would interrupt nothing."""
         while True:
             reloads = self._wanted is Ended.RELOAD
             if self._wanted is Ended.STOP:
@@ -194,15 +186,12 @@ class _Service:
                 await asyncio.wait([one])
 
     async def _asked(self) -> Ended:
-        """Wait until `serve` should stop or reload, and then accept no more turns."""
         runner = self._conversation.runner
         wanted = await self._hooks.requests.wait(lambda: runner.resting and not self._unsaid())
         runner.retire()
         return wanted
 
     async def _listen(self) -> None:
-        """Listen to the configured input: a file once, or a microphone (or nothing) until
-        cancelled."""
         name, runner = self._conversation.settings.audio.input, self._conversation.runner
         if name == NOTHING:
             await asyncio.get_running_loop().create_future()

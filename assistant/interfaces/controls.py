@@ -37,10 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class Controls:
-    """Change the voice's volume and speed, and repeat, forget or end the conversation.
-
-    Changes take effect once `serve` has been called.
-    """
+    """Changes the voice's volume and speed, and repeats, forgets or ends the conversation."""
 
     def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
         """`choice` holds the configured volume and speed, which apply until they are changed."""
@@ -57,10 +54,8 @@ class Controls:
         self._to_forget: set[str] = set()  # ids of current turns to erase once they are stored
 
     async def restore(self) -> None:
-        """Restore the last volume and speed, unless the configured values have changed since.
-
-        Never raises.
-        """
+        """Restore the saved volume and speed, unless the configured values have changed since.
+        Never raises."""
         try:
             kept = await self._store.kept(KEPT)
         except StoreError as error:
@@ -81,11 +76,9 @@ class Controls:
         forgetting: Sequence[Callable[[], None]],
         end: Callable[[], None],
     ) -> None:
-        """Connect the controls to the speech output, the turn log and the brains.
-
-        Each function in `forgetting` makes one brain forget its conversation. `end` ends the
-        current conversation after its answer.
-        """
+        """Connect the controls to the speech output, the turn log and the brains. Each function in
+        `forgetting` makes one brain forget its conversation. `end` ends the current conversation
+        after its answer."""
         self._output, self._log = output, log
         self._forgetting, self._end = forgetting, end
         self._set_output_volume()
@@ -99,7 +92,6 @@ class Controls:
 
     @property
     def loudest(self) -> float:
-        """Maximum volume: 1.0, or the configured volume if that is higher."""
         return max(1.0, self._choice.volume)
 
     @property
@@ -112,26 +104,19 @@ class Controls:
         return self._choice.speed
 
     def pace(self) -> float:
-        """Return the current speed. The speech output calls this before each clause."""
         return self._speed
 
     async def set_volume(self, volume: float) -> None:
-        """Set the volume and save it.
-
-        Raises StoreError if the volume can't be saved, in which case it applies only until the next
-        restart.
-        """
+        """Set the volume and save it. If it can't be saved, it applies until the next restart, and
+        StoreError is raised."""
         self._volume = min(self.loudest, max(0.0, volume))
         self._set_output_volume()
         self._listeners.tell()
         await self._keep()
 
     async def set_speed(self, speed: float) -> None:
-        """Set the speed from the next clause on and save it.
-
-        Raises StoreError if the speed can't be saved, in which case it applies only until the next
-        restart.
-        """
+        """Set the speed from the next clause on and save it. If it can't be saved, it applies until
+        the next restart, and StoreError is raised."""
         self._speed = min(FASTEST, max(SLOWEST, speed))
         self._listeners.tell()
         await self._keep()
@@ -159,16 +144,14 @@ class Controls:
         return ""
 
     def start_over(self) -> None:
-        """Make every brain forget the conversation, starting with the next turn."""
+        """Make every brain forget the conversation."""
         for forget in self._forgetting:
             forget()
 
     async def forget_words(self, turns: int, turn_id: str) -> int:
-        """Erase the transcripts and answers of the current turn and the `turns` turns before it.
-
-        The brains forget the whole conversation. Returns how many earlier turns were erased. Raises
-        StoreError.
-        """
+        """Erase the text of the current turn and of up to `turns` turns of people before it, and
+        make the brains forget the conversation. Returns how many earlier turns were erased. Raises
+        StoreError."""
         self._to_forget.add(turn_id)
         self.start_over()
         ids = [record.turn_id for record in await self._asked()][:turns]
@@ -177,14 +160,12 @@ class Controls:
         return len(ids)
 
     def end(self) -> None:
-        """End the conversation after this answer without listening for a follow-up."""
+        """End the conversation after this answer, without listening for a follow-up."""
         self._end()
 
     async def written(self, record: TurnRecord) -> None:
         """Erase the text of a turn that was just stored, if `forget_words` was called during it.
-
-        Errors are logged, not raised.
-        """
+        Errors are logged, not raised."""
         if record.turn_id not in self._to_forget:
             return
         self._to_forget.discard(record.turn_id)
@@ -209,8 +190,6 @@ class Controls:
         await self._store.keep(KEPT, value)
 
     def _settings(self) -> list[float]:
-        """Return the configured volume and speed. Changing them in the configuration overrides the
-        saved choice."""
         return [self._choice.volume, self._choice.speed]
 
 
@@ -389,7 +368,6 @@ class VoiceTools:
         return BuiltInResult(answer[:MAX_ANSWER])
 
     async def _change(self, change: Callable[[float], Awaitable[None]], value: float) -> None:
-        """Apply the change. If it can't be saved, it lasts only until the next restart."""
         try:
             await change(round(value, 2))
         except StoreError as error:

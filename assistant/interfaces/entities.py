@@ -1,8 +1,5 @@
-"""Table of the entities that Hearth shows in Home Assistant.
-
-`device/sensors.py` (mobile_app) and `mqtt/discovery.py` (MQTT discovery) build their entities from
-it. Don't change keys, ids or names: people's automations depend on them.
-"""
+"""Table of the entities that Hearth shows in Home Assistant. Don't change keys, ids or names:
+people's automations depend on them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

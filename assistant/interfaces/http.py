@@ -1,8 +1,5 @@
-"""The HTTP interface: its server, browser sessions, and one-time links to the console.
-
-Session ids and link codes are random, so the data folder stores only their SHA-256, from which they
-can't be recovered.
-"""
+"""The HTTP interface: its server, browser sessions, and one-time links to the console. The data
+folder stores only hashes of session ids and link codes."""
 
 import asyncio
 import hashlib
@@ -44,11 +41,8 @@ _log = logging.getLogger(__name__)
 
 
 class SessionRow(BaseModel):
-    """A session as stored in the file.
-
-    The session's token is stored as an HMAC keyed with the session id: a person may have chosen the
-    administrator's token, and a plain hash would let an attacker guess it.
-    """
+    """A session as stored in the file. The token is stored as a keyed hash, because a person may
+    have chosen one that can be guessed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -72,8 +66,8 @@ class HttpSessions(Sessions):
     """Browser sessions, stored in the data folder. A session ends when it expires, when its browser
     signs out, or when its token is revoked.
 
-    If a session can't be stored, it still lasts until the process ends, because somebody must be
-    able to sign in and see that the disk is full.
+    If a session can't be stored, it lasts until the process ends, because somebody must be able to
+    sign in and see that the disk is full.
     """
 
     def __init__(self, folder: Path, tokens: HttpTokens, clock: Clock) -> None:
@@ -129,7 +123,6 @@ class HttpSessions(Sessions):
             raise NotKept(f"You are signed out, but only until Hearth restarts: {error}") from error
 
     async def _begin(self, token: str, instead_of: str) -> SignedIn | None:
-        """Start a session and end `instead_of`, the browser's old session. `token` is a hash."""
         self._look()
         self._rows.pop(hash_of(instead_of), None)
         session = secrets.token_urlsafe(32)
@@ -201,25 +194,24 @@ def _write(file: PrivateFile, data: bytes) -> tuple[int, int, int] | None:
 
 
 def _belonging(session: str, token: str) -> str:
-    """Return the HMAC that ties a session to a token. `token` is the token's hash."""
     return hmac.new(
         session.encode("utf-8", "surrogatepass"), token.encode(), hashlib.sha256
     ).hexdigest()
 
 
 class Links:
-    """One-time console links, created by `hearth link` and redeemed by the daemon. Blocking.
+    """One-time console links, created by `hearth link` and redeemed by the daemon. Blocking. All
+    methods raise ConfigError if the file can't be used.
 
-    A link contains its code after the "#", which browsers don't send to the server, so the code
-    never appears in server logs. The page sends the code to `POST /v1/session`. All methods raise
-    ConfigError if the file can't be used.
+    The code comes after the "#" of the link. Browsers don't send that part to the server, so it
+    doesn't appear in server logs.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = PrivateFile(folder / LINKS_FILE, "the one-time links to the console")
 
     def make(self, now: datetime, minutes: int) -> str:
-        """Create a link that is valid for `minutes`, and return its code (192 random bits)."""
+        """Create a link that is valid for `minutes`, and return its code."""
         code = secrets.token_urlsafe(24)
         row = LinkRow(sha256=hash_of(code), expires=now + timedelta(minutes=minutes))
         with self._file.alone():
@@ -227,10 +219,8 @@ class Links:
         return code
 
     def redeem(self, code: str, now: datetime) -> bool:
-        """Use up a link. Returns False if the code is unknown or expired.
-
-        The change is on the disk before this returns, so a link works only once.
-        """
+        """Use up a link. Returns False if the code is unknown or expired. The change is on the disk
+        before this returns, so a link works only once."""
         hashed = hash_of(code)
         with self._file.alone():
             rows = self._waiting(now)
@@ -257,10 +247,8 @@ class Links:
 
 
 def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> str:
-    """Create a one-time console link that is valid for `minutes`, and return its URL.
-
-    The first person who opens it is signed in. Blocking. Raises ConfigError.
-    """
+    """Create a one-time console link that is valid for `minutes`, and return its URL. Blocking.
+    Raises ConfigError."""
     if not 1 <= minutes <= MOST_MINUTES:
         raise ConfigError(f"A link to the console can be valid for 1 to {MOST_MINUTES} minutes")
     code = Links(settings.data_folder).make(now, minutes)
@@ -289,7 +277,7 @@ def _own_address() -> str:
 
 
 async def open_guard(settings: Settings) -> Guard:
-    """Read the tokens and sessions, and return the guard for the HTTP interface. Raises
+    """Return the guard that checks tokens and sessions for the HTTP interface. Raises
     ConfigError."""
     file = TokenFile(settings.data_folder)
     tokens = await asyncio.to_thread(HttpTokens, admin_of(settings), file)
@@ -305,11 +293,9 @@ async def serving_http(
     health: Callable[[], Health],
     more: Sequence[BaseRoute] = (),
 ) -> AsyncIterator[int]:
-    """Serve the HTTP interface and yield its port.
-
-    `more` contains additional routes, which check their own permissions. Raises ConfigError or
-    Misconfigured if the address or the certificate can't be used.
-    """
+    """Serve the HTTP interface and yield its port. `more` contains additional routes, which check
+    their own permissions. Raises ConfigError or Misconfigured if the address or the certificate
+    can't be used."""
     # Import these only when serving, because setup and doctor don't need them.
     from integrations.serving import serving
     from integrations.tls import server_context

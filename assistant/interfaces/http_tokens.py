@@ -1,8 +1,5 @@
-"""Tokens for the HTTP interface: the administrator's token, and named tokens with scopes.
-
-Only their hashes are stored. Generated tokens have 256 random bits, so plain SHA-256 is enough;
-salts and slow hashes are needed only for passwords that people choose.
-"""
+"""Tokens for the HTTP interface: the administrator's token, and named tokens with scopes. The data
+folder stores only their hashes."""
 
 import hashlib
 import hmac
@@ -71,10 +68,8 @@ class TokenFile:
             ) from None
 
     def make(self, name: str, scopes: Sequence[Scope], now: datetime) -> str:
-        """Create a token and return it. It can't be shown again, because only its hash is stored.
-
-        Raises ConfigError if the name is invalid or taken.
-        """
+        """Create a token and return it. It can't be shown again. Raises ConfigError if the name is
+        invalid or taken, or if the file can't be used."""
         if not _PLAIN.fullmatch(name) or name == "admin":
             raise ConfigError(
                 f"{name!r} is not a valid token name: use at most 32 lowercase letters, digits, "
@@ -92,7 +87,8 @@ class TokenFile:
         return token
 
     def revoke(self, name: str) -> None:
-        """Revoke a token. Raises ConfigError if there is no such token."""
+        """Revoke a token. Raises ConfigError if there is no such token, or if the file can't be
+        used."""
         with self._file.alone():
             rows = self.rows()
             left = [row for row in rows if row.name != name]
@@ -121,9 +117,8 @@ class AdminToken:
     def ensure(self) -> str:
         """Return the token's hash as `sha256:HEX`. Raises ConfigError.
 
-        A plain-text token from an older version stays valid, but is replaced by its hash. If there
-        is no token, a random one is stored without being shown; `hearth token create admin`
-        replaces it.
+        A plain-text token from an older version is replaced by its hash. If there is no token, a
+        random one is stored without being shown; `hearth token create admin` replaces it.
         """
         if (kept := self._read()).startswith(HASHED):
             return kept
@@ -162,14 +157,12 @@ class AdminToken:
 
 
 class HttpTokens:
-    """The administrator's token and the named tokens. File changes take effect immediately."""
+    """The administrator's token and the named tokens. Changes to their files take effect
+    immediately."""
 
     def __init__(self, admin: str | AdminToken, file: TokenFile) -> None:
         """`admin` is the administrator's token (plain text or `sha256:HEX`) or the file that stores
-        it.
-
-        Blocking. Raises ConfigError.
-        """
+        it. Blocking. Raises ConfigError."""
         if not admin:
             raise ValueError("the token is empty")
         self._kept = admin if isinstance(admin, AdminToken) else None
@@ -228,10 +221,8 @@ def admin_of(settings: Settings) -> str | AdminToken:
 
 
 def make_admin_token(settings: Settings) -> str:
-    """Replace the administrator's token and return the new one in plain text.
-
-    Blocking. Raises ConfigError if the token is configured with `http.token`.
-    """
+    """Replace the administrator's token and return the new one in plain text. Blocking. Raises
+    ConfigError, for example if `http.token` sets the token."""
     if settings.http.token.get_secret_value():
         raise ConfigError(
             "The administrator's token is set by http.token: remove that setting, then run this "
@@ -241,10 +232,8 @@ def make_admin_token(settings: Settings) -> str:
 
 
 def kept_hash(given: str) -> str:
-    """Return the SHA-256 of a token that is given in plain text or as `sha256:HEX`.
-
-    Raises ConfigError if the hash is invalid.
-    """
+    """Return the SHA-256 of a token that is given in plain text or as `sha256:HEX`. Raises
+    ConfigError if the hash is invalid."""
     if not given.startswith(HASHED):
         return hash_of(given)
     found = _HASHED.fullmatch(given)

@@ -39,13 +39,12 @@ _log = logging.getLogger(__name__)
 
 
 class LiveSettings:
-    """Current volume, speed, follow-up, sensitivity, wake word, profile and quiet hours.
+    """Current volume, speed, follow-up, sensitivity, wake word, profile and quiet hours. Use it
+    only on the event loop's thread.
 
     A changed setting survives restarts until its value in the configuration changes. If
-    `wake.words` contains several words, they form a single option, joined by commas, and Hearth
-    listens for all of them. A changed sensitivity applies to every wake word.
-
-    Use it only on the event loop's thread.
+    `wake.words` contains several words, one option stands for all of them together, joined by
+    commas.
     """
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
@@ -113,17 +112,13 @@ class LiveSettings:
 
     def widens(self, profile: str) -> bool:
         """Return True if turns would have more rights with `profile` than with the current profile.
-
-        `profile` can be NO_PROFILE. Returns False for an unknown profile, which can't be chosen
-        anyway.
-        """
+        Returns False for an unknown profile."""
         return profile in self.options("profile") and widens(
             self._settings, _bare(self.profile), _bare(profile)
         )
 
     def options(self, name: str) -> tuple[str, ...]:
-        """Return a setting's options, including its configured value, or () if it has no fixed
-        options."""
+        """Return a setting's options, or () if it has no fixed options."""
         match name:
             case "follow_up":
                 return get_args(FollowUp)
@@ -147,16 +142,14 @@ class LiveSettings:
         return {**numbers, **choices, _FREE: {"value": self.quiet_hours}}
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for changes and return a function that unregisters it.
-
-        The callback must not block.
-        """
+        """Register a callback for changes and return a function that unregisters it. The callback
+        must not block."""
         return self._followers.add(tell)
 
     # --- changing it
 
     async def set(self, wanted: LiveRequest) -> None:
-        """Change the requested settings: either all of them or none.
+        """Change the requested settings. If one is refused, none is changed.
 
         Raises NotPossible if a value is invalid or the wake word can't be loaded, and StoreError if
         the changes have taken effect but can't be saved.
@@ -216,7 +209,6 @@ class LiveSettings:
     # --- storage
 
     async def _keep(self) -> None:
-        """Store each change with the configured value that it overrides."""
         value = {
             name: {"value": chosen, "settings": self._said(name)}
             for name, chosen in self._chosen.items()
@@ -231,7 +223,6 @@ class LiveSettings:
             return None
 
     def _still_meant(self, kept: Any) -> dict[Chosen, str]:
-        """Return the saved changes that are valid and whose configured value hasn't changed."""
         chosen: dict[Chosen, str] = {}
         for name in _CALLED:
             row = kept.get(name) if isinstance(kept, dict) else None
@@ -284,14 +275,13 @@ def _bare(profile: str) -> str:
 def _primed(
     settings: Settings, words: tuple[str, ...], sensitivity: Sensitivity | None
 ) -> WakeEngine:
-    """Create a wake engine and warm it up with silence. Blocks for up to a second."""
+    """Create a wake engine and warm it up. Blocks for up to a second."""
     engine = wake_engine(settings, words, sensitivity)
     engine.restart()
     return engine
 
 
 async def _all_of(acts: list[Awaitable[None]]) -> None:
-    """Await all of them in order, even if one fails. Raises the first StoreError."""
     failure: StoreError | None = None
     for act in acts:
         try:

@@ -36,11 +36,8 @@ class PrivateFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock out other processes while the context is open. Raises ConfigError.
-
-        Hold the lock while reading and rewriting the file, so that no other process's change is
-        lost.
-        """
+        """Lock out other processes while the context is open. Hold the lock while reading and
+        rewriting the file. Raises ConfigError."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(
@@ -55,10 +52,8 @@ class PrivateFile:
             os.close(handle)
 
     def write(self, data: bytes) -> None:
-        """Replace the contents atomically, so that a power failure can't damage the file.
-
-        Call it only while holding `alone`. Raises ConfigError.
-        """
+        """Replace the contents atomically. Call it only while holding `alone`. Raises
+        ConfigError."""
         aside = self.path.with_suffix(".new")
         try:
             aside.unlink(missing_ok=True)

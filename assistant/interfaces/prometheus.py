@@ -56,10 +56,8 @@ class Histogram:
         self._sums[label] = self._sums.get(label, 0.0) + value
 
     def rows(self) -> Iterator[tuple[str, Sequence[tuple[float, int]], float]]:
-        """Yield (label, buckets, sum of all values) for each label.
-
-        `buckets` are (upper bound, cumulative count) pairs; the last bound is infinity.
-        """
+        """Yield (label, buckets, sum of all values) for each label. `buckets` are (upper bound,
+        cumulative count) pairs; the last bound is infinity."""
         bounds = (*self.bounds, float("inf"))
         for label, counts in self._counts.items():
             total, cumulated = 0, []
@@ -121,10 +119,8 @@ STAGES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 class Measures:
-    """Collect metrics of turns, wake words and tool calls.
-
-    Use it only on the event loop's thread. Handling an event takes microseconds.
-    """
+    """Collects metrics of turns, wake words and tool calls. Use it only on the event
+    loop's thread."""
 
     def __init__(self) -> None:
         self.turns = Tally()  # source, brain, outcome
@@ -138,7 +134,7 @@ class Measures:
         self._jobs: dict[str, TurnRecord] = {}  # as last stored, newest last
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Count a stored turn, or a job's additional cost (see `assistant.conversation.record`)."""
+        """Count a stored turn, or a job's additional cost."""
         record = turn.record
         if record.source == "job":
             self._spent(self._added(record))
@@ -199,10 +195,8 @@ def _less(usage: Usage | None, known: Usage) -> Usage | None:
 
 
 def stages(timeline: Mapping[str, float]) -> dict[str, float]:
-    """Return the duration of each stage of a turn in seconds, given its timeline in ms.
-
-    A stage is left out if the timeline lacks its start or end (see `hearth hear --json`).
-    """
+    """Return the duration of each stage of a turn in seconds, given its timeline in ms. A stage is
+    left out if the timeline lacks its start or end."""
     found = {}
     for stage, (begins, ends) in STAGES.items():
         starts = [timeline[moment] for moment in begins if moment in timeline]
@@ -221,10 +215,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def page(measures: Measures, standing: Standing, version: str, began: float) -> bytes:
-    """Render all metrics, which takes a few milliseconds.
-
-    `began` is the Unix time at which the process started.
-    """
+    """Render all metrics, which takes a few milliseconds. `began` is the Unix time at which the
+    process started."""
     from prometheus_client.exposition import generate_latest
     from prometheus_client.registry import Collector, CollectorRegistry
 

@@ -1,4 +1,4 @@
-"""Hearth's status: turn statistics, current problems, and a snapshot of both for interfaces."""
+"""Hearth's status: turn statistics, current problems, and a snapshot for interfaces."""
 
 import asyncio
 import logging
@@ -33,11 +33,11 @@ Look = Callable[[], Mapping[str, str]]  # returns a sentence on each problem, by
 
 
 class TurnStats(Opened):
-    """Statistics of the last user turn and of today (since local midnight).
+    """Statistics of the last user turn and of today (since local midnight), updated while the
+    context is open.
 
-    They are updated while the context is open. `last_heard` and `last_answer` belong to the last
-    turn and are None if they weren't stored (as for guests) or were deleted. The wake word, the
-    brain and the latency are those of the last turn that has them.
+    `last_heard` and `last_answer` belong to the last turn and are None if they weren't stored. The
+    wake word, the brain and the latency are those of the last turn that has them.
     """
 
     def __init__(self, turns: TurnLog, journal: "Store", clock: Clock) -> None:
@@ -70,10 +70,8 @@ class TurnStats(Opened):
         return self._day
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for changes and return a function that unregisters it.
-
-        The callback must not block.
-        """
+        """Register a callback for changes and return a function that unregisters it. The callback
+        must not block."""
         return self._followers.add(tell)
 
     async def _recall(self) -> None:
@@ -120,7 +118,6 @@ class TurnStats(Opened):
             more.cancel()
 
     async def _count(self) -> bool:
-        """Read today's cost. Returns True if the cost or the day has changed."""
         before = (self._day, self.cost_today_usd)
         today = start_of_day(self._clock.now())
         if today.date() != self._day.date():  # not the instants: the time zone may have changed
@@ -139,11 +136,10 @@ class TurnStats(Opened):
 
 
 class HealthMonitor(Opened):
-    """Check for problems and publish `fault` events while the context is open.
+    """Checks for problems and publishes `fault` events while the context is open.
 
-    Each event contains `what` ("microphone", "loudspeaker", "home_assistant", ...) and `on`, which
-    is True when a problem starts and False when it ends. When a problem starts, `problem` describes
-    it in a sentence.
+    In each event, `what` names the problem ("microphone", "home_assistant", ...), and `on` is True
+    when it starts and False when it ends. When it starts, `problem` describes it in a sentence.
     """
 
     def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:
@@ -251,10 +247,8 @@ class StatusSources:
 
 
 class Intents:
-    """Intents of recent turns: the name of the first tool that each turn called.
-
-    They show what a turn was about when its transcript can't be shared.
-    """
+    """Intents of recent turns: the name of the first tool that each turn called. They show what a
+    turn was about when its transcript can't be shared."""
 
     def __init__(self) -> None:
         self._intents: dict[str, str] = {}  # by turn id

@@ -35,7 +35,7 @@ Synthesize = Callable[[str, str], AsyncGenerator[tuple[Chunk, int]]]
 
 
 class SatelliteRoom:
-    """Announcements that Home Assistant sends to the satellite. They join Hearth's announcement
+    """Announcements that Home Assistant sends to the satellite, which join Hearth's announcement
     queue."""
 
     def __init__(self, desk: AnnouncementService, catalogue: Catalogue, language: str) -> None:
@@ -66,10 +66,8 @@ class HouseVoice:
         languages: Sequence[str],
         language_of: Callable[[str], str],
     ) -> None:
-        """`synthesize` takes a clause and its language (`SpeechOutput.synthesize`).
-
-        `language_of` returns a text's language. It is used if the program doesn't name a voice.
-        """
+        """`synthesize` takes a clause and its language (`SpeechOutput.synthesize`). `language_of`
+        returns a text's language, for a program that doesn't name one of Hearth's voices."""
         self._synthesize = synthesize
         self._language_of = language_of
         self.voices: Mapping[str, Sequence[str]] = {
@@ -77,11 +75,8 @@ class HouseVoice:
         }
 
     async def speak(self, text: str, voice: str) -> AsyncGenerator[tuple[bytes, int]]:
-        """Yield chunks of mono int16 audio with their sample rate. Raises NotSpoken.
-
-        All chunks are resampled to the first chunk's rate, because a fallback voice can have a
-        different rate.
-        """
+        """Yield chunks of mono int16 audio with their sample rate, which is the same for all
+        chunks. Raises NotSpoken."""
         (language,) = self.voices.get(voice) or (self._language_of(text),)
         cutter, rate = ClauseCutter(), 0
         try:
@@ -103,7 +98,7 @@ class HouseVoice:
 
 
 class WyomingInterface(Opened):
-    """Run the Wyoming satellite and the text-to-speech service while the context is open."""
+    """Runs the Wyoming satellite and the text-to-speech service while the context is open."""
 
     def __init__(self, settings: Settings, room: SatelliteRoom, voice: HouseVoice) -> None:
         wyoming, assistant = settings.wyoming, settings.assistant
@@ -124,7 +119,7 @@ class WyomingInterface(Opened):
         self._speech = WyomingServer(self._host, wyoming.tts_port, speak, "wyoming.tts_port")
 
     async def _enter(self, stack: AsyncExitStack) -> None:
-        """Start both servers. Raises Misconfigured if a port is already in use."""
+        """Start both servers. Raises Misconfigured if an address can't be used."""
         await stack.enter_async_context(self._satellite)
         await stack.enter_async_context(self._speech)
         tasks = await stack.enter_async_context(OwnedTasks())

@@ -12,12 +12,9 @@ _LIMIT = "OMP_THREAD_LIMIT"
 
 @contextmanager
 def _on_one_thread() -> Iterator[None]:
-    """Make a library that is loaded in this block compute on the calling thread.
-
-    ggml spreads each chunk over four threads, which takes longer than the computation itself: 3 s
-    of audio cost 210 ms of CPU that way, and 14 ms on one thread. OpenMP reads the limit on threads
-    only when it is loaded.
-    """
+    """Make a library that is loaded in this block compute on the calling thread. ggml's own threads
+    cost far more CPU than the computation, and OpenMP reads the limit on threads only when it is
+    loaded."""
     before = os.environ.get(_LIMIT)
     os.environ[_LIMIT] = "1"
     try:

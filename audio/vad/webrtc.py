@@ -47,10 +47,8 @@ _FAINTER_DB = 6.0
 
 
 class WebrtcDetector:
-    """A VoiceDetector based on webrtcvad. A chunk is one frame.
-
-    It adapts to the room's noise: steady noise counts as speech only for its first 0.2 s.
-    """
+    """A VoiceDetector based on webrtcvad. A chunk is one frame. Steady noise soon stops counting as
+    speech."""
 
     chunk_samples = FRAME_SAMPLES
 
@@ -76,7 +74,6 @@ class WebrtcDetector:
         self._after_tone = 0
 
     def _is_toned(self, pcm: bytes, level: float) -> bool:
-        """Return True for a tone or its tail, which webrtcvad mistakes for speech."""
         if is_tone(pcm):
             self._tone, self._after_tone = level, _AFTER_TONE
             return True

@@ -55,10 +55,8 @@ _ANSWER_WAITED_FOR = "A confirmation is open, so the volume can't change now. Tr
 
 
 class Box:
-    """The daemon's implementation of `integrations.web.box.Box`.
-
-    While the context is open, state changes and bus events are added to `events`.
-    """
+    """The daemon's implementation of `integrations.web.box.Box`. While the context is open, state
+    changes and bus events are added to `events`."""
 
     def __init__(self, parts: Parts, bus: EventBus, clock: Clock) -> None:
         self.events = EventLog()
@@ -230,10 +228,7 @@ class Box:
 
     def _may_recall(self, caller: Caller) -> bool:
         """Return True if the caller's turns can use the conversation history and remembered facts.
-
-        The caller needs the same scope as for `GET /v1/memory`. Over /mcp, the settings must also
-        allow this.
-        """
+        Over /mcp, the settings must also allow this."""
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
 
@@ -303,10 +298,7 @@ class Box:
         return {"settings": dict(self._parts.live.as_json())}
 
     def _as_json(self, standing: Standing) -> dict[str, Any]:
-        """Return the part of the state that is sent with every change.
-
-        Values that change constantly are returned only by `state`.
-        """
+        """Return the part of the state that is sent with every change."""
         state = {
             "state": standing.state.name.lower(),
             "muted": standing.muted,
@@ -334,7 +326,6 @@ class Box:
 
 
 def _require(caller: Caller, what: Loosening) -> None:
-    """Raise NotPossible if the caller isn't allowed to undo this restriction."""
     if not caller.may_loosen(what):
         raise NotPossible(_WHO_LOOSENS[what])
 

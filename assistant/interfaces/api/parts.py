@@ -54,20 +54,16 @@ class Openers:
         return rated_rows(may_open(house), house, self._ratings.tiers)
 
     async def rate(self, entity_id: str, tier: Tier) -> None:
-        """Rate an entity.
-
-        Raises Unknown if the entity is not in `rows`, and StoreError if the rating can't be saved.
-        """
+        """Rate an entity. Raises Unknown if it is not in `rows`, and StoreError if the rating can't
+        be saved."""
         if entity_id not in {one.entity_id for one in may_open(self._house())}:
             raise Unknown("No entity that could open something has that id; see GET /v1/openers.")
         await self._ratings.rate({entity_id: tier})
 
 
 class Confirmations:
-    """The pending confirmation, which an administrator can answer instead of a person in the room.
-
-    Only one can be pending at a time, and the first answer counts.
-    """
+    """The pending confirmation, which an administrator can answer instead of a person
+    in the room."""
 
     def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
         """`pending` returns the open question, or None if there is none."""
@@ -96,12 +92,9 @@ class Confirmations:
         ]
 
     async def settle(self, name: str, wanted: ConfirmRequest, caller: Caller) -> dict[str, Any]:
-        """Answer the pending confirmation. `name` is its id.
-
-        After a yes, the call runs; after a no, it is dropped. If the question requires a PIN, a yes
-        must include it. A wrong PIN counts as an attempt and as a no. Raises Unknown if no
-        confirmation with this id is pending.
-        """
+        """Answer the pending confirmation, whose id is `name`. If the question requires a PIN, a
+        yes must include it, and a wrong PIN counts as a no. Raises Unknown if no confirmation with
+        this id is pending."""
         dialog = self._waiting()
         if dialog is None or dialog.question.id != name:
             raise Unknown(_GONE)
@@ -153,7 +146,7 @@ class TurnSounds:
 
 
 class History:
-    """Turns, costs, faults and turn recordings. They contain nothing that guests have said."""
+    """Turns, costs, faults and turn recordings."""
 
     def __init__(
         self,
@@ -172,11 +165,8 @@ class History:
         self._clock = clock
 
     async def turns(self, limit: int, before: str | None) -> Sequence[dict[str, Any]]:
-        """Return at most `limit` turns, newest first, without their tool calls.
-
-        If `before` is the id of a turn, only earlier turns are returned. Raises Unknown if there is
-        no such turn.
-        """
+        """Return at most `limit` turns, newest first, without their tool calls. If `before` is a
+        turn's id, only earlier turns are returned. Raises Unknown if there is no such turn."""
         if before is not None:
             await self._known(before)
         found = await self._store.turns(limit, before)
@@ -215,8 +205,7 @@ class History:
         }
 
     async def shares(self, days: int) -> dict[str, Any]:
-        """Count the commands of the last `days` days by result (see
-        `assistant.journal.reports.Shares`)."""
+        """Count the commands of the last `days` days by result."""
         return asdict(await self._store.reports.shares(self._since(days)))
 
     async def faults(self, days: int) -> Sequence[dict[str, Any]]:
@@ -247,7 +236,6 @@ class Records:
     """Remembered facts. In guest mode they can't be read."""
 
     def __init__(self, store: "Store", private: Callable[[], bool], clock: Clock) -> None:
-        """`private` returns True in guest mode."""
         self._store = store
         self._memory = MemoryService(store.memory, clock, private)
 
@@ -264,11 +252,8 @@ class Records:
             raise Unknown(_NO_FACT)
 
     async def correct(self, memory_id: str, text: str) -> None:
-        """Replace a fact's text.
-
-        Raises Unknown if the fact doesn't exist, and NotPossible if the new text can't be
-        remembered.
-        """
+        """Replace a fact's text. Raises Unknown if the fact doesn't exist, and NotPossible if the
+        new text can't be remembered."""
         try:
             found = await self._memory.correct(memory_id, text)
         except NoFact as error:

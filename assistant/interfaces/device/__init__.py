@@ -1,5 +1,2 @@
-"""Hearth as a device in Home Assistant, registered with its `mobile_app` integration.
-
-Start with `interface`, which runs the device, and `registration`. `inbox` and `messages` handle
-notifications that automations send to the device. `sensors` reports its state and events.
-"""
+"""Hearth as a device in Home Assistant, registered with its `mobile_app` integration. Start with
+`interface`, which runs the device, and `registration`."""

@@ -1,7 +1,4 @@
-"""Handler for notifications that Home Assistant sends to Hearth's device.
-
-Each message is announced, carried out as a command, asked as a question, or ignored.
-"""
+"""Handler for notifications that Home Assistant sends to Hearth's device."""
 
 import asyncio
 import logging
@@ -65,7 +62,6 @@ class MessageCommand:
 
 
 def command_of(push: Push) -> MessageCommand | None:
-    """Return the command in a message's data, or None if there is none."""
     mark = push.data.get(MARK)
     if mark is None:
         return None
@@ -73,14 +69,14 @@ def command_of(push: Push) -> MessageCommand | None:
 
 
 def old_command_of(push: Push) -> str:
-    """Return the text's first word if earlier versions treated it as a command, or "" if not."""
+    """Return the text's first word if earlier versions treated it as a command, otherwise ""."""
     first, _, _ = plain(push.message).partition(" ")
     what = first.removeprefix(_OLD)
     return first if first != what and what in _ORDERS else ""
 
 
 class Commander:
-    """Carry out commands. Failures are logged and published as `fault` events."""
+    """Carries out commands. Failures are logged and published as `fault` events."""
 
     def __init__(self, box: "Box", bus: EventBus, store: SmallValues, clock: Clock) -> None:
         self._box = box
@@ -89,15 +85,15 @@ class Commander:
         self._clock = clock
 
     async def obey(self, command: MessageCommand) -> None:
-        """Carry out the command. If that isn't possible, the failure is published, not raised."""
+        """Carry out the command, or publish a fault if that isn't possible."""
         try:
             await self._act(command)
         except (NotKept, NotPossible) as error:
             self.complain(command.what or MARK, str(error))
 
     async def ignore(self, what: str) -> None:
-        """Publish a fault for a command in the old text form, and store it for `hearth doctor` to
-        list."""
+        """Publish a fault for a command in the old text form, and count the command for `hearth
+        doctor`."""
         self.complain(what, _OLD_FORM)
         try:
             await note(self._store, what, self._clock.now())
@@ -161,12 +157,8 @@ QUESTION = "hearth_question"  # event that reports the result of a question
 
 
 class Inbox(Opened):
-    """Handle messages. While the context is open, questions run in background tasks.
-
-    When `take` returns, an announcement has been stored or a command has been carried out.
-    Questions are kept only in memory and are dropped at a restart, because nobody is waiting for
-    the answer any more. Therefore, no question is asked twice.
-    """
+    """Handles messages. While the context is open, questions run in background tasks. They are kept
+    only in memory, because after a restart nobody is waiting for the answer any more."""
 
     def __init__(
         self,
@@ -236,8 +228,7 @@ class Inbox(Opened):
             self._complain(problem)
 
     async def _said(self, push: Push, wanted: AnnounceRequest) -> str:
-        """Queue the announcement. Returns the reason if it is refused, or "" if it isn't. Raises
-        NotKept."""
+        """Queue the announcement, and return "" or the reason for refusing it. Raises NotKept."""
         try:
             async with asyncio.timeout(FETCH_S if wanted.media else None):
                 await self._desk.announce(wanted, CALLER, announcement_id=push.confirm_id)
@@ -299,10 +290,8 @@ _FORM = TypeAdapter(dict[str, OldOrder])
 
 
 async def note(store: SmallValues, what: str, now: datetime) -> None:
-    """Count a command that was sent in the old text form. Raises StoreError.
-
-    `what` is the command's first word, such as "command_mode".
-    """
+    """Count a command that was sent in the old text form, by its first word `what`. Raises
+    StoreError."""
     seen = recent(await store.kept(NAME), now)
     count = seen[what].count + 1 if what in seen else 1
     rows = {**seen, what: OldOrder(count=count, last=now)}
@@ -310,7 +299,8 @@ async def note(store: SmallValues, what: str, now: datetime) -> None:
 
 
 def recent(value: Any, now: datetime) -> Mapping[str, OldOrder]:
-    """Parse the stored value and return the entries of the last 14 days, by command word."""
+    """Parse the stored value and return the entries of the last 14 days, by command word. An
+    invalid value counts as empty."""
     try:
         seen = _FORM.validate_python(value or {})
     except ValidationError:

@@ -49,7 +49,7 @@ Take = Callable[[Push], Awaitable[None]]  # can raise StoreError and NotKept
 
 
 class DeviceKeeper(Opened):
-    """Keep the device registered and receive its messages while the context is open.
+    """Keeps the device registered and receives its messages while the context is open.
 
     Run only one per data folder, because Home Assistant keeps only one push channel per
     registration. A message is confirmed only after it has been handled, so handling must be quick.
@@ -66,9 +66,7 @@ class DeviceKeeper(Opened):
         registered: Callable[[str], None] | None = None,
     ) -> None:
         """`take` handles a message (see `Inbox.take`). If it raises, the message isn't confirmed.
-
-        `registered` is called with the webhook id whenever a new channel opens. It must not block.
-        """
+        `registered` is called with the webhook id when a new channel opens. It must not block."""
         self._device = device
         self._settings = settings
         self._home = home
@@ -91,7 +89,6 @@ class DeviceKeeper(Opened):
         self._owner.start(self._take_in(), "device-messages")
 
     async def _stay(self) -> None:
-        """Register and open the channel, and repeat that whenever the connection is lost."""
         pause_s = _PAUSE_S[0]
         while True:
             while not self._home.connected:
@@ -110,10 +107,8 @@ class DeviceKeeper(Opened):
             await self._until_in_doubt()
 
     async def _begin(self) -> None:
-        """Ensure that the device is registered, and open its push channel if it isn't open.
-
-        Raises IntegrationError and ConfigError.
-        """
+        """Ensure that the device is registered, and open its push channel if necessary. Raises
+        IntegrationError and ConfigError."""
         before = self._record
         self._record = record = await ensure_registered(
             self._device.file,
@@ -134,8 +129,6 @@ class DeviceKeeper(Opened):
             self._registered(record.webhook_id)
 
     async def _until_in_doubt(self) -> None:
-        """Wait, for at most _RENEW_S seconds, until the connection or the channel may have been
-        lost."""
         until = self._clock.monotonic() + _RENEW_S
         while self._clock.monotonic() < until and not self._doubtful:
             await self._clock.sleep(_WATCH_S)
@@ -198,10 +191,10 @@ class Reach:
 
 
 class DeviceInterface(Opened):
-    """Run the device in Home Assistant while the context is open.
+    """Runs the device in Home Assistant while the context is open.
 
-    If an MQTT broker is configured (`mqtt.host`), the device only receives messages and reports the
-    answers to their questions. The sensors and all other events are published through the broker.
+    If an MQTT broker is configured (`mqtt.host`), the sensors and most events are published through
+    the broker instead.
     """
 
     def __init__(

@@ -48,9 +48,7 @@ class Words:
 
 def words_of(push: Push, catalogue: Catalogue, language: str) -> Words | None:
     """Return the text to speak, or None if the message has none or is a command to a phone.
-
-    `language` is used to announce finished timers.
-    """
+    `language` is used to announce finished timers."""
     message = plain(push.message)
     if message.startswith("command_") or message in _ORDERS:
         return None
@@ -78,7 +76,7 @@ def _timer(message: str, catalogue: Catalogue, language: str) -> Words | None:
 
 
 def plain(text: str) -> str:
-    """Return the text as one line without control and format characters, which can't be spoken."""
+    """Return the text as one line without control and format characters."""
     text = text[: 4 * LONGEST_TEXT]  # `short` would cut it anyway
     spaced = (" " if unicodedata.category(one) == "Cc" else one for one in text)
     kept = (one for one in spaced if not unicodedata.category(one).startswith("C"))
@@ -103,7 +101,7 @@ def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | 
     """Return the message's announcement, or None if there is nothing to speak or play.
 
     `data` can contain the keys that `manner_of` reads and `media`, a sound to play instead of the
-    text. Invalid values are ignored. The announcement survives a restart.
+    text. Invalid values are ignored.
     """
     media = data.get("media")
     said = {"media": media} if isinstance(media, str) and media.strip() else {"text": words.text}
@@ -112,11 +110,9 @@ def announcement_of(data: Mapping[str, Any], words: Words) -> AnnounceRequest | 
 
 
 def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the announcement options that `data` contains.
-
-    The options are `volume` (0 to 1), `preannounce`, `priority`, `expire` (seconds; returned as
-    `expire_s`) and `language`. Home Assistant's templates send them all as strings.
-    """
+    """Return the announcement options that `data` contains: `volume` (0 to 1), `preannounce`,
+    `priority`, `expire_s` (from `expire`, in seconds) and `language`. Home Assistant's templates
+    send them as strings."""
     language = data.get("language")
     given = {
         "preannounce": str(data.get("preannounce")).strip().lower() not in _NO,
@@ -129,10 +125,8 @@ def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]) -> Form | None:
-    """Validate a request, dropping its invalid fields.
-
-    Returns None if a field in `needed` is invalid.
-    """
+    """Validate a request, dropping its invalid fields. Returns None if a field in `needed` is
+    invalid."""
     fields = dict(wanted)
     while True:
         try:
@@ -184,9 +178,8 @@ def question_of(data: Mapping[str, Any], words: Words, codes: Sequence[str]) -> 
     """Return the question, or None if the message has no button that can be answered by voice.
 
     `data.actions` is a list of `{action, title}`, as for the companion apps. An action can list its
-    answers in `sentences` (hassil templates). Otherwise the title is the answer, and a title that
-    means yes (or no) also accepts the other phrases for yes (or no). `data.timeout` is the time to
-    answer in seconds. `codes` are the languages spoken in this home.
+    answers in `sentences` (hassil templates); otherwise, its title is the answer. `data.timeout` is
+    the time to answer in seconds. `codes` are the languages spoken in this home.
     """
     actions = [one for one in rows(data.get("actions")) if text(one.get("action"))]
     spoken = [one for one in actions if one["action"] != _LINK]
@@ -256,8 +249,8 @@ def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
 
 @cache
 def _alike(means: YesNo, codes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the phrases for yes (or no) in these languages, combined into as few hassil templates
-    as possible. A phrase that means no in one of the languages never counts as a yes."""
+    """Return the phrases for yes (or no) in these languages as hassil templates. A phrase that
+    means no in one of the languages never counts as a yes."""
     bases = {code.lower().replace("_", "-").partition("-")[0] for code in codes}
     known = sorted(bases & set(languages())) or [FALLBACK]
     tables = [tomllib.loads((FOLDER / f"{one}.toml").read_text("utf-8")) for one in known]

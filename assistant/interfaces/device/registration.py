@@ -101,10 +101,8 @@ class DeviceFile:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Lock out other processes while the context is open.
-
-        Raises ConfigError if the lock isn't free within 30 s.
-        """
+        """Lock out other processes while the context is open. Raises ConfigError if the lock isn't
+        free within 30 s."""
         try:
             self._make_folder()
             handle = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -163,14 +161,14 @@ class HouseDevice:
         self.device_id = device_id
 
     def meta(self) -> Mapping[str, Any] | None:
-        """Return the metadata to send with every MCP request to Home Assistant, or None if the
-        device isn't registered."""
+        """Return the metadata to send with MCP requests to Home Assistant, or None if the device
+        isn't registered."""
         return {META_KEY: self.device_id} if self.device_id else None
 
 
 def appearance(settings: Settings) -> Appearance:
-    """Return the device's name and version for Home Assistant. The area is part of the name, so
-    that a home can have several devices."""
+    """Return the device's name and version for Home Assistant. The name includes the area, because
+    a home can have several devices."""
     told = f"{settings.assistant.name} {settings.assistant.area}".strip()
     return Appearance(name=" ".join(told.split()), version=own_version())
 
@@ -189,12 +187,9 @@ async def ensure_registered(
 ) -> DeviceRecord:
     """Return the registration, creating it if there is no valid one.
 
-    The device registers again if its entry was deleted in Home Assistant, if it is connected to a
-    different Home Assistant, or if the token belongs to a different user. The device's identifier
-    never changes, so a new registration replaces an old one that still exists.
-
-    Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the file can't
-    be used, and other IntegrationErrors.
+    The device's identifier never changes, so a new registration replaces an old one that still
+    exists. Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the
+    file can't be used, and other IntegrationErrors.
     """
     async with file.alone():
         await mobile_app.ready(home)
@@ -279,10 +274,8 @@ def find_area(areas: Iterable[Area], name: str) -> Area | None:
 
 
 async def look_up(home: Commands, record: DeviceRecord | None, name: str) -> DevicePlace:
-    """Read the device's area from Home Assistant.
-
-    `name` is the configured area (`assistant.area`). Raises IntegrationError.
-    """
+    """Read the device's area from Home Assistant. `name` is the configured area (`assistant.area`).
+    Raises IntegrationError."""
     try:
         areas = read_areas(await home.command("config/area_registry/list"))
     except TypeError:
@@ -317,10 +310,8 @@ def move_by_hand(record: DeviceRecord, area: str) -> str:
 
 
 async def move(home: Commands, record: DeviceRecord, area: Area) -> None:
-    """Assign the device to an area, and hide its device tracker, which serves no purpose.
-
-    Raises Refused if the token's user isn't an administrator.
-    """
+    """Assign the device to an area, and hide its device tracker, which serves no purpose. Raises
+    Refused if the token's user isn't an administrator."""
     await mobile_app.set_area(home, record.device_id, area.area_id)
     await mobile_app.hide_tracker(home, record.identifier)
 
@@ -332,11 +323,8 @@ async def is_admin(home: Commands) -> bool:
 
 
 async def remove(home: Commands, record: DeviceRecord, address: Address) -> str:
-    """Remove the device from Home Assistant.
-
-    Returns "" if the device was removed. Otherwise, returns a sentence that explains how to remove
-    it by hand.
-    """
+    """Remove the device from Home Assistant. Returns "" if it is gone, otherwise a sentence that
+    explains how to remove it by hand."""
     by_hand = f"remove it by hand: {ENTRY_PAGE.format(name=record.name)}"
     try:
         device = await mobile_app.find_device(home, record.identifier)

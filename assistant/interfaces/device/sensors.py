@@ -45,11 +45,8 @@ def name_keys() -> Mapping[str, str]:
 
 
 def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) -> list[Sensor]:
-    """Return the sensors with their current state.
-
-    `names` maps unique ids to display names. Sensors that contain transcripts are included only if
-    `words` is true.
-    """
+    """Return the sensors with their current state. `names` maps unique ids to display names.
+    Sensors that contain transcripts are included only with `words`."""
     return [
         _sensor(name, names[name], _state(one, facts), one.attributes(facts))
         for name, one in MOBILE_APP.items()
@@ -58,14 +55,11 @@ def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) 
 
 
 def gone(unique_ids: Iterable[str], names: Mapping[str, str]) -> list[Sensor]:
-    """Return these sensors in the state "unavailable", which clears their last state and
-    attributes."""
+    """Return these sensors in the state "unavailable" and without attributes."""
     return [_sensor(name, names[name], UNAVAILABLE, {}) for name in unique_ids]
 
 
 def _state(reading: Reading, facts: StatusSnapshot) -> Shown:
-    """Return the sensor's state, rounded or cut to Home Assistant's limit. The full text goes into
-    an attribute."""
     value = reading.value(facts)
     if isinstance(value, float) and reading.digits is not None:
         return round(value, reading.digits or None)
@@ -95,14 +89,11 @@ def _sensor(unique_id: str, name: str, state: Shown, more: Mapping[str, Any]) ->
 
 
 class DeviceSensors(Opened):
-    """Send sensor updates to Home Assistant while the context is open.
+    """Sends sensor updates to Home Assistant while the context is open.
 
     Call `changed` whenever a sensor may have changed, and `registered` for every new push channel.
-    Both return immediately. All sensors are sent after `registered`, and later only if something
-    changed.
-
-    Sensors that are not to be shown are sent as unavailable, because the webhook can't remove them
-    and Home Assistant would keep showing their last state.
+    Both return immediately. Sensors that are not to be shown are sent as unavailable, because Home
+    Assistant would keep showing their last state.
     """
 
     def __init__(
@@ -116,10 +107,8 @@ class DeviceSensors(Opened):
         words: bool,
         shown: bool = True,
     ) -> None:
-        """`language` is the language of the sensors' names. `facts` returns the current state.
-
-        With `words`, sensors can contain transcripts. Without `shown`, no sensors are shown.
-        """
+        """`language` is the language of the sensors' names. `facts` returns the current state. With
+        `words`, sensors can contain transcripts. Without `shown`, no sensors are shown."""
         self._home = home
         self._names = {name: catalogue.say(key, language) for name, key in name_keys().items()}
         self._clock = clock
@@ -152,7 +141,7 @@ class DeviceSensors(Opened):
             _log.info("Home Assistant could not be told that Hearth is shutting down: %s", why)
 
     def changed(self) -> None:
-        """Schedule an update. The sensors are sent only if at least one of them has changed."""
+        """Schedule an update, which is sent if at least one sensor has changed."""
         self._changed.set()
 
     def registered(self, webhook_id: str) -> None:
@@ -204,8 +193,6 @@ class DeviceSensors(Opened):
             self._told = sensors
 
     async def _clear(self, webhook_id: str) -> None:
-        """Mark sensors that are not to be shown as unavailable. Home Assistant ignores sensors that
-        it doesn't know."""
         unshown = [
             name
             for name, one in MOBILE_APP.items()
@@ -231,15 +218,12 @@ class _Event:
 
 
 class DeviceEvents(Opened):
-    """Fire Home Assistant events such as `hearth_wake` and `hearth_answer`, in order, while the
+    """Fires Home Assistant events such as `hearth_wake` and `hearth_answer`, in order, while the
     context is open.
 
-    Events are dropped while Home Assistant is unreachable or if they can't be sent within FRESH_S
-    seconds, so that automations never react to old events.
-
-    Each event contains `device_id` (from Home Assistant's device registry), `device_name`,
-    `turn_id` ("" if the event isn't part of a turn) and its own data. `intent` is the first tool
-    that the turn called, if it has called any. Transcripts are included only if they can be shared.
+    Events that can't be sent within FRESH_S seconds are dropped, so that automations don't react to
+    old events. Each event contains `device_id` (from Home Assistant's device registry),
+    `device_name` and its own data.
     """
 
     def __init__(
@@ -272,7 +256,8 @@ class DeviceEvents(Opened):
         self._webhook_id = webhook_id
 
     def happened(self, happening: BusEvent) -> None:
-        """Forward an event from the event bus to Home Assistant."""
+        """Forward an event from the event bus to Home Assistant. `intent` is the first tool that
+        its turn called, if any."""
         if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
             return  # the inbox reports it, with the question's tag
         told: dict[str, Any] = {"turn_id": happening.turn_id, **happening.data}
@@ -284,7 +269,8 @@ class DeviceEvents(Opened):
         self.fire(PREFIX + happening.kind, told)
 
     def fire(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Queue an event of this type, adding the device's id and name."""
+        """Queue an event of this type, adding the device's id and name. It is dropped while Home
+        Assistant is unreachable."""
         if not self._webhook_id or not self._home.connected:
             self._drop(kind)
             return

@@ -73,7 +73,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question. The answer is published with `name` as its id."""
+    """A question, whose answer is published with `name` as its id."""
 
     wanted: QuestionRequest
     name: str
@@ -81,8 +81,6 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A new state for the microphone mute or for follow-up listening."""
-
     what: Literal["mute", "follow_up"]
     on: bool
 
@@ -99,8 +97,6 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An invalid message."""
-
     what: str  # the action or setting
     why: str  # a sentence
 
@@ -117,8 +113,7 @@ Order = Say | Ask | Switch | SettingChange | Press | Refusal | Late
 
 
 def read(topics: Topics, message: Arrival, now: datetime) -> Order | None:
-    """Parse a message. Returns None if the topic is unknown. `now` must be timezone-aware; it is
-    used to detect expired messages."""
+    """Parse a message, or return None if its topic is unknown. `now` must be timezone-aware."""
     if not message.topic.startswith(f"{topics.base}/"):
         return None
     key = message.topic.removeprefix(f"{topics.base}/")
@@ -190,8 +185,8 @@ def _changed(what: str, text: str) -> Order:
 
 
 def _options(text: str, main: str) -> dict[str, Any]:
-    """Return the message as options; plain text becomes the value of `main`. Home Assistant's
-    `notify` action can send only text, so that text can itself be JSON with options. Raises
+    """Return the message as options; plain text becomes the value of `main`. That value can itself
+    be JSON with options, because Home Assistant's `notify` action can send only text. Raises
     ValueError if the JSON is invalid."""
     given = _object(text)
     if given is None:
@@ -204,8 +199,6 @@ def _options(text: str, main: str) -> dict[str, Any]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object in the text, or None for plain text. Raises ValueError if the JSON is
-    invalid."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -220,7 +213,6 @@ def _is_time(sent: Any) -> TypeGuard[float]:
 
 
 def _age(sent: Any, now: datetime) -> float:
-    """Return the seconds since the Unix time `sent`, or 0 if it is missing or in the future."""
     return max(0.0, now.timestamp() - sent) if _is_time(sent) else 0.0
 
 
@@ -247,7 +239,7 @@ def _refused(what: str, error: Exception, form: str) -> Refusal:
 
 
 class Orders:
-    """Carry out messages one after another. Questions wait for answers in background tasks."""
+    """Carries out messages one after another. Questions wait for answers in background tasks."""
 
     def __init__(
         self,
@@ -263,10 +255,8 @@ class Orders:
         may_widen: bool,
     ) -> None:
         """`follow_up` is the setting that the follow-up switch selects when it is turned on.
-
         `answered` is called with the result of each question. `stands` is called with the key of a
-        setting that couldn't be changed, so that its state is published again.
-        """
+        setting that couldn't be changed, so that its state is published again."""
         self._topics = topics
         self._parts = parts
         self._clock = clock
@@ -357,14 +347,8 @@ class Orders:
 
 
 class Taken:
-    """Names of announcements, which ensure that each is spoken only once even if the broker
-    delivers it again.
-
-    A message that contains an id is identified by that id, and a message that contains a sending
-    time by its whole text. Any other message is identified by its packet number and content, and
-    only if the broker flags it as a repeated delivery. A text that somebody deliberately sends
-    twice is therefore announced twice. Use it from one task only.
-    """
+    """Names of announcements, which ensure that one isn't spoken again if the broker delivers it
+    again. Use it from one task only."""
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:
         self._store = store
@@ -372,11 +356,8 @@ class Taken:
         self._names: dict[str, str] | None = None  # "number digest" -> name; None until read
 
     async def name(self, message: Arrival, own: str) -> str:
-        """Return a name for the message, which is the same when it is delivered again.
-
-        `own` is the id derived from the message, or "". A new name is stored before this returns.
-        Raises StoreError.
-        """
+        """Return a name for the message, which is the same when it is delivered again. `own` is the
+        id derived from the message, or "". Raises StoreError."""
         if own or not message.number:
             return own or new_id(self._clock.now())
         names = await self._read()

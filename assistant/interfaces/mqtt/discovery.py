@@ -1,7 +1,7 @@
 """Topics, discovery message and states of Hearth's MQTT device in Home Assistant.
 
 The keys follow Home Assistant's documentation ("MQTT discovery", "Device discovery payload") and
-were checked against the schemas of release 2026.11. Other releases ignore keys they don't know.
+were checked against the schemas of release 2026.11.
 """
 
 import json
@@ -95,11 +95,9 @@ class Topics:
         return f"{self.base}/{key}/set"
 
     def subscriptions(self) -> tuple[Subscription, ...]:
-        """Return the topics to subscribe to.
-
-        With QoS 1, the broker keeps announcements and settings while Hearth is offline. Button
-        presses and questions would arrive too late to be useful, so they use QoS 0.
-        """
+        """Return the topics to subscribe to. With QoS 1, the broker keeps announcements and
+        settings while Hearth is offline; with QoS 0, it drops button presses and questions, which
+        would come too late."""
         return (
             Subscription(self.birth, 1),
             Subscription(self.order("announce"), 1),
@@ -150,7 +148,6 @@ class _Maker:
     def entity(
         self, platform: str, key: str, icon: str, category: str = "", name: str = "", **more: Any
     ) -> Component:
-        """Return an entity without a state. `discovery` adds its unique id."""
         shown = self._say(f"device.{name or key}")
         made = {"platform": platform, "name": shown, "icon": f"mdi:{icon}", **more}
         return {**made, "entity_category": category} if category else made
@@ -158,13 +155,11 @@ class _Maker:
     def settable(
         self, platform: str, key: str, icon: str, category: str = _CONFIG, **more: Any
     ) -> Component:
-        """Return an entity whose state people can change."""
         more["command_topic"] = self.topics.setting(key)
         state = self.topics.state(key)
         return self.entity(platform, key, icon, category, state_topic=state, **more)
 
     def reading(self, key: str, reading: Reading) -> Component:
-        """Return the read-only entity for a row of the entity table."""
         topic = self.topics.state(key)
         told = {
             "state_topic": topic,
@@ -181,7 +176,7 @@ class _Maker:
 
 
 def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
-    """Return the templates that read an entity's state from the JSON that `_payload` writes."""
+    """Return the templates that read an entity's state from its payload."""
     if words:  # the state is cut to Home Assistant's limit; the attribute has the full text
         return {
             "value_template": "{{ value_json.text[:255] if value_json.text else None }}",
@@ -203,7 +198,6 @@ def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
 
 
 def _controls(make: _Maker, there: Offered) -> dict[str, Component]:
-    """Return the entities that people can operate, and the event entity."""
     order, entity, settable = make.topics.order, make.entity, make.settable
     percent: dict[str, Any] = {
         "min": 0,
@@ -340,10 +334,8 @@ def _slug(name: str) -> str:
 
 
 def states(facts: StatusSnapshot, live: LiveSettings, there: Offered) -> dict[str, str]:
-    """Return each entity's state payload, by key.
-
-    Entities that are not offered get GONE, which deletes their retained message from the broker.
-    """
+    """Return each entity's state payload, by key. Entities that are not offered get GONE, which
+    deletes their retained message from the broker."""
     told = {
         "mute": _switch(facts.standing.muted),
         "follow_up": _switch(live.follow_up != "never"),

@@ -44,11 +44,10 @@ _log = logging.getLogger(__name__)
 
 
 class MqttInterface(Opened):
-    """Publish Hearth's state and events, and receive commands, while the context is open.
+    """Publishes Hearth's state and events, and receives commands, while the context is open.
 
     While the broker is unreachable, Hearth keeps trying to connect. The discovery message and all
-    states are published after every connection and whenever Home Assistant starts. Events that
-    can't be published within EVENT_S seconds are dropped.
+    states are published after every connection and whenever Home Assistant starts.
     """
 
     def __init__(
@@ -115,7 +114,6 @@ class MqttInterface(Opened):
     # --- outgoing
 
     def _greet(self) -> None:
-        """Publish everything again, because the connection is new or Home Assistant has started."""
         self._greeting = True
         self._changed.set()
 
@@ -200,11 +198,8 @@ class MqttInterface(Opened):
 
 
 def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None:
-    """Return an event's payload, or None if events of this kind aren't published.
-
-    With `words`, the payload can contain transcripts. A payload that would be too large contains
-    only the kind, turn id and intent.
-    """
+    """Return an event's payload, or None if events of this kind aren't published. With `words`, the
+    payload can contain transcripts. Data that would be too large is left out."""
     if happening.kind not in EVENTS:
         return None
     told: dict[str, Any] = {"event_type": happening.kind, "turn_id": happening.turn_id}
@@ -215,11 +210,8 @@ def event(happening: BusEvent, intent: str | None, *, words: bool) -> str | None
 
 
 def answered(name: str, answer: QuestionAnswer | None, *, words: bool) -> str:
-    """Return the payload that reports the answer to a question asked over MQTT.
-
-    `answer` is None if the question couldn't be asked. The payload always contains the chosen
-    answer and its slots; the spoken sentence is included only with `words`.
-    """
+    """Return the payload that reports the answer to a question asked over MQTT. `answer` is None if
+    the question couldn't be asked. The spoken sentence is included only with `words`."""
     told: dict[str, Any] = {"event_type": ANSWERED, "id": name}
     if answer is None:
         nothing: dict[str, Any] = {"answer": None, "slots": {}, "turn_id": ""}
