@@ -8,8 +8,7 @@ from assistant.domain.records import AnnouncementRecord
 
 
 class Priority(IntEnum):
-    """The urgency of an announcement. `HIGH` moves it to the front of the queue but interrupts
-    nothing."""
+    """The urgency of an announcement. Even `HIGH` interrupts nothing."""
 
     LOW = 0
     NORMAL = 1
@@ -23,16 +22,13 @@ def priority_of(record: AnnouncementRecord) -> Priority:
 
 
 def first(waiting: Iterable[AnnouncementRecord]) -> AnnouncementRecord | None:
-    """Return the next announcement: the oldest of the most urgent ones. Returns None if `waiting`
-    is empty."""
+    """Return the oldest of the most urgent announcements, or None if `waiting` is empty."""
     return min(waiting, key=lambda one: (-priority_of(one), one.created_at), default=None)
 
 
 def left_out(waiting: Iterable[AnnouncementRecord], most: int) -> list[AnnouncementRecord]:
-    """Return the announcements to drop so that only `most` remain.
-
-    The least urgent announcements are dropped first and, if they are equally urgent, the oldest.
-    """
+    """Return the announcements to drop so that at most `most` remain: the least urgent first, and
+    among these the oldest first."""
     ranked = sorted(waiting, key=lambda one: (priority_of(one), one.created_at))
     return ranked[: max(0, len(ranked) - most)]
 
@@ -62,11 +58,8 @@ class AnnouncementQueue:
         return name in self._waiting
 
     def put(self, records: Iterable[AnnouncementRecord], *, kept: bool) -> list[AnnouncementRecord]:
-        """Add announcements, and return those that were dropped to make room.
-
-        `kept` is True if the announcements are in the store. At most KEPT announcements from the
-        store and UNKEPT others can wait. `left_out` chooses the ones to drop.
-        """
+        """Add announcements, and return those that were dropped to make room. `kept` is True if the
+        announcements are in the store."""
         for record in records:
             self._waiting[record.id] = record
             if kept:
@@ -78,10 +71,8 @@ class AnnouncementQueue:
         return over
 
     def take(self) -> tuple[AnnouncementRecord, bool] | None:
-        """Remove and return the next announcement, and True if it is in the store.
-
-        Returns None if the queue is empty.
-        """
+        """Remove and return the next announcement, and True if it is in the store. Return None if
+        the queue is empty."""
         record = first(self._waiting.values())
         if record is None:
             return None
@@ -100,7 +91,6 @@ class AnnouncementQueue:
         return record
 
     def _remove(self, record: AnnouncementRecord) -> bool:
-        """Remove an announcement. Returns True if it is in the store."""
         del self._waiting[record.id]
         kept = record.id in self._kept
         self._kept.discard(record.id)

@@ -33,10 +33,7 @@ class TooMuchSound(Exception):
 
 
 class WaitingSounds:
-    """The audio clips of waiting announcements, by announcement id.
-
-    File names are hashes of the ids, because programs can choose the ids.
-    """
+    """The audio clips of waiting announcements, by announcement id."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created when it is needed and must not contain anything else."""
@@ -45,13 +42,13 @@ class WaitingSounds:
         self._kept: set[str] = set()  # ids of the clips that this process has written
 
     def hold(self, name: str, clip: Clip) -> None:
-        """Store a clip in memory. Raises TooMuchSound."""
+        """Store a clip in memory. Raises TooMuchSound if there is no room."""
         if sum(one.seconds for one in self._held.values()) + clip.seconds > MOST_S:
             raise TooMuchSound
         self._held[name] = clip
 
     async def keep(self, name: str, clip: Clip) -> None:
-        """Write a clip to the disk. Raises StoreError and TooMuchSound."""
+        """Write a clip to the disk. Raises StoreError, or TooMuchSound if there is no room."""
         self._kept.add(name)
         try:
             await asyncio.to_thread(_write, self._file(name), clip)
@@ -59,8 +56,7 @@ class WaitingSounds:
             raise StoreError(f"the sound cannot be saved: {error.strerror}.") from error
 
     async def take(self, name: str, title: str) -> Clip | None:
-        """Return the clip for this announcement, or None if it is lost. `title` is its display
-        name."""
+        """Return an announcement's clip, or None if it is lost. `title` is its display name."""
         if name in self._held:
             return self._held[name]
         try:
@@ -70,21 +66,21 @@ class WaitingSounds:
             return None
 
     def let_go(self, name: str) -> None:
-        """Release the clip that `hold` has stored for this announcement, if there is one."""
+        """Release the clip that `hold` has stored, if there is one."""
         self._held.pop(name, None)
 
     async def drop(self, name: str) -> None:
-        """Delete the clip that `keep` has written for this announcement, if there is one."""
+        """Delete the clip that `keep` has written, if there is one."""
         self._kept.discard(name)
         await asyncio.to_thread(_delete, self._file(name))
 
     async def drop_others(self, names: Collection[str]) -> None:
-        """Delete clips that earlier processes have left behind, except those for the announcements
-        in `names`."""
+        """Delete the clips of earlier processes, except those for the announcements in `names`."""
         needed = {self._file(name) for name in self._kept.union(names)}
         await asyncio.to_thread(_delete_others, self._folder, needed)
 
     def _file(self, name: str) -> Path:
+        # A hash, because programs can choose the ids.
         return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.wav"
 
 
@@ -132,10 +128,7 @@ _WHERE = (
 
 
 class SoundFiles:
-    """Loads sound files by name, from the media folder or from Home Assistant.
-
-    URLs and paths such as "/local/chime.mp3" are loaded from Home Assistant.
-    """
+    """Loads sound files by name from the media folder, or by URL or path from Home Assistant."""
 
     def __init__(self, folder: Path, home: HomeSounds) -> None:
         """`folder` is the media folder. It doesn't have to exist."""
@@ -167,11 +160,8 @@ class SoundFiles:
 
 
 def _read_media(folder: Path, media: str) -> SoundFile:
-    """Read a file from the media folder. Raises NotPossible.
-
-    The folder can be a symbolic link, but files outside the folder are refused.
-    """
     try:
+        # The folder can be a symbolic link, but files outside the folder are refused.
         root = folder.resolve()
         file = (root / media).resolve()
         if not file.is_relative_to(root) or not file.is_file():
@@ -187,16 +177,12 @@ def _read_media(folder: Path, media: str) -> SoundFile:
 
 
 class AnnouncementService:
-    """Accepts announcements from programs, for all interfaces.
-
-    Audio is fetched and decoded before an announcement is accepted, so that the program immediately
-    learns if the audio can't be used.
-    """
+    """Accepts announcements from programs. Audio is fetched and decoded first, so that the program
+    learns immediately if it can't be used."""
 
     def __init__(
         self, announcements: Announcements, sounds: "SoundFiles | None", clock: Clock
     ) -> None:
-        """`sounds` is None if sound files are not available."""
         self._announcements = announcements
         self._sounds = sounds
         self._clock = clock
@@ -204,12 +190,11 @@ class AnnouncementService:
     async def announce(
         self, wanted: AnnounceRequest, caller: Caller, *, announcement_id: str = ""
     ) -> str:
-        """Queue an announcement to be spoken between turns, and return its id.
+        """Queue an announcement to be spoken between turns, and return its id, which is new if
+        `announcement_id` is "".
 
-        The id is `announcement_id` or, if that is "", a new id. With `wanted.persist`, the
-        announcement is on the disk when this method returns, and an announcement with a known id is
-        not repeated. Raises NotAnnounced, NotPossible or NotKept if the text or audio can't be
-        announced.
+        With `wanted.persist`, the announcement is on the disk when this method returns, and an
+        announcement with a known id is not repeated. Raises NotAnnounced, NotPossible or NotKept.
         """
         with _told():
             may_be_known = announcement_id != "" and wanted.persist
@@ -236,11 +221,11 @@ class AnnouncementService:
         preannounce: bool = False,
         volume: float | None = None,
     ) -> str:
-        """Queue audio that this process supplies, mono int16 at `rate` Hz, and return the
+        """Queue audio (mono int16 at `rate` Hz) that this process supplies, and return the
         announcement's id.
 
-        The audio is played at the loudness of Hearth's voice. It is lost if the process ends before
-        it is played. `name` appears in the journal. Raises NotAnnounced and NotPossible.
+        The audio is played at the loudness of Hearth's voice, and is kept only in memory. `name`
+        appears in the journal. Raises NotAnnounced and NotPossible.
         """
         wanted = AnnounceRequest(media=name, preannounce=preannounce, volume=volume)
         try:
@@ -253,7 +238,8 @@ class AnnouncementService:
             return _id_of(record, taken=self._announcements.hold(record, clip))
 
     async def over(self, announcement_id: str) -> bool:
-        """Wait until an announcement has been spoken or dropped. Returns True if it was spoken."""
+        """Wait until an announcement has been spoken or dropped, and return True if it was spoken.
+        Return False immediately if it is already over or the id is unknown."""
         return await self._announcements.over(announcement_id)
 
     async def _fetch(self, media: str) -> Clip:

@@ -30,18 +30,11 @@ _UNHEARD = "an announcement was not heard: there was no loudspeaker"
 
 
 class Announcements(Opened):
-    """Speaks waiting announcements one at a time: the most urgent first, and the oldest first if
-    they are equally urgent.
+    """Speaks waiting announcements one at a time between turns: the most urgent first, and among
+    these the oldest first.
 
-    An announcement starts only between turns, so it never talks over a person or cuts off an
-    answer. If the process ends before an announcement has started, the next process speaks it if it
-    was passed to `keep`; if it was passed to `hold`, it is lost. Expired announcements are dropped.
-    If too many are waiting, the least urgent are dropped too (see `AnnouncementQueue`).
-
-    An announcement that has started is not repeated by another process, and an id is not announced
-    again while it is still in the store. Without a loudspeaker, nothing starts. If the loudspeaker
-    disappears during an announcement, the whole announcement is repeated when the loudspeaker is
-    back, unless the announcement has expired.
+    Expired announcements are dropped. If the loudspeaker disappears during an announcement, the
+    whole announcement is repeated when the loudspeaker is back.
 
     These options of a record are used: `priority` (see `Priority`), `language` (a code), `sound`,
     `volume`, `alarm` and `caller` (see `Manner`), and `media`, the name of a clip that is played
@@ -59,11 +52,9 @@ class Announcements(Opened):
         sounds: "WaitingSounds | None" = None,
         bus: EventBus | None = None,
     ) -> None:
-        """`language_of` detects the language of a text if the options don't name one.
-
-        If `loudspeaker` is None, audio is assumed to be always audible. `sounds` contains the clips
-        of waiting announcements. `bus` receives an event for each change to an announcement.
-        """
+        """`language_of` detects the language of a text if the options don't name one. `sounds`
+        contains the clips of waiting announcements. `bus` receives an event for each change to an
+        announcement."""
         self._store = store
         self._speaker = speaker
         self._language_of = language_of
@@ -90,10 +81,7 @@ class Announcements(Opened):
 
     @property
     def unsaid(self) -> bool:
-        """True if an announcement is being spoken or will be spoken next.
-
-        False if announcements are waiting only for a loudspeaker.
-        """
+        """True if an announcement is being spoken or is waiting, unless there is no loudspeaker."""
         return (self._speaking or bool(self._queue)) and not self._inaudible
 
     async def _enter(self, stack: AsyncExitStack) -> None:
@@ -107,16 +95,15 @@ class Announcements(Opened):
         self._over = True
 
     def _give_up(self) -> None:
-        """Let all callers of `over` return, because no more announcements will be spoken."""
         for end in self._ends.values():
             end.set_result(False)
         self._ends.clear()
 
     async def keep(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Store an announcement and queue it. If the process ends first, the next process speaks
-        it.
+        """Store an announcement and queue it, so that the next process speaks it if this one ends
+        first.
 
-        An announcement whose id is already in the store is not repeated. Returns False if the
+        An announcement whose id is already in the store is not repeated. Return False if the
         announcement was dropped in favour of more urgent ones. Raises StoreError, and TooMuchSound
         if there is no room for the clip.
         """
@@ -131,10 +118,10 @@ class Announcements(Opened):
         return True
 
     def hold(self, record: AnnouncementRecord, clip: Clip | None = None) -> bool:
-        """Queue an announcement only in memory. Call this on the event loop.
+        """Queue an announcement only in memory. Must be called on the event loop.
 
-        Returns False if the announcement was dropped in favour of more urgent ones or the process
-        is ending. Raises TooMuchSound if there is no room for the clip.
+        Return False if the announcement was dropped in favour of more urgent ones or the process is
+        ending. Raises TooMuchSound if there is no room for the clip.
         """
         if self._over:
             _log.info("an announcement was dropped: Hearth is shutting down")
@@ -145,13 +132,13 @@ class Announcements(Opened):
         return record.id in self._queue
 
     def withdraw(self, name: str) -> None:
-        """Drop an announcement, unless it has started or is over."""
+        """Remove an announcement from the queue, if it is still waiting."""
         record = self._queue.withdraw(name)
         if record is not None:
             self._end(record, said=False)
 
     def say(self, text: str, language: str) -> None:
-        """Queue a text in memory. The text is dropped if it can't be spoken within KEEP."""
+        """Queue a text in memory. It is dropped if it has to wait longer than KEEP."""
         now = self._clock.now()
         self.hold(AnnouncementRecord(new_id(now), text, now, now + KEEP, {"language": language}))
 
@@ -160,10 +147,8 @@ class Announcements(Opened):
         return await self._store.knows_announcement(name)
 
     async def over(self, name: str) -> bool:
-        """Wait until an announcement has been spoken or dropped. Returns True if it was spoken.
-
-        Returns False immediately for an unknown id.
-        """
+        """Wait until an announcement has been spoken or dropped, and return True if it was spoken.
+        Return False immediately if it is already over or the id is unknown."""
         end = self._ends.get(name)
         return end is not None and await asyncio.shield(end)
 
@@ -187,8 +172,6 @@ class Announcements(Opened):
         return over
 
     def _end(self, record: AnnouncementRecord, *, said: bool) -> None:
-        """Finish an announcement: release its clip, and let the callers of `over` return. The store
-        is not changed."""
         if self._sounds is not None:
             self._sounds.let_go(record.id)
         end = self._ends.pop(record.id, None)
@@ -197,7 +180,6 @@ class Announcements(Opened):
         self._tell(record, "said" if said else "left_out")
 
     async def _write_down(self, records: Sequence[AnnouncementRecord]) -> None:
-        """Mark announcements as finished in the store and delete their clips."""
         try:
             for record in records:
                 await self._store.finish_announcement(record.id)
@@ -229,8 +211,6 @@ class Announcements(Opened):
                     await self._speak(*taken)
 
     async def _until_more(self) -> None:
-        """Wait for a new announcement or, if the store could not be read, until it is time to try
-        again."""
         if self._loaded:
             await self._more.wait()
             return
@@ -242,8 +222,6 @@ class Announcements(Opened):
             more.cancel()
 
     async def _load(self) -> None:
-        """Queue the pending announcements from the store. If the store fails, it is read again
-        later."""
         if self._loaded:
             return
         try:
@@ -285,11 +263,8 @@ class Announcements(Opened):
         self._end(record, said=said)
 
     async def _until_heard(self, record: AnnouncementRecord) -> bool:
-        """Speak an announcement. Returns False if it was not heard.
-
-        If the loudspeaker disappears, the announcement is spoken again, up to TRIES times in all,
-        unless it has expired.
-        """
+        """Speak an announcement, repeating it if the loudspeaker disappears. Return False if it was
+        not heard."""
         clip, media = None, record.options.get("media")
         if media and self._sounds is not None:
             clip = await self._sounds.take(record.id, str(media))
@@ -306,7 +281,6 @@ class Announcements(Opened):
         return False
 
     async def _wait(self) -> None:
-        """Wait until there is a loudspeaker and the conversation is idle."""
         if self._loudspeaker is not None:
             self._inaudible = True
             await self._loudspeaker.audible()
@@ -314,7 +288,7 @@ class Announcements(Opened):
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Speak an announcement. Returns False if audio was lost because the loudspeaker was
+        """Speak an announcement once. Return False if audio was lost because the loudspeaker was
         missing."""
         before = self._drops
         self._saying, self._played = record.text, True

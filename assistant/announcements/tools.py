@@ -59,12 +59,10 @@ def mouthpieces(
     left_out: Collection[str] = (),
     own_device: str = "",
 ) -> list[Mouthpiece]:
-    """Return where messages can be spoken in these areas. None means the whole house.
+    """Return where messages can be spoken in these areas, or in the whole house if `areas` is None.
 
-    In each room, the room's satellites are used. If a room has none and the house has a
-    text-to-speech voice, one of the room's media players is used. Satellites in `left_out` and
-    those of `own_device` are ignored. Satellites without an area are included only if `areas` is
-    None.
+    A room's satellites are preferred to its media players, which also need a text-to-speech voice.
+    Satellites in `left_out` and those of `own_device` are ignored.
     """
     speakers = [
         one
@@ -98,8 +96,8 @@ def speech(house: House) -> str:
 
 
 def rooms_of(house: House, place: str) -> list[str]:
-    """Return the ids of the areas that the name of an area or floor refers to, or [] if the name is
-    unknown."""
+    """Return the ids of the areas that the name of an area or floor refers to, or [] if there are
+    none."""
     wanted = folded(place)
     if not wanted:
         return []
@@ -127,8 +125,6 @@ def _satellites(house: House) -> list[Entity]:
 
 
 def _player(house: House, area_id: str) -> str:
-    """Return the entity id of the room's most suitable exposed media player, or "" if there is
-    none."""
     fit = [
         entity
         for entity in house.exposed()
@@ -143,8 +139,6 @@ def _player(house: House, area_id: str) -> str:
 
 
 def _unfitness(player: Entity) -> tuple[bool, bool, bool]:
-    """Return a sort key that prefers players that resume afterwards, then those without a screen,
-    then those that are on."""
     return (
         not player.features & _MEDIA_ANNOUNCE,
         player.device_class in _SCREENS,
@@ -175,10 +169,7 @@ class Announcer(Opened):
         wait_s: float = WAIT_S,
     ) -> None:
         """`area` is this device's room. `device_id` returns the device's id in Home Assistant, or
-        "".
-
-        `here` speaks in this room after the answer. It is None if this process does not speak.
-        """
+        "". `here` speaks in this room; it is None if this process does not speak."""
         self._home = home
         self._services = Services(home)
         self._catalogue = catalogue
@@ -237,7 +228,6 @@ class Announcer(Opened):
         return self._told(said, failed, room, request)
 
     async def _targets(self, areas: Sequence[str] | None, besides: str) -> list[Mouthpiece]:
-        """Return where the message should be spoken, or [] while Home Assistant is unreachable."""
         house = self._home.house
         if not self._home.connected:
             return []
@@ -246,7 +236,6 @@ class Announcer(Opened):
         return [one for one in found if not besides or one.area_id != besides]
 
     async def _telephones(self, entity_ids: Sequence[str]) -> frozenset[str]:
-        """Return the satellites that would ring like a telephone. HassBroadcast skips them too."""
         if not entity_ids:
             return frozenset()
         try:
@@ -262,11 +251,8 @@ class Announcer(Opened):
     async def _say(
         self, targets: Sequence[Mouthpiece], message: str
     ) -> tuple[list[str], list[str]]:
-        """Speak the message everywhere at the same time.
-
-        Returns the names of the targets that succeeded or are still speaking, and the names of
-        those that failed.
-        """
+        """Speak the message everywhere at the same time. Return the names of the targets that
+        succeeded or are still speaking, and the names of those that failed."""
         if not targets:
             return [], []
         works = [
@@ -282,8 +268,6 @@ class Announcer(Opened):
         )
 
     async def _speak(self, target: Mouthpiece, message: str) -> bool:
-        """Speak the message on one target. Returns False if Home Assistant refused or did not
-        respond."""
         try:
             if target.satellites:
                 await self._services.call(

@@ -1,6 +1,6 @@
 """Background work that continues while people talk: long thinking, camera pictures and slow tool
 servers.
 
-Start reading at `jobs`, which owns running calls and announces their results. `thinking` contains
-the work that is done by a larger model.
+Start with `jobs`, which owns running calls and announces their results. `thinking` contains the
+work that a larger model does.
 """

@@ -74,20 +74,18 @@ class Work:
         return not before
 
     def abandon(self, *, cancel: bool) -> None:
-        """Suppress the announcement of the result, and cancel the call if `cancel` is True."""
+        """Suppress the announcement of the result. With `cancel`, also cancel the call."""
         self.left = True
         if cancel:
             self.task.cancel()
 
 
 class Jobs(Opened):
-    """Owner of all running calls. Use it as an async context manager.
+    """Owns all running calls. Use it as an async context manager, which cancels them at the end.
 
-    A turn waits for its calls. If it stops waiting for one, `keep` turns the call into a job, and
-    Jobs announces the result when the call ends. A job is cancelled after `limit_s` seconds.
-    Leaving the context cancels all calls without an announcement.
-
-    `announce` speaks a text, and `tell` composes the announcement of a job's outcome.
+    A turn waits for its calls. If it stops waiting for one, `keep` turns the call into a job, whose
+    result is announced. A job is cancelled after `limit_s` seconds. `announce` speaks a text, and
+    `tell` composes the announcement of a job's outcome.
     """
 
     def __init__(
@@ -112,14 +110,11 @@ class Jobs(Opened):
 
     @property
     def full(self) -> bool:
-        """True while MAX_JOBS jobs are running."""
         return sum(work.kept for work in self._works.values()) >= MAX_JOBS
 
     def begin(self, job: Job, call: Callable[[], Awaitable[ToolOutcome]]) -> Work:
-        """Run `call` in a task and return its work.
-
-        If the turn is already running the same call, returns the existing work.
-        """
+        """Run `call` in a task and return its work, or the existing work if the turn is already
+        running the same call."""
         for work in self._works.values():
             if (work.job.turn_id, work.job.call) == (job.turn_id, job.call):
                 return work
@@ -134,11 +129,8 @@ class Jobs(Opened):
             self._tasks.start(self._follow(work), f"job-{work.job.call.name}")
 
     def leave(self, turn_id: str) -> None:
-        """Abandon the calls of a turn that was interrupted.
-
-        Hearth's own work is cancelled. Calls to a tool server continue, but their results aren't
-        announced. Jobs are not affected.
-        """
+        """Abandon the calls of a turn that was interrupted. Its jobs are not affected, and calls to
+        tool servers are not cancelled."""
         for work in list(self._works.values()):
             if work.job.turn_id == turn_id and not work.kept:
                 work.abandon(cancel=work.job.own)
@@ -181,7 +173,6 @@ class Jobs(Opened):
             self._say(line)
 
     async def _told(self, job: Job, outcome: ToolOutcome | Exception) -> Line:
-        """Return the announcement of a job's result. Never raises."""
         if not isinstance(outcome, Exception):
             try:
                 return await self._tell(job, outcome)
@@ -215,12 +206,9 @@ MAX_LABEL = 80  # characters
 
 @dataclass(eq=False)
 class Patient:
-    """A toolbox wrapper that moves slow calls to the background.
+    """A toolbox wrapper that turns a call into a job if it takes longer than `after_s` seconds.
 
-    If a call takes longer than `after_s` seconds, its outcome says that the call is still running,
-    and `Jobs` announces the result later. If the turn repeats the call in the meantime, the call
-    isn't run again. If `after_s` is None, every call is awaited to its end, which suits short-lived
-    processes.
+    If `after_s` is None, every call is awaited to its end, which suits short-lived processes.
     """
 
     tools: "Toolbox"
@@ -238,9 +226,7 @@ class Patient:
         situation: CallContext = CALM,
     ) -> ToolOutcome:
         """Return the call's outcome. If the call continues in the background, `running` is set.
-
-        Raises the exceptions of `Toolbox.call`.
-        """
+        Raises the exceptions of `Toolbox.call`."""
         run = partial(self.tools.call, call, turn_id, heard, language, situation)
         if self.after_s is None:
             return await run()
@@ -274,7 +260,6 @@ class Patient:
         return await self.tools.next_question(turn_id, settlement)
 
     def leave(self, turn_id: str) -> None:
-        """Abandon the calls of an interrupted turn, as `Jobs.leave` does."""
         self.jobs.leave(turn_id)
 
     def _job(self, call: ToolCall, turn_id: str, heard: str | None, language: str) -> Job:
@@ -290,7 +275,6 @@ class Patient:
         return Job(turn_id, call, label[:MAX_LABEL], heard, language, self.clock.now(), own)
 
     def _unfinished(self, work: Work, key: str, *, running: bool) -> ToolOutcome:
-        """Return an outcome for a call whose result isn't known to the caller."""
         job = work.job
         entry = self.tools.current_menu.find(job.call.name)
         return ToolOutcome(
@@ -374,10 +358,8 @@ class LongWork:
 
 
 def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Return the jobs whose label contains `which`.
-
-    If there are none, return those that share the most long words with it.
-    """
+    """Return the jobs whose label contains `which` or, if there are none, those that share the most
+    long words with it."""
     said = _plain(which)
     whole = [job for job in jobs if said and said in _plain(job.label)]
     if whole:

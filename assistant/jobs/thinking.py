@@ -92,8 +92,7 @@ _TASK = (
 class LongThinking:
     """The `think_longer` tool, which hands a hard question to a larger model.
 
-    In the journal, each question counts as a turn with its own id. The model's tool calls are
-    executed like those of a turn, and are judged by the words of the person who asked.
+    The model's tool calls are judged by the words of the person who asked.
     """
 
     def __init__(
@@ -164,10 +163,7 @@ class LongThinking:
         return BuiltInResult(self._catalogue.say("tools.answered", request.language), answer)
 
     def _way(self, request: BuiltInRequest) -> RunCall:
-        """Return the function through which the model calls tools.
-
-        It rejects the tools in WITHHELD, and any call beyond MAX_CALLS.
-        """
+        """Return the function through which the model calls tools."""
         made = 0
         # No one can confirm a call, and the turn's limits still apply.
         situation = replace(request.situation, can_ask=False)
@@ -187,7 +183,6 @@ class LongThinking:
 
 
 def _not_run(call: ToolCall, sentence: str) -> ToolOutcome:
-    """Return the outcome of a call that was rejected before the policy judged it."""
     return ToolOutcome(
         id=call.id,
         server="",
@@ -221,9 +216,7 @@ Snap = Callable[[str], Awaitable[Snapshot]]  # takes an entity id; raises Integr
 @dataclass(frozen=True, slots=True)
 class Looking:
     """The `look_at_camera` tool, which answers questions about a camera's current picture.
-
-    `house` returns the current state of the house. `thinker` must be a model that accepts pictures.
-    """
+    `thinker` must be a model that accepts pictures."""
 
     thinker: Thinker
     snap: Snap
@@ -311,18 +304,15 @@ _INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """Composes the announcements of job results.
-
-    `thinker` summarises the data that a tool server returned. Without a thinker, Hearth speaks only
-    the outcome's sentence.
-    """
+    """Composes the announcements of job results. If there is a `thinker`, it summarises the data
+    that a tool server returned."""
 
     catalogue: Catalogue
     thinker: Thinker | None
     spend: Spend
 
     async def tell(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Return the announcement of a job's result, in the job's language if Hearth speaks it."""
+        """Return the announcement of a job's result."""
         if outcome.server == HEARTH:
             if outcome.status is not Status.DONE:
                 return self._about(job, outcome)
@@ -334,8 +324,8 @@ class Teller:
         return self._about(job, outcome)
 
     def _answer(self, job: Job, outcome: ToolOutcome) -> Line:
-        """Return the model's answer. It can be in a language that Hearth itself doesn't speak."""
         text = outcome.data or outcome.sentence
+        # The model can answer in a language that Hearth's own sentences don't have.
         if self.catalogue.own(job.language) != job.language:
             return Line(text, job.language)
         return self.catalogue.line("jobs.answer", job.language, text=text)

@@ -34,10 +34,9 @@ _INSERT = f"INSERT INTO audit ({_COLUMNS}) VALUES (:{_COLUMNS.replace(', ', ', :
 def audit_of(
     outcome: ToolOutcome, at: datetime, turn_id: str, heard: str | None, satellite: str
 ) -> AuditRecord:
-    """Return the audit row for a decision about a call or for its result. `at` is the row's time.
+    """Return the audit row for a decision about a call or for its result.
 
-    If a PIN confirmed the call, the transcript is replaced with STARS, because it may contain the
-    PIN.
+    If a PIN confirmed the call, STARS replaces the transcript, which may contain the PIN.
     """
     return AuditRecord(
         at=at,
@@ -74,10 +73,7 @@ def audit_rows(
     turn_id: str | None = None,
 ) -> list[AuditRecord]:
     """Return at most `limit` rows, newest first, from `since` (inclusive) to `until` (exclusive).
-
-    `entity` is an entity id or a pattern with "*" and "?". A row matches if its call affected such
-    an entity or would have affected one.
-    """
+    `entity` is an entity id or a pattern with "*" and "?"."""
     asked = {
         "at >= ?": instant(since) if since else None,
         "at < ?": instant(until) if until else None,
@@ -107,7 +103,6 @@ def erase_audit_words(db: sqlite3.Connection, before: str) -> None:
 
 
 def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """Erase transcripts, arguments and sentences from a turn's rows."""
     db.execute(
         "UPDATE audit SET heard = NULL, arguments = '{}', sentence = NULL WHERE turn_id = ?",
         (turn_id,),
@@ -115,7 +110,8 @@ def erase_audit_words_of(db: sqlite3.Connection, turn_id: str) -> None:
 
 
 def erase_audit_rows(db: sqlite3.Connection, before: str) -> None:
-    """Delete rows older than the given time. The database's triggers refuse any other deletion."""
+    """Delete rows older than the given time."""
+    # The database's triggers refuse any other deletion.
     db.execute("INSERT INTO audit_erasing (before) VALUES (?)", (before,))
     db.execute("DELETE FROM audit WHERE at < ?", (before,))
     db.execute("DELETE FROM audit_erasing")
@@ -159,8 +155,8 @@ def _touches(record: AuditRecord, like: str) -> bool:
 
 
 class Discreet:
-    """Wrapper for the store that drops transcripts, arguments and sentences while `keep_words`
-    returns False."""
+    """Wraps the store, and drops transcripts, arguments and sentences while `keep_words` returns
+    False."""
 
     def __init__(self, journal: "Store", keep_words: Callable[[], bool]) -> None:
         self._journal = journal

@@ -35,17 +35,17 @@ Work = Callable[[sqlite3.Connection], T]
 
 
 class Database:
-    """Run functions on the connection in order, each in its own transaction, on a background
+    """Runs functions on the connection in order, each in its own transaction, on a background
     thread.
 
-    If the file can't be written (the disk is full or read-only), reading still works, and writing
-    raises StoreError until the disk recovers.
+    If the disk is full or read-only, reading still works, and writing raises StoreError until the
+    disk recovers.
     """
 
     def __init__(
         self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
     ) -> None:
-        """`refill` writes data that is still in memory to the file that replaces a damaged one."""
+        """`refill` writes the data in memory to the new file that replaces a damaged one."""
         self._path = path
         self._now = now
         self._refill = refill
@@ -59,10 +59,10 @@ class Database:
         self.problem = ""  # sentence that says why nothing can be written, or ""
 
     async def open(self) -> None:
-        """Open the file, creating it if necessary.
+        """Open the file, creating it if necessary. Raises ConfigError if it can't be used as a
+        journal.
 
-        Raises ConfigError if the file can't be used as a journal. If the disk can't be written,
-        only `problem` is set.
+        If the disk can't be written, only `problem` is set.
         """
         try:
             await self._in_thread(self._open)
@@ -76,29 +76,26 @@ class Database:
         self._thread.shutdown(wait=False)
 
     async def run(self, work: Work[T], *, durable: bool = False) -> T:
-        """Run `work` in a write transaction and return its result.
+        """Run `work` in a write transaction and return its result. Raises StoreError.
 
         Once started, the work finishes even if the caller is cancelled. With `durable`, the data is
         on the disk before this returns; otherwise a power failure can lose the last transactions,
-        but a crash of the process can't. Raises StoreError.
+        but a crash of the process can't.
         """
         self._opened()
         return await self._in_thread(lambda: self._told(lambda: self._do(work, durable, True)))
 
     async def read(self, work: Work[T]) -> T:
         """Run read-only `work` and return its result, without waiting for other processes' writes.
-
-        Raises StoreError.
-        """
+        Raises StoreError."""
         self._opened()
         return await self._in_thread(lambda: self._told(lambda: self._do(work, False, False)))
 
     def stamp(self) -> tuple[int, int]:
-        """Return the write-ahead log's modification time (ns) and size in bytes, or (0, 0) if there
-        is no log.
+        """Return the write-ahead log's modification time (ns) and size in bytes, or (0, 0) without
+        a log.
 
-        They change when any process writes, but can stay the same if two writes occur within one
-        tick of the file system's clock (4 ms).
+        They change when any process writes, but two writes within 4 ms can look like one.
         """
         try:
             found = self._path.with_name(f"{self._path.name}-wal").stat()
@@ -108,10 +105,7 @@ class Database:
 
     async def empty_log(self) -> None:
         """Copy the write-ahead log into the main file and truncate the log, unless another process
-        is reading.
-
-        Raises StoreError.
-        """
+        is reading. Raises StoreError."""
         await self.statement("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def statement(self, query: str) -> None:
@@ -127,10 +121,8 @@ class Database:
             raise StoreError(problem_of(self._path, error)) from error
 
     async def check(self) -> bool:
-        """Check the whole file on another thread, and repair it if it is damaged.
-
-        Returns False if it was damaged. Raises StoreError if the file can't be read.
-        """
+        """Check the whole file on another thread, and replace it if it is damaged. Return False if
+        it was damaged. Raises StoreError if the file can't be read or replaced."""
         self._opened()
         inode = self._inode
         try:
@@ -192,7 +184,6 @@ class Database:
         return self._connection
 
     def _do(self, work: Work[T], durable: bool, writes: bool) -> T:
-        """Run the work. If the file turns out to be damaged, replace it and run the work again."""
         self._keep_up()
         if writes and not self._writes:
             raise StoreError(self.problem, told=True)
@@ -215,7 +206,6 @@ class Database:
             raise self._fail(error) from error
 
     def _keep_up(self) -> None:
-        """Reopen the file if it was replaced, or if a read-only disk may have become writable."""
         if self._writes:
             if inode_of(self._path) != self._inode:  # replaced by another process, or deleted
                 self._take(open_file(self._path, self._now, self._refill))
@@ -227,11 +217,7 @@ class Database:
                 self._fail(error)
 
     def _heal(self, broken: int) -> None:
-        """Replace the damaged file. `broken` is its inode, which shows whether it was already
-        replaced.
-
-        If that fails, the damaged file stays open, so that its intact parts can still be read.
-        """
+        # If this fails, the damaged file stays open, so that its intact parts can still be read.
         if self._inode == broken:
             self._take(reopen_broken(self._path, broken, self._now, self._refill))
 
@@ -260,8 +246,6 @@ class Database:
             raise self._fail(error) from error
 
     def _fail(self, error: OSError | sqlite3.Error) -> StoreError:
-        """Convert the error to a StoreError. A lasting disk problem is stored in `problem` and
-        logged once."""
         sentence = problem_of(self._path, error)
         lasting = is_passing(error)
         if lasting:
@@ -291,7 +275,7 @@ def own_mark() -> str:
 
 
 def is_alive(mark: str) -> bool:
-    """Return True if the process that `own_mark` identified as `mark` is still running."""
+    """Return True if the process with this `own_mark` is still running."""
     boot, pid, start = mark.split("/")
     return boot == _boot() and start == _start(int(pid))
 
@@ -301,10 +285,8 @@ def _boot() -> str:
 
 
 def _start(pid: int) -> str:
-    """Return a process's start time in ticks since boot, or "" if it has ended.
-
-    This is field 22 of /proc/PID/stat (see proc(5)).
-    """
+    """Return a process's start time in ticks since boot (field 22 of /proc/PID/stat, see proc(5)),
+    or "" if it has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):

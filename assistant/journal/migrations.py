@@ -240,10 +240,8 @@ class TooNewError(Exception):
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Run the missing migrations, each in its own transaction.
-
-    Raises TooNewError if the file was written by a later version of Hearth.
-    """
+    """Run the missing migrations, each in its own transaction. Raises TooNewError if the file was
+    written by a later version of Hearth."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         raise TooNewError

@@ -29,12 +29,10 @@ _MOST_ROWS = 100_000  # limit per table, because a damaged file could loop
 
 
 def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> list[str]:
-    """Copy the lasting data of a damaged file into a new one, within the open transaction.
+    """Copy the readable rows of the tables in `_LASTING` from a damaged file into a new one.
 
-    Only readable rows of the tables in `_LASTING` are copied, not the turns or the audit log. The
-    new file must have the same schema or a later one. `how` contains the URI parameters for opening
-    the damaged file, which isn't changed. Returns counts such as "3 timers". Raises sqlite3.Error
-    if the new file can't be written.
+    Return counts such as "3 timers". The damaged file isn't changed; `how` contains the URI
+    parameters for opening it. Raises sqlite3.Error if the new file can't be written.
     """
     try:
         old = sqlite3.connect(f"{damaged.absolute().as_uri()}?{how}", uri=True)
@@ -50,8 +48,8 @@ def salvage(fresh: sqlite3.Connection, damaged: Path, how: str = "mode=ro") -> l
 
 
 def _rows(old: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """Return all readable rows. After a read error, continue from the end of the table."""
     found: dict[Any, dict[str, Any]] = {}
+    # After a read error, continue from the end of the table.
     for order in ("", "ORDER BY rowid DESC"):
         try:
             cursor = old.execute(f"SELECT rowid AS _row, * FROM {table} {order} LIMIT {_MOST_ROWS}")
@@ -76,7 +74,6 @@ def _sound(row: dict[str, Any], as_json: tuple[str, ...]) -> bool:
 
 
 def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> int:
-    """Insert rows and return how many were accepted. Table constraints reject damaged rows."""
     known = {name for _, name, *_ in fresh.execute(f"PRAGMA table_info({table})")}
     taken = 0
     for row in rows:
@@ -85,6 +82,7 @@ def _put(fresh: sqlite3.Connection, table: str, rows: list[dict[str, Any]]) -> i
         query = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})"
         try:
             taken += fresh.execute(query, [row[column] for column in columns]).rowcount
+        # Table constraints reject damaged rows.
         except sqlite3.IntegrityError:
             continue
     return taken
@@ -102,15 +100,14 @@ _NO_ROOM = 64 << 10  # free bytes; the files beside the database need more
 
 
 def is_passing(error: OSError | sqlite3.Error) -> bool:
-    """Return True for disk errors that may be temporary. Hearth keeps running after such an error,
-    but saves nothing."""
+    """Return True for disk errors that may be temporary."""
     if isinstance(error, OSError):
         return error.errno in _FULL | _READ_ONLY | _DEVICE
     return _primary(error) in _PASSING
 
 
 def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
-    """Return a sentence that describes the problem and suggests a fix."""
+    """Return a sentence that describes the problem and, if possible, suggests a fix."""
     folder = path.parent
     if is_passing(error):
         kind = _kind(folder, error)
@@ -131,11 +128,8 @@ def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
-    """Return "full", "read-only" or "failing".
-
-    The disk's own state is checked first, because SQLite reports the same error for different
-    causes.
-    """
+    """Return "full", "read-only" or "failing"."""
+    # The disk's own state comes first, because SQLite reports the same error for different causes.
     with suppress(OSError):
         disk = os.statvfs(folder)
         if disk.f_flag & os.ST_RDONLY:
@@ -152,11 +146,9 @@ def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _refusal(folder: Path) -> int | None:
-    """Try to create a file. Returns the error number if the disk refuses, or None if it works.
-
-    After errors, the kernel can stop writing to a disk without showing that in the mount flags
-    (ext4 since Linux 6.14).
-    """
+    """Try to create a file. Return the error number, or None if it works."""
+    # After errors, the kernel can stop writing to a disk without showing that in the mount flags
+    # (ext4 since Linux 6.14).
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except OSError as error:
@@ -188,11 +180,11 @@ Refill = Callable[[sqlite3.Connection], None]
 
 
 def open_file(path: Path, now: Callable[[], datetime], refill: Refill) -> sqlite3.Connection:
-    """Open the file for writing and return the connection. A damaged file is replaced first.
+    """Open the file for writing and return the connection.
 
-    The damaged file is kept under another name. Its lasting data is copied into the new file (see
-    `salvage`), and `refill` adds data that is still in memory. Raises OSError or sqlite3.Error if
-    the file can't be written, and TooNewError if a later version of Hearth wrote it.
+    A damaged file is kept under another name. The new file receives its lasting data (see
+    `salvage`) and what `refill` adds. Raises OSError or sqlite3.Error if the file can't be written,
+    and TooNewError if a later version of Hearth wrote it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(path):
@@ -210,8 +202,7 @@ def reopen_broken(
     """Replace a file that turned out to be damaged while it was open, and return the new
     connection.
 
-    `inode` identifies the damaged file. If another process has already replaced it, the new file is
-    opened instead.
+    `inode` identifies the damaged file, which another process may already have replaced.
     """
     with _alone(path):
         if inode_of(path) != inode:
@@ -221,11 +212,8 @@ def reopen_broken(
 
 
 def open_reading(path: Path) -> sqlite3.Connection:
-    """Return a read-only connection.
-
-    If the file is damaged or from an earlier version, the connection is to an in-memory copy of its
-    lasting data (see `salvage`).
-    """
+    """Return a read-only connection to the file or, if it can't be used as it is, to a copy of its
+    lasting data in memory."""
     quoted = path.absolute().as_uri()
     for how in _READING:
         with suppress(sqlite3.Error):
@@ -245,10 +233,8 @@ def open_reading(path: Path) -> sqlite3.Connection:
 
 
 def check(path: Path) -> str:
-    """Check the whole file. Returns a description of the damage, or "" if there is none.
-
-    Raises sqlite3.Error or OSError if the file can't be read.
-    """
+    """Check the whole file. Return a description of the damage, or "" if there is none. Raises
+    sqlite3.Error or OSError if the file can't be read."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -262,10 +248,8 @@ def check(path: Path) -> str:
 
 
 def erase_set_aside(path: Path, before: datetime) -> None:
-    """Delete backups of damaged files that are older than the given time. Raises OSError.
-
-    Whole files are deleted, because individual transcripts can't be erased from a damaged file.
-    """
+    """Delete backups of damaged files that are older than the given time. Raises OSError."""
+    # Individual transcripts can't be erased from a damaged file, so whole files are deleted.
     oldest_kept = _aside_name(path, before)
     for part in path.parent.glob(f"{path.name}.corrupt-*"):
         if part.name < oldest_kept:
@@ -273,15 +257,12 @@ def erase_set_aside(path: Path, before: datetime) -> None:
 
 
 def is_broken(error: sqlite3.Error) -> bool:
-    """Return True if the file is damaged.
-
-    A damaged full-text index (`SQLITE_CORRUPT_VTAB`) doesn't count, because it can be rebuilt from
-    its table.
-    """
+    """Return True if the error means that the file is damaged."""
     code = getattr(error, "sqlite_errorcode", None)
     # Python's own error for invalid UTF-8, which undamaged tables never contain.
     if code is None:
         return str(error).startswith("Could not decode to UTF-8")
+    # A damaged full-text index doesn't count, because it can be rebuilt from its table.
     return code != sqlite3.SQLITE_CORRUPT_VTAB and _primary(error) in _BROKEN
 
 
@@ -294,8 +275,6 @@ def inode_of(path: Path) -> int:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Return a connection to the file, which is checked, migrated and accessible only
-    to its owner."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if path.stat().st_mode & 0o777 != 0o600:
         path.chmod(0o600)  # SQLite gives its -wal and -shm files the same mode
@@ -320,11 +299,6 @@ def _aside_name(path: Path, at: datetime) -> str:
 
 
 def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
-    """Replace a damaged file with a new one, and return the connection to it.
-
-    The damaged file isn't renamed until the new one is complete, so a failure in between (such as a
-    full disk) loses nothing and can be retried.
-    """
     aside = path.with_name(_aside_name(path, now))
     fresh = path.with_name(f"{path.name}.new")
     _remove(fresh)
@@ -342,6 +316,7 @@ def _replaced(path: Path, now: datetime, refill: Refill) -> sqlite3.Connection:
             connection.execute("COMMIT")
             # Move everything into the main file.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # Renamed only now, so that a failure so far (such as a full disk) loses nothing.
         for part, aside_part in zip(_parts(path), _parts(aside), strict=True):
             with suppress(FileNotFoundError):
                 part.rename(aside_part)
@@ -386,7 +361,7 @@ def _or_closed(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Keep other processes from creating, repairing or migrating the file while the context is
+    """Keep other processes from creating, replacing or migrating the file while the context is
     open."""
     lock = os.open(
         path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600

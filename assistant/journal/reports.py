@@ -37,19 +37,15 @@ class CommandTurn:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Number of commands by result. `turns` is the sum of the other five fields.
+    """Number of people's commands by result. `turns` is the sum of the other five fields.
 
-    A command is a turn that a person started by voice or keyboard and in which something was said.
-    Programs' turns, echoes of Hearth's own voice and the sentence "that was wrong" aren't counted.
     A command gets the first result that applies:
 
     - misheard: a person said so ("you misheard me").
     - corrected: a person marked it as wrong, or their next command, within two minutes, undid or
       corrected it.
-    - refused: the policy, a rule or a person denied one of its calls, or a confirmation was never
-      given.
-    - failed: it ended in an error, wasn't understood, or its last call didn't succeed (`failed`,
-      `timeout`, `not_observed`, `unknown`, or never sent).
+    - refused: one of its calls was denied, or a confirmation was never given.
+    - failed: it ended in an error, wasn't understood, or its last call didn't succeed.
     - right: nobody complained, which is the best evidence there is.
     """
 
@@ -62,7 +58,7 @@ class Shares:
 
 
 def shares_of(commands: Sequence[CommandTurn]) -> Shares:
-    """Count commands by result. They must be in chronological order."""
+    """Count commands by result. They must be sorted, oldest first."""
     following = [*commands[1:], None]
     count: Counter[str] = Counter(map(share_of, commands, following))
     return Shares(turns=len(commands), **count)
@@ -89,7 +85,7 @@ def _corrects(following: CommandTurn, command: CommandTurn) -> bool:
 
 
 def _came_to_nothing(calls: Sequence[Call]) -> bool:
-    """Return True if the last call failed. Failures before a successful call don't count."""
+    # Failures before a successful call don't count.
     return bool(calls) and calls[-1][2] is not Status.DONE
 
 
@@ -148,16 +144,14 @@ _TELLING_CALLS = (
 
 
 def mark_turn(db: sqlite3.Connection, turn_id: str, said: Mark) -> bool:
-    """Mark a turn. Returns False if it doesn't exist."""
+    """Mark a turn. Return False if there is no such turn."""
     done = db.execute("UPDATE turns SET mark = ? WHERE turn_id = ?", (said, turn_id))
     return done.rowcount == 1
 
 
 def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row | None:
-    """Return the row of the newest command between `since` and `now`, or None.
-
-    `now` excludes rows written while the clock was ahead.
-    """
+    """Return the row of the newest command between `since` and `now`, or None."""
+    # `now` excludes rows written while the clock was ahead.
     query = (
         f"SELECT * FROM turns WHERE started_at BETWEEN ? AND ? AND {_COMMANDS} AND NOT EXISTS "
         "(SELECT 1 FROM calls WHERE calls.turn_id = turns.turn_id AND name = ?) "
@@ -168,11 +162,8 @@ def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row 
 
 
 def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
-    """Return all commands since the given time, oldest first.
-
-    `calls` is empty if all of a command's calls were allowed and succeeded, and none was a
-    correction. Such calls can't change a result, and reading thousands of them would be slow.
-    """
+    """Return all commands since the given time, oldest first. `calls` is left empty if the calls
+    can't change the result."""
     calls: dict[str, list[Call]] = {}
     marking = set()
     telling = (since, *GATED, *CORRECTING, MARKING)
@@ -225,20 +216,15 @@ def first_midnight(days: int, now: datetime) -> datetime:
 
 
 class Reports:
-    """Reports on many turns, and the marks and faults that they use.
-
-    Every method can raise StoreError.
-    """
+    """Reports on many turns, and the marks and faults that they use. Every method can raise
+    StoreError."""
 
     def __init__(self, database: "Database", clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     async def costs(self, since: datetime) -> list[CostRow]:
-        """Return costs by day, brain and model: newest day first, then highest cost first.
-
-        Jobs are included. Announcements cost nothing and are left out.
-        """
+        """Return costs by day, brain and model: newest day first, then highest cost first."""
         rows = await self._database.read(lambda db: summed_costs(db, instant(since)))
         return [CostRow(**row) for row in rows]
 
@@ -248,13 +234,12 @@ class Reports:
         return shares_of(judged)
 
     async def mark(self, turn_id: str, mark: Mark) -> bool:
-        """Mark a turn as wrong or misheard, or remove the mark with "". Returns False if the turn
-        doesn't exist."""
+        """Mark a turn as wrong or misheard, or remove the mark with "". Return False if there is no
+        such turn."""
         return await self._database.run(lambda db: mark_turn(db, turn_id, mark), durable=True)
 
     async def last_command(self, since: datetime) -> TurnRecord | None:
-        """Return the newest command that a person gave since the given time, or None (see
-        `Shares`)."""
+        """Return the newest command that a person gave since the given time, or None."""
         span = (instant(since), instant(self._clock.now()))
         row = await self._database.read(lambda db: newest_command(db, *span))
         return turn_from(row) if row is not None else None
@@ -272,9 +257,7 @@ class Reports:
         await self._database.run(lambda db: end_fault(db, what, instant(at)))
 
     async def settle_faults(self) -> None:
-        """Close the faults that an earlier process left open, whose end time is unknown.
-
-        Call it only at the start of the process that records faults.
-        """
+        """Close the faults that an earlier process left open. Call it only at the start of the
+        process that records faults."""
         now = instant(self._clock.now())
         await self._database.run(lambda db: settle_faults(db, now))

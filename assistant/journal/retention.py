@@ -50,14 +50,13 @@ HAS_WORDS = {
 
 
 def erase_before(db: sqlite3.Connection, words: str, rows: str, now: str) -> None:
-    """Delete rows older than `rows`, and erase transcripts older than `words`."""
     erase_rows(db, rows, now)
     erase_words(db, words, now)
 
 
 def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Delete turns, calls, audit rows, faults, and finished timers and announcements from before
-    the given time."""
+    """Delete turns, calls, audit rows, ended faults, and finished timers and announcements from
+    before the given time."""
     db.execute("DELETE FROM turns WHERE started_at < ?", (before,))
     db.execute("DELETE FROM calls WHERE started_at < ?", (before,))
     erase_audit_rows(db, before)
@@ -67,7 +66,8 @@ def erase_rows(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
-    """Erase transcripts, answers, arguments and other text from rows older than the given time."""
+    """Erase text such as transcripts and arguments from turns, calls, audit rows, and finished
+    timers and announcements from before the given time."""
     # Skip rows without text, because every updated row is written to the disk again.
     for table, change in (("turns", _WORDLESS_TURN), ("calls", _WORDLESS_CALL)):
         condition = f"started_at < ? AND {HAS_WORDS[table]}"
@@ -82,7 +82,6 @@ def erase_words(db: sqlite3.Connection, before: str, now: str) -> None:
 
 
 def erase_words_of(db: sqlite3.Connection, turn_id: str) -> None:
-    """Erase a turn's transcripts, answer, arguments and other text."""
     db.execute(f"UPDATE turns SET {_WORDLESS_TURN} WHERE turn_id = ?", (turn_id,))
     db.execute(f"UPDATE calls SET {_WORDLESS_CALL} WHERE turn_id = ?", (turn_id,))
     erase_audit_words_of(db, turn_id)
@@ -112,10 +111,8 @@ _ROWS = _Way(erase_rows, worded=False, younger=timedelta())
 
 
 async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
-    """Erase old data until the file is within the limit, and return the file's size in bytes.
-
-    The file can stay larger if nothing more can be deleted. Raises StoreError.
-    """
+    """Erase old data until the file is within the limit, and return its size in bytes, which is
+    larger if nothing more can be deleted. Raises StoreError."""
     size = await database.read(_used)
     if size > most_bytes:
         goal = int(most_bytes * _AIM)
@@ -133,20 +130,15 @@ async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
 
 
 def _file_bytes(db: sqlite3.Connection) -> int:
-    """Return the size of the main file, without the write-ahead log."""
     return _pragma(db, "page_count") * _pragma(db, "page_size")
 
 
 def _used(db: sqlite3.Connection) -> int:
-    """Return the number of bytes in use, without free pages."""
     return _file_bytes(db) - _pragma(db, "freelist_count") * _pragma(db, "page_size")
 
 
 async def _step(database: Database, way: _Way, now: datetime) -> bool:
-    """Erase the oldest 5 % of the rows (or only their text), but at least 200 rows.
-
-    Returns False if nothing was left to erase.
-    """
+    """Erase the oldest rows, or only their text. Return False if nothing was left to erase."""
 
     def work(db: sqlite3.Connection) -> bool:
         before = _oldest_part(db, way, instant(now - way.younger))
@@ -159,7 +151,7 @@ async def _step(database: Database, way: _Way, now: datetime) -> bool:
 
 
 def _oldest_part(db: sqlite3.Connection, way: _Way, until: str) -> str | None:
-    """Return the time before which to erase data in this step, or None if there is no data."""
+    """Return the time before which to erase data in this step, or None if nothing is left."""
     tables = " UNION ALL ".join(
         f"SELECT {time} AS at FROM {table} WHERE {time} <= :until"
         + (f" AND {HAS_WORDS[table]}" if way.worded else "")
@@ -213,7 +205,7 @@ class _Change:
 
 
 class Care:
-    """Delete old data, check the file and record faults in the background while the context is
+    """Deletes old data, checks the file and records faults in the background while the context is
     open."""
 
     def __init__(self, journal: "Store", limits: Journal, bus: EventBus, clock: Clock) -> None:
@@ -262,8 +254,6 @@ class Care:
             await self._clock.sleep(CHECK_S)
 
     async def _probe(self) -> None:
-        """While writes are failing, try to write every PROBE_S seconds, to notice when the disk
-        recovers."""
         while True:
             await self._clock.sleep(PROBE_S)
             if self._journal.problem:
@@ -279,11 +269,10 @@ class Care:
         self._faults.put_nowait(_Change(str(happening.data["what"]), problem, self._clock.now()))
 
     async def _note_faults(self) -> None:
-        """Record faults. A fault that couldn't be recorded when it started is recorded when it
-        ends."""
         reports, unwritten = self._journal.reports, dict[str, _Change]()
         while True:
             change = await self._faults.get()
+            # A fault that couldn't be recorded when it started is recorded when it ends.
             begun = unwritten.pop(change.what, None) if change.problem is None else change
             if begun is not None and begun.problem is not None:
                 begin = partial(reports.begin_fault, begun.what, begun.problem, begun.at)
@@ -294,8 +283,6 @@ class Care:
                 await self._try("the end of a fault", end)
 
     async def _try(self, what: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Run the work. Returns False after an error, which is logged unless the store has already
-        logged it."""
         try:
             await work()
         except StoreError as error:

@@ -26,8 +26,7 @@ STARTED = "started"  # a call's status until its result arrives
 
 
 def instant(time: datetime) -> str:
-    """Format a time for the database: UTC, ISO 8601, always with microseconds, so that it sorts as
-    text."""
+    """Format a time for the database: UTC, ISO 8601 with microseconds, so that it sorts as text."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 

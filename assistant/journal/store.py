@@ -75,7 +75,6 @@ class Store:
         self.memory = MemoryRows(self._database)
 
     async def __aenter__(self) -> Self:
-        """Open the file, and mark unfinished calls of dead processes as `unknown`."""
         await self._database.open()
         try:
             await self._database.run(_settle_dead_calls)
@@ -95,8 +94,7 @@ class Store:
 
     @property
     def problem(self) -> str:
-        """Sentence that says why nothing can be written and how to fix it, or "" if
-        writing works."""
+        """Sentence that says why nothing can be written, or "" if writing works."""
         return self._database.problem
 
     async def probe(self) -> None:
@@ -104,8 +102,7 @@ class Store:
         await self._database.run(rewrite_nothing)
 
     async def check(self) -> bool:
-        """Check the whole file, and replace it if it is damaged. Returns False if it
-        was damaged."""
+        """Check the whole file, and replace it if it is damaged. Return False if it was damaged."""
         return await self._database.check()
 
     def stamp(self) -> object:
@@ -135,7 +132,7 @@ class Store:
         return turns[0] if turns else None
 
     async def turns_of_people(self, limit: int) -> list[TurnRecord]:
-        """Return people's newest turns, newest first. Programs' turns are left out."""
+        """Return people's newest turns, newest first."""
         return await self._turns(
             "WHERE source NOT IN (?, ?) AND (source != 'text' OR caller IN ('', ?)) "
             "ORDER BY started_at DESC, rowid DESC LIMIT ?",
@@ -144,7 +141,7 @@ class Store:
 
     async def turns(self, limit: int, before: str | None = None) -> list[TurnRecord]:
         """Return the newest turns, announcements and jobs, newest first. If `before` is a turn's
-        id, return only earlier ones, or none if there is no such turn."""
+        id, return only earlier ones."""
         newest = "ORDER BY started_at DESC, rowid DESC LIMIT ?"
         if before is None:
             return await self._turns(newest, (limit,))
@@ -152,8 +149,7 @@ class Store:
         return await self._turns(f"WHERE (started_at, rowid) < {than} {newest}", (before, limit))
 
     async def spent_since(self, since: datetime, besides: Collection[str] = ()) -> float:
-        """Return the cost in USD of all turns since the given time, except those with ids in
-        `besides`."""
+        """Return the cost in USD of all turns since the given time, except those in `besides`."""
         rows = await self._rows(
             # The SQL is the same for any number of ids, because the connection caches statements.
             "SELECT COALESCE(SUM(cost_usd), 0.0) AS spent FROM turns "
@@ -202,10 +198,7 @@ class Store:
         turn_id: str | None = None,
     ) -> list[AuditRecord]:
         """Return at most `limit` audit rows, newest first, from `since` (inclusive) to `until`
-        (exclusive).
-
-        `entity` is an entity id or a pattern with "*" and "?".
-        """
+        (exclusive). `entity` is an entity id or a pattern with "*" and "?"."""
         return await self._database.read(
             lambda db: audit_rows(db, limit, since, until, entity, decision, turn_id)
         )
@@ -228,19 +221,19 @@ class Store:
     # --- openings
 
     async def add_openings(self, openings: Mapping[str, frozenset[str]]) -> None:
-        """Record which entities each entity was seen to open. The data is on the disk when this
-        returns."""
+        """Record durably which entities each entity was seen to open."""
         now = self._clock.now()
         await self._database.run(lambda db: add_openings(db, openings, now), durable=True)
 
     async def openings(self) -> dict[str, frozenset[str]]:
-        """Return the ids of the entities that each entity was seen to open, by the opener's id."""
+        """Return the ids of the entities that each entity was seen to open, keyed by that entity's
+        id."""
         return await self._database.read(read_openings)
 
     # --- timers
 
     async def add_timer(self, timer: TimerRecord) -> None:
-        """Store a running timer. It is on the disk when this returns."""
+        """Store a running timer durably."""
         await self._database.run(lambda db: put_timer(db, timer), durable=True)
         self._timers[timer.id] = timer
 
@@ -261,7 +254,7 @@ class Store:
         self, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
     ) -> bool:
         """Split an occurrence off a repeating timer, which becomes due at `due` or ends if `due` is
-        None. Returns False if the occurrence was already split off or the timer has changed."""
+        None. Return False if the repeating timer has changed meanwhile."""
         taken = await self._database.run(
             lambda db: take_occurrence(db, timer, occurrence, due), durable=True
         )
@@ -273,20 +266,19 @@ class Store:
         return taken
 
     async def begin_timer(self, timer_id: str) -> bool:
-        """Record that a timer's action has started. Returns False if the action must not run,
-        because it has already started or the timer was cancelled."""
+        """Record that a timer's action has started. Return False if the timer isn't running, in
+        which case the action must not run."""
         begun = await self._database.run(lambda db: begin_timer(db, timer_id), durable=True)
         self._timers.pop(timer_id, None)  # so that a replaced file doesn't start it again
         return begun
 
     async def begun_timers(self) -> list[TimerRecord]:
-        """Return timers whose action has started but not finished, including those of dead
-        processes."""
+        """Return timers whose action has started but not finished."""
         return await self._database.read(started_timers)
 
     async def finish_timer(self, timer_id: str, *, known: bool = True) -> bool:
         """Record that a timer's action has finished. `known` is False if its result is unknown.
-        Returns False if the timer had already ended."""
+        Return False if the timer had already ended."""
         return await self._end_timer(timer_id, "done" if known else "unknown")
 
     async def acknowledge_timer(self, timer_id: str) -> bool:
@@ -300,8 +292,8 @@ class Store:
     # --- announcements
 
     async def add_announcement(self, announcement: AnnouncementRecord) -> bool:
-        """Store an announcement until it has been spoken. It is on the disk when this returns.
-        Returns False and changes nothing if there is already a row with this id."""
+        """Store an announcement durably until it has been spoken. Return False and change nothing
+        if there is already one with this id."""
         row = announcement_row(announcement)
         return await self._database.run(
             lambda db: insert_new(db, "announcements", row), durable=True
@@ -322,7 +314,7 @@ class Store:
         return readable(announcement_from, rows)
 
     async def start_announcement(self, announcement_id: str) -> bool:
-        """Mark an announcement as started. Returns False if it had already been started, in which
+        """Mark an announcement as started. Return False if it had already been started, in which
         case it must not be played again."""
         return await self._change(
             "UPDATE announcements SET started_at = ? WHERE id = ? AND started_at IS NULL",
@@ -352,15 +344,12 @@ class Store:
         await self._database.erase_set_aside(now - timedelta(hours=transcript_hours))
 
     async def bound(self, most_bytes: int) -> int:
-        """Erase the oldest data until the file is within the limit, and return its size in bytes.
-
-        Transcripts are erased before whole rows. Pending timers and announcements, memories and
-        settings are kept even if the file stays too large.
-        """
+        """Erase the oldest data until the file is within the limit, and return its size in bytes,
+        which is larger if nothing more can be deleted."""
         return await bound_size(self._database, most_bytes, self._clock.now())
 
     async def forget_words(self, turn_id: str) -> None:
-        """Erase a turn's transcripts, answer and arguments. The names of its calls are kept."""
+        """Erase a turn's transcripts, answer and arguments, but not the names of its calls."""
         await self._database.run(lambda db: erase_words_of(db, turn_id))
         await self._database.empty_log()
 
@@ -378,17 +367,15 @@ class Store:
         return await self._database.run(lambda db: end_timer(db, timer_id, status), durable=True)
 
     def _refill(self, db: sqlite3.Connection) -> None:
-        """Add the timers that this process has in memory to a new file."""
         restore_timers(db, list(self._timers.values()))
 
     async def _change(self, query: str, values: tuple[Any, ...]) -> bool:
-        """Change a row and wait until it is on the disk. Returns False if no row matched."""
         done = await self._database.run(lambda db: db.execute(query, values).rowcount, durable=True)
         return done == 1
 
 
 def _settle_dead_calls(db: sqlite3.Connection) -> None:
-    """Mark unfinished calls of dead processes as unknown, because no result will arrive."""
+    # Their results will never arrive.
     writers = db.execute("SELECT DISTINCT writer FROM calls WHERE status = ?", (STARTED,))
     for writer in [row["writer"] for row in writers.fetchall()]:
         if not is_alive(writer):

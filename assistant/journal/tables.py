@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def begin_fault(db: sqlite3.Connection, what: str, problem: str, now: str) -> None:
-    """Record a fault, unless one with the same `what` is already open."""
     db.execute(
         "INSERT INTO faults (what, problem, began_at) SELECT ?, ?, ? "
         "WHERE NOT EXISTS (SELECT 1 FROM faults WHERE what = ? AND ended_at IS NULL)",
@@ -27,12 +26,10 @@ def end_fault(db: sqlite3.Connection, what: str, now: str) -> None:
 
 
 def settle_faults(db: sqlite3.Connection, now: str) -> None:
-    """Close all open faults, because the process that would have closed them is dead."""
     db.execute("UPDATE faults SET ended_at = ?, settled = 1 WHERE ended_at IS NULL", (now,))
 
 
 def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRecord]:
-    """Return the faults that were open at `since` or started later, newest first."""
     rows = db.execute(
         "SELECT * FROM faults WHERE began_at >= ? OR ended_at >= ? OR ended_at IS NULL "
         "ORDER BY began_at DESC, number DESC LIMIT ?",
@@ -42,7 +39,6 @@ def faults_since(db: sqlite3.Connection, since: str, limit: int) -> list[FaultRe
 
 
 def erase_faults(db: sqlite3.Connection, before: str) -> None:
-    """Delete faults that ended before the given time."""
     db.execute("DELETE FROM faults WHERE ended_at < ?", (before,))
 
 
@@ -72,7 +68,7 @@ _WRITE = (
 class MemoryRows:
     """The store's memories. Every method can raise StoreError.
 
-    Changes are on the disk when a method returns. Erased memories are also gone from the
+    Changes are on the disk when a method returns. Erased memories are also removed from the
     write-ahead log and the index.
     """
 
@@ -92,10 +88,7 @@ class MemoryRows:
 
     async def found(self, query: str, limit: int) -> list[tuple[MemoryRecord, float]]:
         """Return at most `limit` memories that match an FTS5 query, with their scores, best match
-        first.
-
-        Scores (bm25) are positive and can be compared only within one query.
-        """
+        first. Scores can be compared only within one query."""
         return await self._database.read(lambda db: _found_memories(db, query, limit))
 
     async def forget(self, memory_id: str) -> bool:
@@ -105,7 +98,7 @@ class MemoryRows:
         return found
 
     async def forget_all(self) -> int:
-        """Erase all memories and return how many were erased."""
+        """Erase all memories and return their number."""
         count = await self._database.run(_forget_memories, durable=True)
         await self._database.empty_log()
         return count
@@ -168,7 +161,7 @@ def _forget_memories(db: sqlite3.Connection) -> int:
 
 
 def _index_anew(db: sqlite3.Connection) -> None:
-    """Rebuild the index, because deleting a row leaves its words in the index."""
+    # Deleting a row leaves its words in the index.
     db.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
 
 
@@ -189,7 +182,6 @@ def _memory(row: sqlite3.Row) -> MemoryRecord:
 def add_openings(
     db: sqlite3.Connection, openings: Mapping[str, frozenset[str]], now: datetime
 ) -> None:
-    """Record which entities each entity was seen to open. Existing rows are kept."""
     db.executemany(
         "INSERT OR IGNORE INTO openings (entity_id, opened, seen_at) VALUES (?, ?, ?)",
         [(key, name, instant(now)) for key, names in openings.items() for name in sorted(names)],
@@ -197,7 +189,6 @@ def add_openings(
 
 
 def read_openings(db: sqlite3.Connection) -> dict[str, frozenset[str]]:
-    """Return the ids of the entities that each entity was seen to open, by the opener's id."""
     found: dict[str, frozenset[str]] = {}
     for row in db.execute("SELECT entity_id, opened FROM openings"):
         known = found.get(row["entity_id"], frozenset())
@@ -209,17 +200,14 @@ TimerEnd = Literal["acknowledged", "cancelled", "done", "unknown"]
 
 
 def running_timers(db: sqlite3.Connection) -> list[TimerRecord]:
-    """Return the running, paused and ringing timers, by due time."""
     return _timers(db, "running")
 
 
 def started_timers(db: sqlite3.Connection) -> list[TimerRecord]:
-    """Return the timers whose action has started but not finished."""
     return _timers(db, "started")
 
 
 def put_timer(db: sqlite3.Connection, timer: TimerRecord) -> None:
-    """Store a running timer, replacing one with the same id."""
     put(db, "timers", timer_row(timer))
 
 
@@ -230,7 +218,6 @@ def restore_timers(db: sqlite3.Connection, timers: Iterable[TimerRecord]) -> Non
 
 
 def change_timer(db: sqlite3.Connection, timer: TimerRecord) -> bool:
-    """Change when a timer is due, pause it, or resume it. Returns False if it isn't running."""
     return _changes_one(
         db,
         "UPDATE timers SET due = :due, paused_s = :paused_s, rule = :rule "
@@ -240,13 +227,11 @@ def change_timer(db: sqlite3.Connection, timer: TimerRecord) -> bool:
 
 
 def begin_timer(db: sqlite3.Connection, timer_id: str) -> bool:
-    """Record that a timer's action has started. Returns False if the timer isn't running."""
     query = "UPDATE timers SET status = 'started' WHERE id = ? AND status = 'running'"
     return _changes_one(db, query, (timer_id,))
 
 
 def end_timer(db: sqlite3.Connection, timer_id: str, status: TimerEnd) -> bool:
-    """Mark a timer as ended. Returns False if it had already ended."""
     query = "UPDATE timers SET status = ? WHERE id = ? AND status IN ('running', 'started')"
     return _changes_one(db, query, (status, timer_id))
 
@@ -254,11 +239,6 @@ def end_timer(db: sqlite3.Connection, timer_id: str, status: TimerEnd) -> bool:
 def take_occurrence(
     db: sqlite3.Connection, timer: TimerRecord, occurrence: TimerRecord, due: datetime | None
 ) -> bool:
-    """Split an occurrence off a repeating timer.
-
-    The repeating timer becomes due at `due`, or ends if `due` is None. Returns False if the
-    occurrence was already split off or the timer has changed.
-    """
     status = "running" if due is not None else "done"
     changed = _changes_one(
         db,
@@ -297,7 +277,6 @@ def _changes_one(
 
 
 def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> None:
-    """Store a JSON value under a name, replacing the previous one."""
     db.execute(
         "INSERT INTO kept (name, value, changed_at) VALUES (?, ?, ?) "
         "ON CONFLICT DO UPDATE SET value = excluded.value, changed_at = excluded.changed_at",
@@ -306,7 +285,6 @@ def keep_value(db: sqlite3.Connection, name: str, value: str, now: datetime) -> 
 
 
 def kept_value(db: sqlite3.Connection, name: str) -> Any | None:
-    """Return the value stored under a name, or None if there is none."""
     row = db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
     return json.loads(row["value"]) if row else None
 

@@ -68,10 +68,8 @@ def slowest(found: list[Stage]) -> Stage | None:
 
 
 def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
-    """Return the time in ms from the end of the request to the answer's first sample.
-
-    Returns None if either is missing from the timeline.
-    """
+    """Return the time in ms from the end of the request to the answer's first sample, or None if
+    either is missing from the timeline."""
     since = timeline.get("speech_end", timeline.get("end_of_turn"))
     if since is None or "first_audio_out" not in timeline:
         return None
@@ -79,7 +77,6 @@ def first_sound_ms(timeline: Mapping[str, float]) -> float | None:
 
 
 def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
-    """Return the brain's stage, from the complete sentence to the first word or tool call."""
     after = [timeline[one] for one in ("first_reply_text", "first_tool_call") if one in timeline]
     known = [timeline[one] for one in ("end_of_turn", "heard") if one in timeline]
     if not after or not known:
@@ -140,11 +137,8 @@ _PHASES = (  # a turn's phases in order, each with its end event
 def draw_trace(
     turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord] = ()
 ) -> list[str]:
-    """Return a turn as lines of text: summary, waterfall, tool calls and answer.
-
-    `audited` are the turn's audit rows, newest first, which supply each call's rule, entities and
-    confirmation.
-    """
+    """Return a turn as lines of text: summary, waterfall, tool calls and answer. `audited` are the
+    turn's audit rows, newest first."""
     began = turn.started_at.astimezone()
     facts = [turn.turn_id, f"{began:%Y-%m-%d %H:%M:%S}", turn.source, turn.brain or "no brain"]
     lines = ["  ".join([*facts, turn.language])]
@@ -188,10 +182,8 @@ def told_cost(turn: TurnRecord) -> str:
 
 
 def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:
-    """Return a turn's phases as one line of at most `width` columns (see LEGEND).
-
-    Returns "" if the timeline has fewer than two entries.
-    """
+    """Return a turn's phases as one line of at most `width` columns (see LEGEND), or "" if the
+    timeline has fewer than two entries."""
     if len(timeline) < 2:
         return ""
     start = cursor = timeline.get("speech_start", min(timeline.values()))

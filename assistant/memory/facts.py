@@ -47,8 +47,7 @@ _NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | None:
     """Return the fact whose owner's name Hearth has just asked for, or None.
 
-    It is the newest fact, provided that it is recent, in the first person and without an owner.
-    `known` must be sorted, oldest first.
+    Only the newest fact counts, and only for two minutes. `known` must be sorted, oldest first.
     """
     if not known:
         return None
@@ -58,16 +57,14 @@ def nameless(known: Sequence[MemoryRecord], now: datetime) -> MemoryRecord | Non
 
 
 def is_same(text: str, fact: MemoryRecord) -> bool:
-    """Return True if the text repeats the fact: "Ana is allergic" repeats "I am allergic"."""
+    """Return True if the text contains more than half of the fact's meaningful words."""
     words = content_words(fact.text)
     return 2 * len(words & content_words(text)) > len(words)
 
 
 def name_in(answer: str, *, bare: bool) -> str:
     """Return the name in an answer such as "I am Ana" or "me llamo Ana", or "" if there is none.
-
-    If `bare` is True, an answer that is only a name (one to three words) counts too.
-    """
+    With `bare`, an answer that is only a name counts too."""
     said = answer.strip(" .!,")
     found = _LED.match(said)
     if found is None and not bare:
@@ -86,10 +83,8 @@ MAX_FOUND = 50  # results of one search
 
 
 async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
-    """Return the facts that share words with `about`, most similar first.
-
-    Facts with less than half the score of the best match are left out. Raises StoreError.
-    """
+    """Return the facts that share words with `about`, most similar first. Facts that match far less
+    than the best one are left out. Raises StoreError."""
     query = query_of(about)
     if not query:
         return []
@@ -99,11 +94,8 @@ async def like(about: str, index: MemoryRows) -> list[MemoryRecord]:
 
 
 def meant(about: str, known: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Return the facts that `about` clearly refers to.
-
-    These are the facts whose text is `about` or, if there are none, the facts that contain all
-    words of `about`.
-    """
+    """Return the facts whose text is `about` or, if there are none, those that contain all its
+    meaningful words."""
     whole = [fact for fact in known if plain(fact.text) == plain(about)]
     words = content_words(about)
     return whole or [fact for fact in known if words and words <= _all_words(fact)]
@@ -121,7 +113,7 @@ MAX_KEYWORDS = 120  # characters in each language
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Arguments of a memory tool, cleaned and on one line each. Missing arguments are ""."""
+    """Arguments of a memory tool, cleaned and on one line each. Missing texts are ""."""
 
     text: str
     who: str = ""
@@ -133,7 +125,6 @@ class Given:
 
 
 def given_by(arguments: Mapping[str, Any]) -> Given:
-    """Return a call's arguments, cleaned for storage."""
     told = str(arguments.get("fact", ""))
     return Given(
         text=one_line(told, MAX_LENGTH),
@@ -147,7 +138,6 @@ def given_by(arguments: Mapping[str, Any]) -> Given:
 
 
 def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
-    """Create a fact, dated `now`."""
     return MemoryRecord(
         id=new_id(now),
         text=given.text,
@@ -164,11 +154,8 @@ def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
 def corrected(
     fact: MemoryRecord, given: Given, now: datetime, language: str | None = None
 ) -> MemoryRecord:
-    """Return the fact with its text replaced and its date set to `now`.
-
-    Empty arguments leave the other fields unchanged. `language` is the new text's language; None
-    keeps the old one. A sensitive fact stays sensitive.
-    """
+    """Return the fact with a new text and date. Texts that are empty in `given`, and a `language`
+    of None, leave the old values."""
     return replace(
         fact,
         text=given.text,
@@ -188,12 +175,13 @@ def signed(fact: MemoryRecord, who: str) -> MemoryRecord:
 
 
 def is_own(text: str, language: str) -> bool:
-    """Return True if the text is in the first person, so it makes no sense without a name."""
+    """Return True if the text is in the first person, so that it makes no sense without a name."""
     return speaks_of_themselves(text, language)
 
 
 def told(fact: MemoryRecord) -> str:
-    """Return the fact on one line. If it is in the first person, the owner's name comes first."""
+    """Return the fact's text, after the owner's name if it is in the first person and the owner is
+    known."""
     if fact.who and is_own(fact.text, fact.language):
         return f"{fact.who}: {fact.text}"
     return fact.text
@@ -281,14 +269,12 @@ def choose(
     found: Sequence[MemoryRecord],
     before: Collection[MemoryRecord] = (),
 ) -> tuple[MemoryRecord, ...]:
-    """Return the facts for the model's instruction, oldest first.
+    """Return the facts for the model's instruction, oldest first, without sensitive ones. `known`
+    must be sorted, oldest first.
 
-    `known` must also be sorted, oldest first. Sensitive facts are never included. If not all facts
-    fit, the newest fact and those in `found`, which match the current topic, have priority,
-    followed by the next newest.
-
-    `before` is the previous selection. It is returned again if it still contains the newest fact
-    and those in `found`, because a changed instruction requires a new session, which costs money.
+    If not all facts fit, the newest fact and those in `found`, which match the current topic, have
+    priority. `before` is the previous selection, which is returned again if it still contains
+    these, because a changed instruction requires a new session, which costs money.
     """
     open_ones = [fact for fact in known if not fact.sensitive]
     if _fitting(open_ones) == len(open_ones):

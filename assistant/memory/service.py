@@ -47,10 +47,7 @@ async def export_rows(store: MemoryRows) -> list[dict[str, Any]]:
 
 
 def checked_rows(rows: object) -> tuple[MemoryRecord, ...]:
-    """Validate exported facts and return them.
-
-    Raises ValueError, with a message that gives the number of the invalid row.
-    """
+    """Convert exported facts to records. Raises ValueError if they are invalid."""
     if not isinstance(rows, Sequence) or isinstance(rows, str | bytes):
         raise ValueError("The memory must be a list of facts")
     facts = tuple(_fact(row, number) for number, row in enumerate(rows, start=1))
@@ -79,11 +76,6 @@ def _fact(row: object, number: int) -> MemoryRecord:
 
 
 def _text(row: Mapping[Any, Any], key: str, number: int) -> str:
-    """Return a text field, or "" if an optional one is missing.
-
-    Raises ValueError if a required field is missing, or if the text is too long or spans several
-    lines.
-    """
     value = row.get(key, "")
     if not isinstance(value, str) or (key in _NEEDED and not value.strip()):
         raise ValueError(f"Fact {number} has no {key}")
@@ -108,7 +100,7 @@ class MemoryService:
     private: Callable[[], bool]
 
     async def rows(self) -> list[dict[str, Any]]:
-        """Return all facts as JSON objects, oldest first, or no facts while `private` is True."""
+        """Return all facts as JSON objects, oldest first, or [] while `private` returns True."""
         if self.private():
             return []
         return [
@@ -124,10 +116,8 @@ class MemoryService:
         ]
 
     async def correct(self, memory_id: str, text: str) -> bool:
-        """Replace a fact's text. Return False if the id is unknown.
-
-        Raises NoFact if the text is empty or too long.
-        """
+        """Replace a fact's text. Return False if the id is unknown. Raises NoFact if the text is
+        empty or too long."""
         given = given_by({"fact": text})
         if not given.text:
             raise NoFact("There was nothing to remember in that; send the fact as text.")
@@ -144,5 +134,5 @@ class MemoryService:
         return await self.store.forget(memory_id)
 
     async def forget_all(self) -> int:
-        """Erase all facts and return how many were erased."""
+        """Erase all facts and return their number."""
         return await self.store.forget_all()

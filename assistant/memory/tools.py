@@ -91,11 +91,9 @@ class Memories:
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
         """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
-        Sensitive facts are left out. If there are too many others, they are selected by topic. If
-        facts are missing, a last line says so. The topic comes from `said` (the current request, if
-        it is already known), from what people said last, and from the device's room. If `program`
-        is True, a program is asking. In that case, people's conversations don't affect the
-        selection, and the request doesn't affect later selections for people.
+        Sensitive facts are left out. If there are too many others, those on the current topic,
+        which includes `said` (the current request), are preferred. If facts are left out, a last
+        line says so. If `program` is True, what people said doesn't affect the selection.
         """
         if self._private():
             return ()
@@ -126,9 +124,9 @@ class Memories:
     async def expected(self, text: str, spoken: bool) -> tuple[dict[str, Any], str] | None:
         """Check whether a sentence answers Hearth's question about the owner of a new fact.
 
-        Returns the arguments for `remember` and the fact's language, or None if Hearth didn't ask
-        or the sentence contains no name. A `spoken` sentence must introduce the name ("I'm Ana");
-        typed text can be the name alone. Never raises.
+        Return the arguments for `remember` and the fact's language, or None if it doesn't. A
+        `spoken` sentence must introduce the name ("I'm Ana"); typed text can be the name alone.
+        Never raises.
         """
         name = "" if self._private() else name_in(text, bare=not spoken)
         try:
@@ -139,7 +137,6 @@ class Memories:
         return ({"who": name}, asked.language) if asked is not None else None
 
     def tools(self) -> tuple[BuiltIn, BuiltIn, BuiltIn, BuiltIn]:
-        """Return the tools `remember`, `recall`, `correct_memory` and `forget`."""
         keep = schema(REMEMBER_TAKES)
         read = schema(RECALL_TAKES)
         mend = schema(CORRECT_TAKES, "about", "fact")
@@ -176,8 +173,6 @@ class Memories:
         )
 
     def _safely(self, run: Run) -> Run:
-        """Wrap a tool so that it apologises instead of raising StoreError."""
-
         async def safe(arguments: Mapping[str, Any], request: BuiltInRequest) -> BuiltInResult:
             try:
                 return await run(arguments, request)
@@ -287,7 +282,6 @@ class Memories:
     async def _one(
         self, about: str, known: Sequence[MemoryRecord], request: BuiltInRequest, which: str
     ) -> MemoryRecord | BuiltInResult:
-        """Return the one fact that `about` refers to, or a failure if none or several match."""
         found = meant(about, known)
         if len(found) == 1:
             return found[0]

@@ -34,10 +34,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def plain(text: str) -> str:
-    """Return the text in lower case, without accents or punctuation.
-
-    Each word is folded separately, because `folded` truncates long texts.
-    """
+    """Return the text in lower case, without accents or punctuation."""
+    # `folded` truncates long texts, so each word is folded separately.
     spaced = "".join(sign if sign.isalnum() or sign in "'’" else " " for sign in text)
     return " ".join(folded(word) for word in spaced.split())
 
@@ -48,10 +46,8 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def query_of(text: str) -> str:
-    """Return an FTS5 query that matches facts with any of the text's meaningful words.
-
-    Longer words also match by prefix. Returns "" if the text has no meaningful words.
-    """
+    """Return an FTS5 query that matches facts with any of the text's meaningful words, or "" if it
+    has none."""
     words = dict.fromkeys(word for word in plain(text).split() if _counts(word))
     # Quotes keep a word from being read as an operator. The prefix search finds other endings.
     terms = (f'"{word}"*' if len(word) > _SHORTEST else f'"{word}"' for word in words)
@@ -115,10 +111,8 @@ _WORDS = {
 
 
 def asked_for(tool: str, heard: str | None) -> bool:
-    """Return True if the person's own words ask for this memory tool.
-
-    Returns False if `heard` is None.
-    """
+    """Return True if the person's own words ask for this memory tool, or False if
+    `heard` is None."""
     return heard is not None and _WORDS[tool].search(plain(heard)) is not None
 
 
