@@ -5,9 +5,10 @@ Without the user's consent (`privacy.accept_cloud`) nothing is sent to Google, n
 
 import asyncio
 import ssl
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -45,6 +46,7 @@ _GOOGLE = "https://generativelanguage.googleapis.com"
 _CONNECT_S = 6.0
 _WORD_S = 20.0  # includes the import of google-genai
 _ENDS_SOON_DAYS = 14
+_SHUTDOWN_SOON_DAYS = 30
 NETWORK = "check the network and its DNS; Hearth's local brains work without it"
 _ASKED = "Answer with one word: yes."
 
@@ -55,9 +57,9 @@ async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding
     if not is_used(scene.settings):
         return findings
     if findings[0].status != "fail":
-        findings += await examine(CHECKS[1:2], scene, watch)
+        findings += await examine(CHECKS[1:3], scene, watch)
     if findings[-1].status != "fail" and scene.may.try_cloud:
-        findings += await examine(CHECKS[2:], scene, watch)
+        findings += await examine(CHECKS[3:], scene, watch)
     return findings
 
 
@@ -122,6 +124,39 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
     doubt = "" if foreign else doubtful(key)
     told = f"allowed, with a key; model {model}"
     return odd(told, f"{doubt} If Google rejects the key, copy it again.") if doubt else good(told)
+
+
+async def _models(scene: Scene) -> Found:
+    """Check that no model is about to be shut down."""
+    gemini = scene.settings.gemini
+    rows = (
+        ("gemini.model", model_row(gemini.model)[0]),
+        ("gemini.once_model", model_row(gemini.once_model, "once")[0]),
+    )
+    return judge_shutdowns(rows, SystemClock().now().date())
+
+
+def judge_shutdowns(models: Sequence[tuple[str, ModelRow]], today: date) -> Found:
+    """Check the announced shutdowns of the models, each given with the setting that names it."""
+    details, mends = [], []
+    for setting, row in models:
+        if row.shutdown is None:
+            continue
+        left = (row.shutdown - today).days
+        if left < 0:
+            details.append(
+                f"Google announced the shutdown of {row.name} for {row.shutdown}, which is past"
+            )
+        elif left <= _SHUTDOWN_SOON_DAYS:
+            ahead = {0: "today", 1: "tomorrow"}.get(left, f"in {left} days")
+            details.append(f"Google can shut down {row.name} from {row.shutdown} on, {ahead}")
+        else:
+            continue
+        mends.append(f'set {setting} = "{row.successor}"')
+    if details:
+        return odd("; ".join(details), " and ".join(mends))
+    names = ", ".join(row.name for _, row in models)
+    return good(f"{names}: no shutdown announced for the next {_SHUTDOWN_SOON_DAYS} days")
 
 
 async def _connection(scene: Scene) -> Found:
@@ -269,6 +304,7 @@ def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Fou
 
 CHECKS: tuple[Check[Scene], ...] = (
     Check("gemini", _allowed),
+    Check("gemini models", _models),
     Check("gemini connection", _connection),
     Check("gemini answer", _word, limit_s=_WORD_S + 15.0),
 )

@@ -21,7 +21,6 @@ class Status(Enum):
     """A model's status on Google's model pages."""
 
     STABLE = "stable"
-    PREVIEW = "preview"
     DEPRECATED = "deprecated"  # still answers, but not for long
     RETIRED = "retired"  # closed with 1008
     UNKNOWN = "unknown"  # not in this table
@@ -72,6 +71,9 @@ class ModelRow:
     turn_coverage: bool = True  # count only speech as input, not the pauses around it
     compression: bool = True  # of the context window
     successor: str | None = None  # the model to use instead
+    # Announced day of the shutdown. Google's page of deprecations calls these dates the earliest
+    # possible ones, so a model can still answer after it.
+    shutdown: date | None = None
 
 
 _LIVE_PRICES = Prices(text_in=0.75, audio_in=3.00, text_out=4.50, audio_out=12.00)
@@ -82,10 +84,28 @@ _FLASH_PRICES = (  # the same price for text, images and audio; answers are text
 )
 # The highest prices in all rows.
 _DEAREST = Prices(text_in=1.50, audio_in=3.00, text_out=7.50, audio_out=12.00)
+_NO_SHUTDOWN = "no shutdown announced: Google's page of deprecations, September 2026"
 
 _LEVELS = ("LOW", "MEDIUM", "HIGH")
 _BEST_LIVE = "gemini-3.8-live"
 _BEST_ONCE = "gemini-3.8-flash"
+
+# The shutdown of one more Live preview, on 2026-11-17, is reported without its name, so there is no
+# date here.
+_NATIVE_25 = ModelRow(
+    name="gemini-2.5-flash-native-audio-preview-12-2025",
+    kind="live",
+    status=Status.DEPRECATED,
+    source=(
+        "Google's model page, September 2026; prices: Google's page as quoted in "
+        "BerriAI/litellm #32113"
+    ),
+    prices=(_NATIVE_25_PRICES,),
+    thinking=ThinkingSetting.BUDGET,
+    behaviors=("BLOCKING", "NON_BLOCKING"),
+    search=True,
+    successor=_BEST_LIVE,
+)
 
 _ROWS = (
     ModelRow(
@@ -97,7 +117,7 @@ _ROWS = (
         source=(
             "Google's model page and Live best practices, September 2026; functions: "
             "MemberJunction/MJ #4512; context update: google-genai 3.4.0; prices: Google's page as "
-            "quoted in jferreiros/vortex #109, text also in Vercel's catalogue"
+            "quoted in jferreiros/vortex #109, text also in Vercel's catalogue; " + _NO_SHUTDOWN
         ),
         prices=(_LIVE_PRICES,),
         behaviors=("BLOCKING", "NON_BLOCKING"),
@@ -114,7 +134,7 @@ _ROWS = (
         source=(
             "Google's model page, September 2026; thinking: vercel/ai #20787; scheduling: "
             "openclaw/openclaw #152413 against AidenAI-IO/aiden-firmware #708; prices as "
-            "gemini-3.8-live"
+            "gemini-3.8-live; " + _NO_SHUTDOWN
         ),
         prices=(_LIVE_PRICES,),
         thinking=ThinkingSetting.LEVEL,
@@ -126,14 +146,16 @@ _ROWS = (
     ModelRow(
         name="gemini-3.1-flash-live-preview",
         kind="live",
-        status=Status.PREVIEW,
+        status=Status.DEPRECATED,
         # Functions are synchronous, so there is no behaviour to set. According to the page, client
         # content is allowed during a session, but early reports mention 1007, so it counts as
         # refused.
         source=(
             "Google's model page, September 2026; empty replies with a level: "
             "google-gemini/gemini-live-api-examples #37; language codes: "
-            "sierra-research/tau2-bench #544; prices: a public log of September 2026"
+            "sierra-research/tau2-bench #544; prices: a public log of September 2026; shutdown: "
+            "developersdigest.tech, 2026-10-18, which counts two Live previews, and the model list "
+            "of a public project, which names this one"
         ),
         prices=(_LIVE_PRICES,),
         thinking=ThinkingSetting.LEVEL,
@@ -141,36 +163,34 @@ _ROWS = (
         language_codes=True,
         search=True,
         successor=_BEST_LIVE,
+        shutdown=date(2026, 11, 17),
     ),
-    ModelRow(
-        name="gemini-2.5-flash-native-audio-preview-12-2025",
-        kind="live",
-        status=Status.DEPRECATED,
+    _NATIVE_25,
+    replace(
+        _NATIVE_25,
+        name="gemini-2.5-flash-native-audio-latest",
         source=(
-            "Google's model page, September 2026; prices: Google's page as quoted in "
-            "BerriAI/litellm #32113"
+            "An alias, used in public code of 2026; only on v1beta: google-genai's notes on 3.0; "
+            "all else as gemini-2.5-flash-native-audio-preview-12-2025"
         ),
-        prices=(_NATIVE_25_PRICES,),
-        thinking=ThinkingSetting.BUDGET,
-        behaviors=("BLOCKING", "NON_BLOCKING"),
-        search=True,
-        successor=_BEST_LIVE,
     ),
     ModelRow(
         name="gemini-live-2.5-flash-preview",
         kind="live",
         status=Status.RETIRED,
-        source="Google's model page: shut down 2025-12-09; price not known, the dearest assumed",
+        source="Google's changelog, 2025-12-09; price not known, the dearest assumed",
         prices=(_DEAREST,),
         successor=_BEST_LIVE,
+        shutdown=date(2025, 12, 9),
     ),
     ModelRow(
         name="gemini-2.0-flash-live-001",
         kind="live",
         status=Status.RETIRED,
-        source="Google's model page: shut down 2025-12-09; price not known, the dearest assumed",
+        source="Google's changelog, 2025-12-09; price not known, the dearest assumed",
         prices=(_DEAREST,),
         successor=_BEST_LIVE,
+        shutdown=date(2025, 12, 9),
     ),
     ModelRow(
         name="gemini-3.8-flash",
@@ -178,7 +198,7 @@ _ROWS = (
         status=Status.STABLE,
         source=(
             "Google's model page, September 2026; levels: LiveBench/LiveBench #531; prices and "
-            "limits: Google's page as quoted in pydantic/genai-prices #678"
+            "limits: Google's page as quoted in pydantic/genai-prices #678; " + _NO_SHUTDOWN
         ),
         prices=_FLASH_PRICES,
         thinking=ThinkingSetting.LEVEL,
@@ -189,10 +209,11 @@ _ROWS = (
     ModelRow(
         name="gemini-3.7-flash",
         kind="once",
-        status=Status.STABLE,
+        status=Status.DEPRECATED,
         source=(
             "No MINIMAL: openclaw/openclaw #123366; prices as gemini-3.8-flash: "
-            "Portkey-AI/models #917; limits assumed as there"
+            "Portkey-AI/models #917; limits assumed as there; deprecated, and answered by "
+            "gemini-3.8-flash: Google's changelog, 2026-10-08"
         ),
         prices=_FLASH_PRICES,
         thinking=ThinkingSetting.LEVEL,

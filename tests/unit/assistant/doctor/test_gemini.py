@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,13 @@ from assistant.doctor.gemini import examine_gemini
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from integrations.gemini.events import TokensUsed
+from integrations.gemini.models import model_row
 from tests.ports import free_port
 from tests.simulators.certificate import make_certificate
 from tests.unit.assistant.doctor.scenes import scene, settings
 
 KEY = "AIza" + "k3y" * 11 + "xy"
+PREVIEW = "gemini-3.1-flash-live-preview"
 CLOUD = May(try_cloud=True)
 
 
@@ -102,6 +104,36 @@ def test_a_key_by_its_form() -> None:
     assert gemini.judge_key("short", "m", foreign=True).status == "ok"
 
 
+@pytest.mark.parametrize(
+    ("day", "status", "words"),
+    [
+        (date(2026, 10, 17), "ok", "no shutdown announced for the next 30 days"),
+        (date(2026, 10, 18), "warn", f"can shut down {PREVIEW} from 2026-11-17 on, in 30 days"),
+        (date(2026, 11, 16), "warn", "from 2026-11-17 on, tomorrow"),
+        (date(2026, 11, 17), "warn", "from 2026-11-17 on, today"),
+        (date(2026, 11, 18), "warn", f"the shutdown of {PREVIEW} for 2026-11-17, which is past"),
+    ],
+)
+def test_a_shutdown_is_told_30_days_before_and_when_it_is_past(
+    day: date, status: Status, words: str
+) -> None:
+    rows = [("gemini.model", model_row(PREVIEW)[0]), ("gemini.once_model", model_row("f")[0])]
+    told = gemini.judge_shutdowns(rows, day)
+    assert (told.status, words in told.detail) == (status, True), told
+    assert told.mend == ("" if status == "ok" else 'set gemini.model = "gemini-3.8-live"')
+
+
+async def test_the_doctor_looks_at_both_models(tmp_path: Path) -> None:
+    given = {"model": "gemini-live-2.5-flash-preview", "base_url": "https://127.0.0.1:9"}
+    told = (await found(allowed(tmp_path, **given)))["gemini models"]
+    assert told.detail == (
+        "Google announced the shutdown of gemini-live-2.5-flash-preview for 2025-12-09, which is "
+        "past"
+    )
+    told = (await found(allowed(tmp_path, base_url="https://127.0.0.1:9")))["gemini models"]
+    assert told.detail.startswith("gemini-3.8-live, gemini-3.8-flash: no shutdown announced")
+
+
 class Service:
     """A Gemini that describes models and says one word, over TLS."""
 
@@ -149,7 +181,7 @@ async def test_it_is_reached_and_told_nothing(tmp_path: Path) -> None:
     service = Service()
     async with serving(service, tmp_path / "tls") as reach:
         told = await found(allowed(tmp_path, **reach))
-    assert list(told) == ["gemini", "gemini connection"]
+    assert list(told) == ["gemini", "gemini models", "gemini connection"]
     assert told["gemini connection"].status == "ok"
     assert "valid for" in told["gemini connection"].detail
     assert service.paths == []
@@ -190,7 +222,7 @@ async def test_a_key_that_google_refuses(tmp_path: Path) -> None:
 async def test_a_certificate_that_has_expired(tmp_path: Path) -> None:
     async with serving(Service(), tmp_path / "tls", expired=True) as reach:
         told = await found(allowed(tmp_path, **reach), CLOUD)
-    assert list(told) == ["gemini", "gemini connection"]
+    assert list(told) == ["gemini", "gemini models", "gemini connection"]
     assert told["gemini connection"].status == "fail"
     assert "expired" in told["gemini connection"].detail
     assert "clock" in told["gemini connection"].mend

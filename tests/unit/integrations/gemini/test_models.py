@@ -27,6 +27,7 @@ def test_a_row_is_consistent(row: ModelRow) -> None:
     assert not row.level_always or row.levels
     assert [price.since for price in row.prices] == sorted(price.since for price in row.prices)
     assert row.prices[0].since == date.min
+    assert row.shutdown is None or row.successor
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.successor], ids=lambda row: row.name)
