@@ -38,12 +38,11 @@ _choosing = {"input": threading.Lock(), "output": threading.Lock()}
 
 
 def list_devices(monitors: bool = False, sys: Path = SYS) -> list[DeviceInfo]:
-    """List all microphones, then all loudspeakers. Returns [] on a machine without audio. Blocks.
+    """List all microphones, then all loudspeakers. Blocks.
 
-    With a sound server that PortAudio can use, the result contains the server's sources and sinks,
-    plus the cards that it doesn't manage. Otherwise, the result contains PortAudio's devices.
-    `monitors` includes sources that only record what a sink plays. The sound server's devices are
-    current; PortAudio's are those of its last `refresh`. Raises InputUnusable if PortAudio is
+    With a sound server that PortAudio can use, these are the server's devices and the cards that it
+    doesn't manage. The server's devices are current; PortAudio's are those of its last `refresh`.
+    `monitors` includes sources that record what a sink plays. Raises InputUnusable if PortAudio is
     missing.
     """
     return [device for device in _survey(sys)[0] if monitors or not device.monitor]
@@ -52,9 +51,8 @@ def list_devices(monitors: bool = False, sys: Path = SYS) -> list[DeviceInfo]:
 def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
     """Find a device by name, where "default" is the system's default device. Blocks.
 
-    Part of the name or description is enough if only one device matches. A monitor must be given by
-    its full name, because it isn't a microphone. Raises InputUnusable if no device or more than one
-    matches.
+    Part of the name or description is enough if only one device matches, but a monitor needs its
+    full name. Raises InputUnusable if no device or more than one matches.
     """
     listed, own = _survey(sys)
     devices = [device for device in listed if device.kind == kind]
@@ -79,10 +77,8 @@ def find_device(name: str, kind: Kind, sys: Path = SYS) -> DeviceInfo:
 
 
 def server_out_of_reach() -> bool:
-    """Return True if a sound server is running but PortAudio can't use it. Blocks.
-
-    Raises InputUnusable if PortAudio is missing.
-    """
+    """Return True if a sound server is running but PortAudio can't use it. Blocks. Raises
+    InputUnusable if PortAudio is missing."""
     if any(device["name"] == _WAY_TO_SERVER for device in raw_devices()):
         return False
     try:
@@ -97,7 +93,7 @@ def chosen(device: DeviceInfo) -> Iterator[None]:
     """Make PortAudio streams use `device` if they are opened and started inside the block.
 
     PortAudio sees the whole sound server as one device, so the server's device is chosen with an
-    environment variable of this process. Only one stream per direction is opened at a time.
+    environment variable of this process.
     """
     if device.target is None:
         yield
@@ -150,11 +146,6 @@ def _default(real: list[DeviceInfo]) -> DeviceInfo:
 
 
 def _named(name: str, devices: list[DeviceInfo], real: list[DeviceInfo]) -> list[DeviceInfo]:
-    """Return the devices that match the name best.
-
-    A full name is better than a USB name, followed by a description and by a part of a name or
-    description.
-    """
     wanted = name.casefold()
     return (
         [device for device in devices if name == device.name][:1]
@@ -212,7 +203,7 @@ def _portaudio_devices(
 
 
 def _numbers(name: str) -> tuple[int | None, int]:
-    """Extract ALSA's card and device numbers from the name that PortAudio gives a device."""
+    """Extract ALSA's card and device numbers from PortAudio's name of a device."""
     match = _NUMBERS.search(name)
     return (int(match.group(1)), int(match.group(2))) if match else (None, 0)
 
@@ -224,12 +215,12 @@ _PATIENCE_S = 2.5  # PulseAudio can take 2.0 s for the first block
 
 
 def measure_level(device: DeviceInfo, seconds: float = 0.4) -> float | None:
-    """Record from a microphone and return the mean level (RMS) of all channels in dBFS.
+    """Record from a microphone and return the mean level (RMS) of all channels in dBFS, at least
+    SILENCE_DBFS (-100).
 
-    0 dBFS is the level of a full-scale square wave, and SILENCE_DBFS (-100) is the minimum. Returns
-    None if the device can't be opened, for example because another program uses it, or doesn't
-    deliver enough audio within 2.5 s plus `seconds`. Blocks, and can hang forever while opening the
-    device. Raises InputUnusable if PortAudio is missing.
+    0 dBFS is the level of a full-scale square wave. Returns None if the device can't be opened or
+    doesn't deliver enough audio within 2.5 s plus `seconds`. Blocks, and can hang forever while
+    opening the device. Raises InputUnusable if PortAudio is missing.
     """
     portaudio = load_portaudio()
     heard = _Heard(round(seconds / _BLOCK_S))
@@ -265,7 +256,7 @@ def level_of(pcm: bytes) -> float:
 
 
 class _Heard:
-    """The first `wanted` blocks of a recording, which are added on PortAudio's thread."""
+    """Blocks of a recording, which PortAudio's thread adds."""
 
     def __init__(self, wanted: int) -> None:
         self.blocks: list[bytes] = []

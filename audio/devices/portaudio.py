@@ -43,8 +43,7 @@ _streams: set[object] = set()
 
 
 def load_portaudio() -> Any:
-    """Import the sounddevice module, which needs a system library. Raises InputUnusable if that is
-    missing."""
+    """Import the sounddevice module. Raises InputUnusable if PortAudio is missing."""
     leave_heavy_plugins_out()
     try:
         import sounddevice
@@ -57,28 +56,22 @@ def load_portaudio() -> Any:
 
 
 def wish_refused(error: Exception) -> bool:
-    """Return True if the device exists but doesn't support the requested rate or channel count.
-
-    `error` comes from sounddevice. Its second argument, if any, is PortAudio's error code.
-    """
+    """Return True if sounddevice's `error` means that the device doesn't support the requested rate
+    or channel count."""
     return len(error.args) > 1 and error.args[1] in _REFUSALS
 
 
 def raw_devices() -> list[dict[str, Any]]:
-    """Return PortAudio's own device list as of its start or last refresh.
-
-    Raises InputUnusable if PortAudio is missing.
-    """
+    """Return PortAudio's own device list as of its start or last refresh. Raises InputUnusable if
+    PortAudio is missing."""
     portaudio = load_portaudio()
     with _guard:
         return [dict(device) for device in portaudio.query_devices()]
 
 
 def default_device(kind: Kind) -> int:
-    """Return PortAudio's index of the system's default device, or -1 if there is none.
-
-    Raises InputUnusable if PortAudio is missing.
-    """
+    """Return PortAudio's index of the system's default device, or -1 if there is none. Raises
+    InputUnusable if PortAudio is missing."""
     portaudio = load_portaudio()
     with _guard:
         return int(portaudio.default.device[0 if kind == "input" else 1])
@@ -88,9 +81,9 @@ def register_stream() -> Callable[[], None]:
     """Register a stream that is about to be opened, and return a function that unregisters it.
 
     While a stream is registered, PortAudio can't refresh. Call this before `find_device`, because a
-    refresh invalidates device indexes. Call the returned function once the stream is closed; it can
-    be called from any thread and repeatedly. A stream that hangs while closing must stay
-    registered, because a refresh would free PortAudio while the stream still uses it.
+    refresh invalidates device indexes. Call the returned function once the stream is closed, on any
+    thread. A stream that hangs while closing must stay registered, because a refresh would free
+    PortAudio while the stream still uses it.
     """
     token = object()
     with _guard:
@@ -104,11 +97,8 @@ def register_stream() -> Callable[[], None]:
 
 
 def refresh() -> bool:
-    """Make PortAudio list the devices again, which takes about 40 ms.
-
-    Returns False if an open stream prevents this. Raises InputUnusable if PortAudio is missing or
-    doesn't start again.
-    """
+    """Make PortAudio list the devices again, which takes about 40 ms. Returns False if a stream is
+    registered. Raises InputUnusable if PortAudio is missing or doesn't start again."""
     portaudio = load_portaudio()
     with _guard:
         if _streams:
@@ -136,11 +126,8 @@ _VARIABLE = "ALSA_PLUGIN_DIR"  # the folder in which alsa-lib looks for plugins
 
 
 def leave_heavy_plugins_out() -> None:
-    """Keep ALSA from loading plugins that load FFmpeg, unless the user's configuration needs one of
-    them.
-
-    If this fails, the plugins are loaded as usual. Call this before PortAudio is loaded.
-    """
+    """Try to keep ALSA from loading plugins that load FFmpeg, unless the user's configuration needs
+    one of them. Call this before PortAudio is loaded."""
     if _VARIABLE in os.environ:
         return
     folders = [found for pattern in _FOLDERS for found in Path("/").glob(pattern[1:])]
@@ -161,12 +148,12 @@ def leave_heavy_plugins_out() -> None:
 
 
 def is_heavy(name: str) -> bool:
-    """Return True if the plugin file with this name loads FFmpeg."""
+    """Return True if `name` contains the name of a plugin that loads FFmpeg."""
     return any(heavy in name for heavy in _HEAVY)
 
 
 def wanted(configurations: Iterable[str]) -> bool:
-    """Return True if any of these ALSA configuration files mentions a heavy plugin."""
+    """Return True if any of these ALSA configurations mentions a plugin that loads FFmpeg."""
     return any(is_heavy(text) for text in configurations)
 
 
@@ -212,11 +199,7 @@ class DeviceList:
 
     async def renew(self, call: Call, *, once: bool = False) -> bool:
         """Make a new list. Returns False if an open stream prevents this. Raises the errors of
-        `refresh` and `call`.
-
-        With `once`, the list counts as new even after a failure, so that there is no second
-        attempt.
-        """
+        `refresh` and `call`. With `once`, the list counts as new even after a failure."""
         if self._before_refresh is not None:
             await self._before_refresh()
         now = self._clock.monotonic()

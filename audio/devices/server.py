@@ -25,11 +25,11 @@ _CARD = re.compile(r"card(\d+)$")
 
 
 def usb_names(sys: Path = SYS) -> dict[int, str]:
-    """Map ALSA's numbers of USB sound cards to stable names such as "usb:vendor:product:serial".
+    """Map ALSA's numbers of USB sound cards to names such as "usb:vendor:product:serial", which
+    stay the same after a reboot.
 
     The serial number is left out if the device has none. Cards whose names would be the same are
-    distinguished by their USB port: "usb:0d8c:0014@1-1.3". The names are read from sysfs. Unlike
-    ALSA's card numbers, they stay the same after a reboot.
+    distinguished by their USB port: "usb:0d8c:0014@1-1.3". The names are read from sysfs.
     """
     names: dict[int, str] = {}
     sockets: dict[int, str] = {}
@@ -116,10 +116,8 @@ def errors_of(pulsectl: Any) -> tuple[type[Exception], ...]:
 
 @contextmanager
 def connection(limit_s: float = ANSWER_S) -> Iterator[Any]:
-    """Yield a connected pulsectl.Pulse, usable for `limit_s` seconds on one thread. Blocks.
-
-    Raises NoServer if there is no server, or if it disappears or stops answering inside the block.
-    """
+    """Yield a connected pulsectl.Pulse, usable for `limit_s` seconds on one thread. Blocks. Raises
+    NoServer if there is no server or it stops answering."""
     pulsectl = load_pulsectl()
     if pulsectl is None:
         raise NoServer("libpulse is missing")
@@ -143,7 +141,6 @@ def hang_up(pulse: Any) -> None:
 
 
 def _mark(pulse: Any, *, connected: bool) -> None:
-    """Tell pulsectl whether the connection is still open."""
     pulse.connected = connected
 
 

@@ -30,11 +30,11 @@ _SOUND = b"SUBSYSTEM=sound\0"
 
 
 class DeviceWatch:
-    """Reports changes of the audio devices, as seen by the sound server and the kernel.
+    """Reports changes of the audio devices, as seen by the sound server and the kernel. Use it as
+    an async context manager on one event loop.
 
-    Use it as an async context manager on one event loop. If the server or the kernel's events are
-    unavailable, fewer changes are reported. If the server dies, DeviceWatch tries to reconnect at
-    intervals of at most 1 s. The server's end and return count as changes.
+    The server's end and return count as changes. If the server or the kernel's events are
+    unavailable, fewer changes are reported.
     """
 
     def __init__(self) -> None:
@@ -88,10 +88,8 @@ class DeviceWatch:
         return True
 
     async def place(self, kind: Kind = "input") -> ServerDevice | None:
-        """Return the device of this process's newest stream, or None if there is none.
-
-        Also returns None if the server doesn't answer within 0.5 s.
-        """
+        """Return the device of this process's newest stream, or None if there is none or the sound
+        server doesn't answer within 0.5 s."""
         try:
             return await asyncio.to_thread(our_device, kind)
         except NoServer:
@@ -128,8 +126,8 @@ class DeviceWatch:
 
 
 def _kernel_events() -> socket.socket | None:
-    """Open a socket for the kernel's device events. Returns None if the system doesn't provide
-    them."""
+    """Return a socket for the kernel's device events, or None if the system doesn't
+    provide them."""
     events = None
     try:
         events = socket.socket(
@@ -155,7 +153,7 @@ class _Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the thread, which takes at most _STOP_S (3 s). Blocks."""
+        """Stop the thread. Blocks for at most _STOP_S (3 s)."""
         self._stop.set()
         with self._guard:
             if self._pulse is not None:

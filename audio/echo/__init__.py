@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The chosen way to deal with echo between one microphone and one loudspeaker."""
+    """How to deal with the echo between a microphone and a loudspeaker."""
 
     kind: PlanKind  # own: Hearth's canceller; system: the sound server's; device: the microphone's
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
@@ -33,10 +33,8 @@ class Plan:
 
 
 def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
-    """Return True if a source or sink of the sound server belongs to the server's echo canceller.
-
-    A loudspeaker's monitor never does, whatever its name.
-    """
+    """Return True if a source or sink of the sound server belongs to the server's echo canceller. A
+    loudspeaker's monitor never does."""
     if properties.get("device.class") == "monitor" or name.endswith(".monitor"):
         return False
     if any(
@@ -50,9 +48,8 @@ def echo_cancelled(name: str, properties: Mapping[str, str]) -> bool:
 def choose(setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None) -> Plan:
     """Choose the echo plan for a microphone and a loudspeaker.
 
-    `extra` is True if Hearth's own canceller is installed. `cancelled_source` is True if the
-    microphone is one of the sound server's echo-cancelled sources (see `echo_cancelled`). `path` is
-    the measured echo path, or None if it has not been measured.
+    `extra` is True if Hearth's own canceller is installed. `cancelled_source` is the result of
+    `echo_cancelled` for the microphone. `path` is None if it has not been measured.
     """
     if setting == "off":
         return _only_wake_word(
@@ -72,7 +69,7 @@ def choose_meanwhile(
     of `choose`.
 
     Hearth's canceller can only be started together with the process. If the devices need it, the
-    plan is half duplex until the next start.
+    plan is half duplex.
     """
     plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
     if plan.kind != "own":

@@ -37,7 +37,7 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class CleanCounts:
-    """Counts of the microphone's 20 ms frames since the start, by how they were processed."""
+    """Counts since the start, in the microphone's frames of 20 ms unless stated otherwise."""
 
     processed: int = 0  # the echo was removed
     bypassed: int = 0  # nothing was played, or no output was open, so there was no echo
@@ -54,10 +54,9 @@ class LivekitCleaner:
     """An echo canceller and noise filter. It is a Cleaner for the microphone, and a Reference that
     receives the played audio.
 
-    Echo cancellation delays all audio by 8 ms, and noise suppression by 6 ms (both together: 14
-    ms). The number and length of frames don't change, and the delay is the same whether or not
-    anything is playing. `played` and `stalled` can be called from another thread. Call all other
-    methods on one thread.
+    Echo cancellation delays all audio by 8 ms, and noise suppression by 6 ms. `played` and
+    `stalled` can be called from another thread, and `counts` can be read from any thread. Call all
+    other methods on one thread.
     """
 
     def __init__(
@@ -69,9 +68,7 @@ class LivekitCleaner:
         block_ms: int = BLOCK_MS,
     ) -> None:
         """`block_ms` is the length of the microphone's blocks, which can contain several frames.
-
-        Raises InputUnusable if livekit is not installed or doesn't work on this machine.
-        """
+        Raises InputUnusable if livekit is needed but can't be imported."""
         self._echo = _Module(echo_cancellation=True) if echo else None
         tidy = noise_suppression or automatic_gain
         self._tidy = (
@@ -87,7 +84,6 @@ class LivekitCleaner:
 
     @property
     def counts(self) -> CleanCounts:
-        """The counts so far, which can be read from any thread."""
         return CleanCounts(
             processed=self._processed,
             bypassed=self._bypassed,
@@ -111,11 +107,7 @@ class LivekitCleaner:
             self._played.stall(seconds)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the cleaned frame, at the same length. Never raises.
-
-        Input that isn't one frame (FRAME_BYTES), or that the library rejects, is returned
-        unchanged.
-        """
+        """Return the cleaned frame, or the same frame if it can't be cleaned. Never raises."""
         try:
             if len(pcm) != FRAME_BYTES:
                 raise ValueError(f"a frame of {len(pcm)} bytes instead of {FRAME_BYTES}")
@@ -207,7 +199,6 @@ class _Module:
         self._module: Any = self._make()
 
     def process(self, pcm: bytes, reference: bytes | None = None) -> bytes:
-        """Process a 20 ms frame. Raises RuntimeError with the library's message."""
         done = bytearray()
         for at in (0, _HALF_BYTES):
             if reference is not None:
@@ -274,12 +265,8 @@ class Residual:
         self._recent: deque[bool] = deque(maxlen=_RECENT)
 
     def moved(self, *, opened: bool = False) -> None:
-        """Report that the output stalled or, with `opened`, was reopened. The echo can then arrive
-        a little later.
-
-        The canceller is not trusted for a moment, because its adjustment could be mistaken for a
-        person speaking.
-        """
+        """Report that the output stalled or, with `opened`, was reopened, so that the echo can
+        arrive a little later."""
         if self._learned <= 0 or self._learning <= 0:
             self._again = True
             self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
@@ -293,18 +280,17 @@ class Residual:
 
     @property
     def lost(self) -> bool:
-        """True if the canceller has lost the echo path and a new canceller would find it sooner."""
+        """True if the canceller has lost the echo path and should be replaced."""
         return len(self._downs) == _LOOK and sum(self._downs) < _SOME
 
     def renewed(self) -> None:
-        """Report that the canceller was replaced because it had lost the echo path."""
+        """Report that the canceller was replaced."""
         self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
         self._watched = 0
         self._downs.clear()
 
     def judge(self, heard: float, left: float, playing: bool) -> bool:
-        """Return True if the frame contains only Hearth's own voice, so that it can't be speech or
-        a wake word.
+        """Return True if the frame contains only Hearth's own voice.
 
         `heard` and `left` are the mean squares (int16) of the microphone's frame before and after
         cleaning. `playing` is True if the frame's reference isn't silent.
@@ -329,10 +315,7 @@ class Residual:
         return not self._stays
 
     def _learn(self, down: bool, playing: bool) -> bool:
-        """Count an audible frame. `down` is True if the canceller has reduced it.
-
-        Returns True while the canceller isn't trusted yet.
-        """
+        """Count an audible frame, and return True while the canceller isn't trusted yet."""
         if self._watched and playing:
             self._watched -= 1
             self._downs.append(down)

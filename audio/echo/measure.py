@@ -1,8 +1,7 @@
 """Measurement of the echo path from a loudspeaker to a microphone, with a chirp.
 
 The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording, with a
-gain of 30 dB over the noise. Half a second of silence before and after the chirp shows the noise
-level.
+gain of 30 dB over the noise.
 """
 
 import asyncio
@@ -63,8 +62,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EchoPath:
-    """The measured echo path from a loudspeaker to a microphone."""
-
     # echo: must be cancelled. apart: inaudible (headphones, another room). cancels: the device
     # cancels it, so that only the start comes through. deaf: the microphone closes while the
     # loudspeaker plays.
@@ -79,8 +76,7 @@ class EchoPath:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "EchoPath | None":
-        """Restore the result of `to_dict`. Returns None if it is invalid, for example in an
-        outdated format."""
+        """Restore the result of `to_dict`. Returns None if it is invalid."""
         try:
             kind = kept["kind"]
             figures = (float(kept[name]) for name in ("level_db", "delay_ms", "noise_rms"))
@@ -105,8 +101,7 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
 
     Both are int16, shape (n,), 16 kHz. The recording should be longer than `played` by
     MOST_DELAY_SECONDS (0.8 s). Raises ValueError if it is shorter than `played`, and InputUnusable
-    if it shows nothing about the path: the microphone was muted or fell silent, or other sounds
-    could have hidden an echo.
+    if the microphone was muted or the room was too loud.
     """
     if len(recorded) < len(played):
         raise ValueError("the recording is shorter than what was played")
@@ -151,9 +146,9 @@ def analyse(played: NDArray[np.int16], recorded: NDArray[np.int16]) -> EchoPath:
 async def measure(player: Player, frames: AsyncIterator[Frame]) -> EchoPath:
     """Play the chirp and determine the echo path from `frames`, which come from an open microphone.
 
-    Takes about 2.5 s, during which nothing else may play. The player's device should already be
-    open, because the time to open it would count as delay. Raises the errors of `player`, `frames`
-    and `analyse`, and DeviceLost if the frames end.
+    Takes about 2.5 s, during which nothing else may play. Open the player's device first, because
+    the time to open it would count as delay. Raises the errors of `player`, `frames` and `analyse`,
+    and DeviceLost if the frames end.
     """
     played = chirp()
     wanted = len(played) + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -186,8 +181,7 @@ class _Found:
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """Use a matched filter to find part of the chirp in the recording. Returns None if that part is
-    missing."""
+    """Use a matched filter to find part of the chirp in the recording."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -205,8 +199,7 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
 
 
 def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
-    """Apply the matched filter for `piece`. Returns its output and the output's noise level
-    (sigma)."""
+    """Return the output of the matched filter for `piece`, and its noise level (sigma)."""
     size = 1 << (len(heard) + len(piece)).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
     filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
@@ -222,10 +215,7 @@ def _least(heard: Floats, sound: Floats, part: slice) -> float:
 
 
 def _by_pieces(heard: Floats) -> list[float]:
-    """Return the RMS of each window of _END_SECONDS.
-
-    Windows are used because it is unknown how fast the device reacts.
-    """
+    """Return the RMS of overlapping windows, because it is unknown how fast the device reacts."""
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
     last = max(0, len(heard) - size)
     return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]
@@ -245,11 +235,8 @@ def _db(share: float) -> float:
 
 
 def ports_of(microphone: DeviceInfo, loudspeaker: DeviceInfo) -> tuple[str, str]:
-    """Return the names of both devices' active ports, or "" for a device that has no port or isn't
-    the server's.
-
-    Blocks for at most 0.5 s. Raises InputUnusable if a device belongs to the server and the server
-    doesn't answer.
+    """Return the names of both devices' active ports, or "" for a device whose port is unknown.
+    Blocks for at most 0.5 s. Raises InputUnusable if the sound server is needed but doesn't answer.
     """
     devices = (microphone, loudspeaker)
     if all(device.backend != "server" for device in devices):
@@ -280,8 +267,6 @@ _OPENING = bytes(2 * SAMPLE_RATE // 10)  # silence that opens the loudspeaker
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A microphone and a loudspeaker of this machine, with their active ports."""
-
     input: DeviceInfo
     output: DeviceInfo
     channel: int | None  # the microphone's channel in use, from 1; None for the mean of all
@@ -290,7 +275,7 @@ class Pair:
 
     @property
     def obstacle(self) -> str:
-        """A sentence that explains why the pair can't be measured now, or "" if it can."""
+        """A sentence that explains why the pair can't be measured now, or ""."""
         if self.input.monitor:
             return f"{self.input.name} is not a microphone: it records what a loudspeaker plays."
         for device in (self.input, self.output):
@@ -301,7 +286,7 @@ class Pair:
 
     @property
     def names(self) -> tuple[str, int | None, str]:
-        """Names that identify the pair. They stay the same after a reboot."""
+        """Names that identify the pair, even after a reboot."""
         return (
             _with_port(self.input.name, self.input_port),
             self.channel,
@@ -310,10 +295,8 @@ class Pair:
 
 
 def find_pair(microphone: str, loudspeaker: str, channel: int | None = None) -> Pair:
-    """Find the devices with these names, where "default" is the system's default. Blocks.
-
-    Raises InputUnusable.
-    """
+    """Find the devices with these names, where "default" is the system's default. Blocks. Raises
+    InputUnusable."""
     found = find_device(microphone, "input"), find_device(loudspeaker, "output")
     return Pair(*found, channel, *ports_of(*found))
 
@@ -354,7 +337,7 @@ async def measure_pair(pair: Pair, lead_in_ms: int = 0) -> EchoPath:
 
 
 async def _measure(microphone: SteadyMicrophone, speaker: Speaker) -> EchoPath:
-    """Repeat the measurement until a recording has no gaps or two results agree.
+    """Repeat the measurement until a recording has no gaps or two in a row give the same result.
 
     A recording with gaps can be misleading, because a device that cancels echo starts over after
     each gap.

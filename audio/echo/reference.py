@@ -1,19 +1,17 @@
 """The reference for the echo canceller: the audio that the loudspeaker played, cut into the
 microphone's frames.
 
-The loudspeaker's thread adds blocks, and the microphone's side takes one frame for each frame that
-it recorded. Both sides are counted in samples, because they run on different clocks. The only state
-is the number of samples between them (the fill). Apart from clock drift, running streams keep their
-relative position, so the fill is left alone while it stays within a band. If it drifts out of the
-band, it is corrected by single samples during pauses. After an interruption of a stream, it is set
-to its initial value.
+The loudspeaker's thread adds blocks, and the microphone's thread takes one frame for each frame
+that it recorded. The number of samples between the two sides (the fill) is left alone while it
+stays within a band. If clock drift moves it out of the band, it is corrected by single samples
+during pauses. After an interruption of a stream, it is set to its initial value.
 
 Silence that the device produced because this process was late is added too. Otherwise all later
 audio would be heard later than its sample count says.
 
 The echo canceller finds the delay itself, up to about half a second, but the reference must be
-ahead of its echo (5 ms is enough). The loudspeaker's latency ensures this, so the fill is kept as
-small as the block sizes of both sides allow.
+ahead of its echo. The loudspeaker's latency ensures this, so the fill is kept as small as the block
+sizes of both sides allow.
 """
 
 from collections import deque
@@ -55,15 +53,13 @@ _SILENCE = np.zeros(FRAME_SAMPLES, np.int16)
 
 
 class PlayedSound:
-    """A bounded buffer of played audio. The microphone's thread takes a frame for each frame that
-    it records.
+    """A bounded buffer of played audio.
 
     Only the loudspeaker's thread may call `put` and `stall`. All other methods are for the
     microphone's thread.
     """
 
     def __init__(self, block_ms: int) -> None:
-        """`block_ms` is the length of the microphone's blocks, whose frames are taken together."""
         self.missing = 0  # frames requested before they were played
         self.realigned = 0  # times that the fill was set again
         self.opened = 0  # times that an output began to play
@@ -96,11 +92,7 @@ class PlayedSound:
         self.stalls += 1
 
     def take(self) -> Samples | None:
-        """Return the next frame (int16, shape (320,), 16 kHz), which is silence if nothing was
-        played.
-
-        Returns None while no output is open.
-        """
+        """Return the next frame (int16, shape (320,), 16 kHz), or None while no output is open."""
         lost = len(self._blocks) == _BLOCKS
         news = self._drain()
         self._waited = 0 if news else self._waited + 1
@@ -119,8 +111,7 @@ class PlayedSound:
         return frame
 
     def restart(self) -> None:
-        """Start over after the microphone has been reopened, because its frames have a new
-        position."""
+        """Start over after the microphone has been reopened."""
         self._blocks.clear()
         self._close()
 
@@ -166,8 +157,7 @@ class PlayedSound:
         return resampled
 
     def _begin(self) -> None:
-        """Set the fill to its initial value, so that the next frame is that far behind the newest
-        audio."""
+        """Set the fill to its initial value."""
         self._open = True
         self._windows = 0
         self._forget()
@@ -219,8 +209,7 @@ class PlayedSound:
                 self._left = min(self._left + step, _MOST_LEFT)
 
     def _move(self, samples: int) -> None:
-        """Change the fill. A negative number drops audio; a positive one adds silence or repeats a
-        sample."""
+        """Change the fill by this number of samples."""
         self._fill += samples
         if samples < 0:
             self._sound = self._sound[-samples:]

@@ -16,10 +16,8 @@ from audio.recognize.protocol import Recognizer, plain_words
 
 
 def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
-    """Load a vosk or sherpa-onnx model. `languages` are the wanted languages, at least one.
-
-    Raises InputUnusable if the folder contains no such model or its package isn't installed.
-    """
+    """Load the vosk or sherpa-onnx model in a folder. `languages` are the wanted languages, at
+    least one. Raises InputUnusable if it can't be loaded."""
     if not folder.is_dir():
         raise InputUnusable(f"The speech model folder {folder} does not exist; correct its path.")
     heard = heard_by(folder.name, languages)
@@ -34,11 +32,11 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 
 
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
-    """Return the wanted languages that appear in a folder's name or, if none do, the first wanted
-    language.
+    """Return the codes of the wanted languages that appear in a folder's name, or else the first
+    wanted language.
 
-    For example, "vosk-model-small-es-0.42" contains "es". Only the name is used, because there is
-    no common format in which the model files state their language.
+    For example, "vosk-model-small-es-0.42" contains "es". The name is used because there is no
+    common format in which model files state their language.
     """
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)
@@ -49,13 +47,10 @@ _PIECE_BYTES = SAMPLE_RATE // 10 * 2  # 100 ms, so that other threads run in bet
 
 
 class VoskRecognizer:
-    """A recogniser with a vosk model, which is loaded immediately (0.1 to 2 GB of memory).
-
-    Uses the API of vosk 0.3.45.
-    """
+    """A recogniser with a vosk model (0.1 to 2 GB of memory), for the API of vosk 0.3.45. Raises
+    InputUnusable if the model can't be loaded."""
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
-        """`languages` are the model's languages. Raises InputUnusable."""
         vosk = _package()
         vosk.SetLogLevel(-1)  # vosk prints to stderr otherwise
         try:
@@ -97,20 +92,10 @@ _TAIL_S = (
 
 
 class SherpaRecognizer:
-    """A recogniser with a sherpa-onnx model, which is loaded immediately. Uses sherpa-onnx 2.0's
-    API.
-
-    The files in the folder determine the type of the model:
-
-    - An encoder, a decoder and a joiner are a transducer. If the folder's name contains
-      "streaming", it is a streaming transducer.
-    - An encoder and a decoder are a Whisper model.
-    - One preprocess, one encode and two decode files are a Moonshine model.
-    - A single file is a SenseVoice or NeMo CTC model, depending on the folder's name.
-    """
+    """A recogniser with a sherpa-onnx model, for the API of sherpa-onnx 2.0. Raises InputUnusable
+    if the model can't be loaded."""
 
     def __init__(self, folder: Path, languages: tuple[str, ...]) -> None:
-        """`languages` are the model's languages. Raises InputUnusable."""
         self.languages = languages  # codes of the model's languages
         self._streaming = False
         sherpa = _sherpa_package()
@@ -170,10 +155,7 @@ def is_sherpa_model(folder: Path) -> bool:
 
 
 def _file(folder: Path, part: str, suffix: str = ".onnx") -> str:
-    """Find the file of a model part, preferably the int8 version. Returns "" if there is none.
-
-    Examples of names: encoder-epoch-99-avg-1.int8.onnx, tiny-encoder.onnx, tokens.txt.
-    """
+    """Return the path of a model part's file, such as "encoder-epoch-99-avg-1.int8.onnx", or ""."""
     names = [
         path
         for path in sorted(folder.glob(f"*{suffix}"))

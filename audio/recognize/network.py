@@ -24,11 +24,8 @@ _FILE = "en-us/cmudict-en-us.dict"  # one line for each pronunciation: "a AH", "
 
 
 def readings(words: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """Look up the pronunciations of these words, in the dictionary's order.
-
-    Each pronunciation is a string of phones separated by spaces. Unknown words are left out. Reads
-    the dictionary file once, which takes 50 ms.
-    """
+    """Return the pronunciations of these words, each as phones separated by spaces. Unknown words
+    are left out. Reads the dictionary file, which takes 50 ms."""
     wanted = {word.encode() for word in words}
     found = dict[bytes, list[bytes]]()
     if wanted:
@@ -53,8 +50,6 @@ _Arcs = dict[tuple[str, int], float]  # (word or "" for none, next state) -> wei
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A transition between two states of the network."""
-
     source: int  # state
     target: int  # state
     weight: float  # 0 to 1
@@ -63,7 +58,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A word network of valid sentences, each of which is a path from `start` to `final`."""
+    """A network of words. Each path from `start` to `final` is a valid sentence."""
 
     start: int  # state
     final: int  # state
@@ -74,11 +69,10 @@ class Network:
 
 
 def network_of(jsgf: str) -> Network:
-    """Build the network of the only public rule of a grammar.
+    """Build the network of a grammar that has one public rule.
 
     Supports the words, rules, groups, alternatives, `[optional]` parts and `+` of the JSpeech
-    Grammar Format. Raises ValueError if the grammar uses anything else, if a rule is missing or
-    refers to itself, or if something that can be empty is repeated.
+    Grammar Format. Raises ValueError if the grammar can't be converted.
     """
     public, rules = _rules(jsgf)
     states = _States()
@@ -87,8 +81,6 @@ def network_of(jsgf: str) -> Network:
 
 
 class _States:
-    """States created so far. States with the same arcs are merged."""
-
     final = 0
 
     def __init__(self) -> None:
@@ -122,7 +114,7 @@ class _States:
                     waiting.append(target)
 
     def _closed(self, arcs: _Arcs) -> _Arcs:
-        """Add a direct arc for each chain of arcs without a word."""
+        """Return the arcs with a direct arc added for each chain of arcs without a word."""
         closed = dict(arcs)
         for (word, target), weight in arcs.items():
             if not word:
@@ -159,10 +151,6 @@ class _Weaver:
     def _alternatives(
         self, tokens: list[str], start: int, end: int, after: int, *, optional: bool = False
     ) -> _Arcs:
-        """Return the first arcs of the alternatives in tokens[start:end], which have equal weight.
-
-        If `optional`, skipping them all is another alternative.
-        """
         bars = [at for at, depth in _depths(tokens, start, end) if not depth and tokens[at] == "|"]
         edges = [start - 1, *bars, end]
         share = 1 / (len(edges) - 1 + optional)
@@ -197,8 +185,6 @@ class _Weaver:
         return {(token, after): 1.0}
 
     def _repeated(self, tokens: list[str], first: int, last: int, after: int) -> _Arcs:
-        """Return the first arcs of a repeated item. Each time, stopping and repeating are equally
-        likely."""
         behind = self._states.fresh()
         arcs = self._item(tokens, first, last, behind)
         if any(not word for word, _ in arcs):
@@ -208,8 +194,6 @@ class _Weaver:
 
 
 def _add(arcs: _Arcs, more: _Arcs, share: float) -> None:
-    """Add arcs with their weight multiplied by `share`. Of two equal arcs, the higher weight is
-    kept."""
     for key, weight in more.items():
         arcs[key] = max(arcs.get(key, 0.0), share * weight)
 
@@ -234,10 +218,6 @@ def _rules(jsgf: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield each position and the number of brackets that are open there.
-
-    Raises ValueError if the brackets don't match.
-    """
     depth = 0
     for at in range(start, end):
         depth -= tokens[at] in ")]"
@@ -250,8 +230,7 @@ def _depths(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
 
 
 def _opening(tokens: list[str], start: int, last: int) -> int:
-    """Return the position at which the item ending at `last` begins. Raises ValueError if there is
-    none."""
+    """Return the position at which the item ending at `last` begins."""
     depth = 0
     for at in range(last, start - 1, -1):
         depth += (tokens[at] in ")]") - (tokens[at] in "([")

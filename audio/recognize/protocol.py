@@ -1,5 +1,4 @@
-"""Interfaces of speech recognisers: for free speech, for a grammar, for digits, and with a time
-limit."""
+"""Interfaces of speech recognisers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,15 +11,11 @@ class Recognizer(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that it recognises, such as ("en",)."""
+        """Language codes, such as ("en",)."""
         ...
 
     def transcribe(self, pcm: bytes) -> str:
-        """Transcribe free speech in 16 kHz mono int16. Returns lower case, or "" if nothing was
-        recognised.
-
-        Raises AudioError.
-        """
+        """Return the words spoken in 16 kHz mono int16, in lower case, or "". Raises AudioError."""
         ...
 
 
@@ -34,8 +29,6 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class HeardWord:
-    """A recognised word and its position."""
-
     text: str
     start: int  # samples from the start of the audio
     end: int  # samples
@@ -46,8 +39,6 @@ class HeardWord:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """The words recognised in the audio."""
-
     words: tuple[HeardWord, ...]  # in order, without silence and noise
 
     @property
@@ -60,15 +51,15 @@ class GrammarRecognizer(Recognizer, Protocol):
     """A recogniser that also accepts a grammar. Not thread-safe: use a single worker thread."""
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """Return the words that are not in the dictionary, in order and without duplicates."""
+        """Return the words that are not in the dictionary, without duplicates."""
         ...
 
     def prepare(self, grammar: Grammar) -> None:
-        """Set the grammar for all further calls. Raises InputUnusable if it can't be built."""
+        """Set the grammar for `decode`. Raises InputUnusable if it can't be built."""
         ...
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Find the best path through the grammar. The result has no words if nothing matches."""
+        """Return the words of the best path through the grammar, or none if nothing matches."""
         ...
 
     def decode_freely(self, pcm: bytes) -> Decoding:
@@ -85,8 +76,7 @@ class PunctualRecognizer(Recognizer, Protocol):
     """A recogniser with a time limit. Not thread-safe: use a single worker thread."""
 
     def finish_within(self, seconds: float) -> None:
-        """Set a deadline, in seconds from now. Further calls raise TookTooLong when it has
-        passed."""
+        """Set a deadline in seconds from now. Recognition that runs past it raises TookTooLong."""
         ...
 
 
@@ -94,16 +84,13 @@ class PunctualRecognizer(Recognizer, Protocol):
 class DigitRecognizer(Recognizer, Protocol):
     """A recogniser that can listen for digits only. Not thread-safe: use a single worker thread.
 
-    Because it knows only ten words, it hears digits in many other sounds. Use it for a secret that
-    is compared afterwards, never for words that have an immediate effect.
+    It also hears digits in many other sounds. Use it for a secret that is compared afterwards,
+    never for words that have an immediate effect.
     """
 
     def spell(self, pcm: bytes) -> str:
-        """Recognise digits in 16 kHz mono int16, such as "one two three four". Returns "" if there
-        are none.
-
-        Neither the audio nor the words are kept.
-        """
+        """Return the digits spoken in 16 kHz mono int16, such as "one two three four", or "".
+        Neither the audio nor the words are kept."""
         ...
 
 

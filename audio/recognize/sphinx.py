@@ -19,11 +19,8 @@ from audio.recognize.protocol import Decoding, Grammar, HeardWord
 def add_network(
     decoder: Any, search: str, jsgf: str, pronunciations: Mapping[str, Sequence[str]]
 ) -> None:
-    """Add the grammar to the decoder as the search named `search`, without activating it.
-
-    `pronunciations` are for words that are not in the dictionary. Raises InputUnusable if the
-    grammar can't be parsed or contains a word without a pronunciation.
-    """
+    """Add a grammar to the decoder as the search named `search`, without activating it. Raises
+    InputUnusable if the grammar can't be parsed or contains a word without a pronunciation."""
     try:
         network = network_of(jsgf)
     except ValueError as error:
@@ -45,8 +42,6 @@ def _add_words(decoder: Any, network: Network, pronunciations: Mapping[str, Sequ
 
 
 def _steps(network: Network) -> tuple[int, int, list[tuple[int, int, float] | tuple[object, ...]]]:
-    """Return the arguments of `create_fsg`, in which an arc without a word has only three
-    elements."""
     return (
         network.start,
         network.final,
@@ -97,7 +92,6 @@ class SphinxRecognizer:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """`now` returns a monotonic time in seconds."""
         self._now = now
         self._late_at = math.inf
         self._level = ""  # level (cepstral mean) of the model's training data
@@ -120,7 +114,6 @@ class SphinxRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The only language is English, because the wheel contains no other acoustic model."""
         return ("en",)
 
     def finish_within(self, seconds: float) -> None:
@@ -130,11 +123,9 @@ class SphinxRecognizer:
         return [word for word in dict.fromkeys(words) if self._decoder.lookup_word(word) is None]
 
     def phones(self, word: str) -> tuple[str, ...]:
-        """Return the word's first pronunciation in CMUdict phones, or () if it has none."""
         return tuple((self._decoder.lookup_word(word) or "").split())
 
     def prepare(self, grammar: Grammar) -> None:
-        """Add the missing words and build the grammar's search. Raises InputUnusable."""
         self._decoder.activate_search(_LEVEL)
         if self._grammar_ready:
             self._decoder.remove_search(_GRAMMAR)
@@ -143,11 +134,6 @@ class SphinxRecognizer:
         self._grammar_ready = True
 
     def decode(self, pcm: bytes) -> Decoding:
-        """Find the best path through the grammar, scoring each word relative to a loop of all
-        phones.
-
-        Raises TookTooLong.
-        """
         if not self._grammar_ready:
             return Decoding(())
         words = [part for part in self._run(_GRAMMAR, pcm) if not part.word.startswith(_FILLERS)]
@@ -155,14 +141,9 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, loop) for part in words))
 
     def transcribe(self, pcm: bytes) -> str:
-        """Transcribe free speech with the full language model. Raises TookTooLong."""
         return self.decode_freely(pcm).text
 
     def decode_freely(self, pcm: bytes) -> Decoding:
-        """Recognise free speech with the full language model, which is loaded on first use.
-
-        Raises TookTooLong.
-        """
         if not self._free_ready:
             self._decoder.add_lm_file(_FREE, pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
             self._free_ready = True
@@ -170,11 +151,6 @@ class SphinxRecognizer:
         return Decoding(tuple(_judged(part, ()) for part in words))
 
     def spell(self, pcm: bytes) -> str:
-        """Recognise digits only, such as "one two three four". Returns "" if the audio doesn't
-        match digits.
-
-        Raises TookTooLong.
-        """
         try:
             judged = self._digits(pcm)
         finally:
@@ -236,7 +212,6 @@ class SphinxRecognizer:
 
 
 def _log(likelihood: float) -> float:
-    """Return the natural logarithm, or a substitute if the likelihood underflowed to zero."""
     return math.log(likelihood) if likelihood > 0.0 else _UNDERFLOW
 
 
@@ -273,7 +248,6 @@ class SphinxLive:
     """
 
     def __init__(self) -> None:
-        """Load the English acoustic model, without the dictionary."""
         self._decoder = pocketsphinx.Decoder(
             lm=None, dict=None, fwdflat=False, loglevel="FATAL", **_FAST, **_WEIGHTS
         )
@@ -284,7 +258,7 @@ class SphinxLive:
         self._ready = self._open = False
 
     def unknown(self, words: Sequence[str]) -> list[str]:
-        """Return the words that are not in the dictionary, in order and without duplicates."""
+        """Return the words that are not in the dictionary, without duplicates."""
         known = readings(words)
         return [word for word in dict.fromkeys(words) if word not in known]
 
@@ -328,10 +302,8 @@ class SphinxLive:
             self._push(pcm)
 
     def words(self, before: int) -> tuple[str, ...]:
-        """Return the words that began before sample `before` of the sentence.
-
-        Returns () if there was no speech, or none that matches the grammar.
-        """
+        """Return the words that began before sample `before` of the sentence, or () if there was no
+        speech or if it contains anything outside the grammar."""
         if not self._open or self._decoder.hyp() is None:
             return ()
         # Word ends are unknown, because the last word extends over the silence after it.

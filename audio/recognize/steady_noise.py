@@ -20,15 +20,12 @@ _LOUDEST = 320  # samples
 
 
 class SteadyNoise:
-    """A noise filter for one turn. Its output is delayed by one window, and one window shorter than
-    its input."""
+    """A noise filter for one turn. Its output is shorter than its input by at most one window (32
+    ms)."""
 
     def __init__(self, heard: bytes) -> None:
-        """`heard` is at least 0.3 s of 16 kHz mono int16, recorded in this room just before the
-        turn. It can contain speech.
-
-        Raises ValueError if it is shorter than four windows (128 ms).
-        """
+        """`heard` is at least 0.3 s of 16 kHz mono int16 from just before the turn, with or without
+        speech. Raises ValueError if it is shorter than 128 ms."""
         samples = np.frombuffer(heard, "<i2").astype(np.float64)
         if len(samples) < LEAST_SAMPLES:
             raise ValueError("too little audio to estimate the room's noise")
@@ -45,7 +42,8 @@ class SteadyNoise:
         self._tail = np.zeros(_HOP)
 
     def clean(self, pcm: bytes) -> bytes:
-        """Process audio of any length. Returns the output that is ready, which can be empty."""
+        """Process 16 kHz mono int16 of any length. Returns the output that is ready, which can be
+        empty."""
         self._waiting = np.concatenate((self._waiting, np.frombuffer(pcm, "<i2")))
         if len(self._waiting) < _WINDOW:
             return b""

@@ -18,11 +18,8 @@ Speed = float | Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A chunk of a clause's audio, and the positions at which its words end.
-
-    Words are the whitespace-separated parts of the text passed to `speak`. They are in order across
-    all chunks of the clause.
-    """
+    """A chunk of a clause's audio, and the positions at which its words end. Words are the
+    whitespace-separated parts of the text passed to `speak`."""
 
     pcm: bytes  # mono int16
     ends: tuple[int, ...] = ()  # samples from the start of the chunk; () if unknown
@@ -50,7 +47,7 @@ class Voice(Protocol):
 
 
 def speed_now(speed: Speed) -> float:
-    """Return the current speed, for the clause that is about to be spoken."""
+    """Return the speed for the next clause."""
     return speed() if callable(speed) else speed
 
 
@@ -66,10 +63,10 @@ def plain(text: str) -> str:
 
 
 def spelled(text: str, language: str) -> str:
-    """Rewrite "H V A C" so that its "A" isn't spoken as an article.
+    """Rewrite "H V A C" so that its "A" isn't spoken as an English article.
 
-    In English, espeak-ng, which also makes Piper's phonemes, pronounces an "A" among single letters
-    as in "a house". Written as "eigh", it is pronounced like the letter.
+    Among single letters, espeak-ng, which also makes Piper's phonemes, pronounces "A" as in "a
+    house".
     """
     return _LETTER_A.sub("eigh", text) if language.startswith("en") else text
 
@@ -85,7 +82,7 @@ def make_voice(
 ) -> Voice:
     """Create the voice for a language. Blocks while a Piper model is loaded.
 
-    `engine` is "piper" or "espeak". `model_path` and `speaker` are for Piper. `ahead` is as in
+    `engine` is "piper" or "espeak". `model_path` and `speaker` are for Piper, and `ahead` is for
     EspeakVoice. Raises InputUnusable for another engine, or if there is no usable Piper voice.
     """
     # Imported here because usually only one of them is needed.

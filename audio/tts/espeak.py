@@ -52,9 +52,8 @@ def espeak_name(language: str) -> str:
 class EspeakVoice:
     """A voice that runs one espeak-ng process per clause and passes on its audio as it arrives.
 
-    A `speed` of 1.0 is normal, and 2.0 is twice as fast. With `ahead`, the next clause's process is
-    started in advance, for programs that keep running. `speak` raises InputUnusable if espeak-ng is
-    missing or fails.
+    With `ahead`, the next clause's process is started in advance, for programs that keep running.
+    `speak` raises InputUnusable if espeak-ng is missing or fails.
     """
 
     def __init__(
@@ -140,11 +139,8 @@ class EspeakVoice:
 
 
 class _Spare:
-    """A process that was started in advance, has loaded its voice and waits for text.
-
-    Starting a process only when it is needed would delay the first audio by 20 to 120 ms. The spare
-    process ends when its stdin closes, so it never outlives this process.
-    """
+    """A process that was started in advance, has loaded its voice and waits for text. Starting a
+    process only when it is needed would delay the first audio by 20 to 120 ms."""
 
     def __init__(self) -> None:
         self._command: list[str] = []
@@ -161,8 +157,6 @@ class _Spare:
         self._forget = weakref.finalize(self, _end, process).detach
 
     def take(self, command: list[str]) -> subprocess.Popen[bytes] | None:
-        """Return the waiting process, or None if none was started with this command or it has
-        ended."""
         process, self._process = self._process, None
         self._forget()
         if process is not None and (command != self._command or process.poll() is not None):
@@ -192,10 +186,7 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
-    """Read the bytes that are available, at most `size`. Returns b"" at the end.
-
-    Raises InputUnusable after PATIENCE_SECONDS without a byte.
-    """
+    """Read the bytes that are available, at most `size`. Returns b"" at the end."""
     ready, _, _ = select.select([pipe], [], [], PATIENCE_SECONDS)
     if not ready:
         raise InputUnusable(f"espeak-ng produced no audio for {PATIENCE_SECONDS:.0f} s.")

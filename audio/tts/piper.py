@@ -3,11 +3,11 @@
 piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is created; Hearth works
 without it.
 
-A model computes each phoneme's duration, in its only Ceil node, but doesn't return it (piper's own
-`patch_voice_with_alignment` looks for the same node). To get the durations without the package
-`onnx`, this module reads the name of that node's output from the file, and appends an output of
-that name to the file's bytes. This works because protobuf merges a field that occurs twice and
-concatenates lists (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
+A model computes each phoneme's duration, in its only Ceil node, but doesn't return it. To get the
+durations without the package `onnx`, this module reads the name of that node's output from the
+file, and appends an output of that name to the file's bytes. This works because protobuf merges a
+field that occurs twice and concatenates lists
+(https://protobuf.dev/programming-guides/encoding/#last-one-wins).
 """
 
 import json
@@ -33,12 +33,12 @@ NAMES_TOLD = 8  # speakers listed in the error for an unknown one
 
 
 class PiperVoice:
-    """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded on creation.
+    """A Piper voice file (`X.onnx` beside `X.onnx.json`), loaded on creation. It yields one chunk
+    per sentence.
 
-    It yields one chunk per sentence, at the model's own loudness. A `speed` of 1.0 is the voice's
-    own speed, and 2.0 is twice as fast. `speaker` is the name or number of one of the voice's
-    speakers; "" is the first. Raises InputUnusable if Piper or the file is missing, the file isn't
-    a voice, or there is no such speaker.
+    `speaker` is the name or number of one of the voice's speakers; "" is the first. Raises
+    InputUnusable if Piper or the file is missing, the file isn't a voice, or there is no such
+    speaker.
     """
 
     def __init__(self, model_path: Path, speed: Speed = 1.0, speaker: str = "") -> None:
@@ -85,8 +85,7 @@ class PiperVoice:
             ) from error
 
     def _positions(self, words: list[str], line: str) -> list[int]:
-        """Return the number of phonemes up to the end of each word, or [] if these numbers are
-        unknown."""
+        """Return the number of phonemes up to the end of each word, or [] if it is unknown."""
         if not self._tells_words or words != line.split():
             return []
         phonemes = self._voice.phonemize
@@ -115,10 +114,10 @@ def _speaker(config: Any, wanted: str, voice: PiperVoice) -> int:
 
 @contextmanager
 def _telling_durations(path: Path) -> Iterator[str]:
-    """Yield the path of a copy of the model that also returns phoneme durations.
+    """Yield the path of a model that also returns phoneme durations, if they can be found.
 
-    The copy is an in-memory file that disappears when it is closed. An onnxruntime session that is
-    created from bytes would keep these bytes in memory (60 MB for each voice).
+    The changed model is an in-memory file, because an onnxruntime session that is created from
+    bytes would keep them in memory (60 MB for each voice).
     """
     model = path.read_bytes()
     told = durations_output(model)
@@ -134,8 +133,6 @@ def _telling_durations(path: Path) -> Iterator[str]:
 
 
 def _session(path: Path, options: Any) -> Any:
-    """Load the model, if possible with durations as an output. Without them, word ends are
-    estimated."""
     import onnxruntime
 
     def load(model: str) -> Any:
@@ -260,11 +257,8 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
 def durations_output(model: bytes) -> bytes:
-    """Return the bytes to append to a model so that it also returns phoneme durations.
-
-    Returns b"" if the durations can't be found or are already an output, or if the file can't be
-    parsed.
-    """
+    """Return the bytes to append to a model so that it also returns phoneme durations, or b"" if
+    that isn't possible or not necessary."""
     try:
         graphs = [value for number, value in _fields(memoryview(model)) if number == _MODEL_GRAPH]
         names, outputs = set(), set()

@@ -16,8 +16,6 @@ from audio.frames import SAMPLE_RATE, SAMPLES_PER_MS
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A detected wake word."""
-
     word: str  # as configured, e.g. "okay_nabu"
     score: float  # 0 to 1
     at: int  # sample index (16 kHz) of the detection
@@ -49,23 +47,18 @@ class WakeEngine(Protocol):
 
     @property
     def closeness(self) -> float:
-        """Highest score in the last frame as a fraction of its threshold. A word is detected above
-        1.
-
-        The refractory time after a detection doesn't affect this.
-        """
+        """The highest ratio of a word's score to its threshold in the last frame. Above 1, the word
+        is detected, except during the refractory time."""
         ...
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:
-        """Process the next frame (FRAME_BYTES), which ends at sample `end`.
-
-        Returns a detection, or None. After a detection, the engine reports nothing for its
-        refractory time (2 s of audio).
-        """
+        """Process the next frame (FRAME_BYTES), which ends at sample `end`, and return a detection
+        or None. After a detection, the engine detects nothing for its refractory time (2 s of
+        audio)."""
         ...
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call, at most one per 2 s of audio."""
+        """Return the near misses since the last call."""
         ...
 
     def strict(self, on: bool) -> None:
@@ -110,7 +103,7 @@ class Trigger:
         )
 
     def closeness(self, scores: Mapping[str, float]) -> float:
-        """Return the highest score as a fraction of its word's threshold."""
+        """Return the highest ratio of a score to its word's threshold."""
         return max(score / self._thresholds[word] for word, score in scores.items())
 
     def judge(self, scores: Mapping[str, float], end: int) -> Detection | None:
@@ -140,13 +133,11 @@ class Trigger:
 
 
 class ModelWake:
-    """The base class of the engines. Each word has a model, a score and a threshold."""
+    """The base class of the engines, with a model, a score and a threshold for each word."""
 
     def __init__(
         self, models: Mapping[str, Any], thresholds: Mapping[str, float], lead_ms: int
     ) -> None:
-        """`models` and `thresholds` map each word to its model and its threshold. Each model has a
-        `close` method. `lead_ms` is as in Trigger."""
         self.thresholds = thresholds  # by word; not changed by `strict`
         self.scores = dict.fromkeys(models, 0.0)
         self._models = models
@@ -164,7 +155,6 @@ class ModelWake:
         return self._trigger.near_misses()
 
     def strict(self, on: bool) -> None:
-        """Halve the distance between each threshold and 1, or restore it."""
         self._trigger.strict(on)
 
     def close(self) -> None:
@@ -222,11 +212,9 @@ def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
 def own_model(
     word: str, built_in: Sequence[str], added: Sequence[str], suffix: str, folder: Path | None
 ) -> Path:
-    """Return the model file of a word that isn't built in.
-
-    `added` contains the names of the models in `folder`. Raises InputUnusable if the file doesn't
-    exist or isn't of the engine's type.
-    """
+    """Return the model file of a word that isn't built in. `added` contains the names of the models
+    in `folder`. Raises InputUnusable if the word is neither in `added` nor the path of a file with
+    this suffix."""
     if word in added and folder is not None:
         return folder / f"{word}{suffix}"
     path = Path(word)
@@ -244,12 +232,9 @@ def own_model(
 
 
 def check_model(path: Path, tflite: Any) -> None:
-    """Raise InputUnusable if TensorFlow Lite can't read the file.
-
-    For such a file, TensorFlow Lite returns a null pointer. Both wake-word packages use that
-    pointer, which crashes the process (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite` is the
-    library as they load it.
-    """
+    """Raise InputUnusable if TensorFlow Lite can't read the file, because such a file would crash
+    the wake-word packages (pymicro-wakeword 2.5, pyopen-wakeword 1.1). `tflite` is the library as
+    they load it."""
     model = tflite.TfLiteModelCreateFromFile(os.fsencode(path)) if path.is_file() else None
     if not model:
         raise unusable(path, "is missing or damaged")
@@ -279,12 +264,12 @@ def make_wake_engine(
     folder: Path | None = None,
     verify: Verify = "off",
 ) -> WakeEngine:
-    """Create the engine with this name, "micro" or "open".
+    """Create the "micro" or "open" engine.
 
     `sensitivities` override `sensitivity` for individual words. `folder` contains added models,
-    each named after its word. With `verify="soft"`, the other engine can reject a detection if it
-    doesn't hear the word at all, provided that the word is built into it too. Raises InputUnusable
-    for an unknown engine or word, or an unusable model.
+    each named after its word. With `verify="soft"`, the other engine can reject detections of the
+    words that are built into it. Raises InputUnusable for an unknown engine or word, or an unusable
+    model.
     """
     first = _make(engine, words, sensitivity, sensitivities, folder)
     if verify == "off":

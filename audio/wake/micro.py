@@ -49,10 +49,7 @@ class MicroScore:
 
     def hear(self, features: NDArray[np.float64]) -> float | None:
         """Process a step's features. Returns the score if the model runs in this step, otherwise
-        None.
-
-        The score is 0 until the model has run a few times.
-        """
+        None."""
         self._features.append(features)
         model = self._model
         if len(self._features) < model.stride or not model.interpreter:
@@ -111,11 +108,6 @@ class MicroWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities` override `sensitivity` for individual words. `folder` contains added
-        models.
-
-        Raises InputUnusable for an unknown word or an unusable model.
-        """
         self._features = MicroWakeWordFeatures()
         models = {word: _load(word, folder) for word in check_words(words)}
         self._scorers = {word: MicroScore(model) for word, model in models.items()}
@@ -132,7 +124,6 @@ class MicroWake(ModelWake):
         return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
-        """Process silence for the length of the refractory time, then count samples from 0."""
         self._infer(bytes(REFRACTORY * 2))
         # Align every model's step with the start of the stream, so that the same stream gives the
         # same detections.

@@ -35,8 +35,7 @@ class OpenWake(ModelWake):
     """A WakeEngine based on pyopen-wakeword.
 
     A word is a built-in name, the name of an added model, or a .tflite model file. Creating the
-    engine takes about 0.4 s, because the features start with 8 s of silence. For the same reason
-    they are never reset: after a detection, only the refractory time keeps the engine silent.
+    engine takes about 0.4 s.
     """
 
     def __init__(
@@ -46,11 +45,6 @@ class OpenWake(ModelWake):
         sensitivities: Mapping[str, Sensitivity] | None = None,
         folder: Path | None = None,
     ) -> None:
-        """`sensitivities` override `sensitivity` for individual words. `folder` contains added
-        models.
-
-        Raises InputUnusable for an unknown word or an unusable model.
-        """
         self._features = features = OpenWakeWordFeatures.from_builtin()
         models = {word: self._load(word, folder) for word in check_words(words)}
         chosen = sensitivities or {}
@@ -71,7 +65,6 @@ class OpenWake(ModelWake):
         return self._trigger.judge(self.scores, end)
 
     def restart(self) -> None:
-        """Process silence for the length of the refractory time, then count samples from 0."""
         self._waiting.clear()
         for _ in range(REFRACTORY * 2 // _CHUNK_BYTES):
             self._infer(bytes(_CHUNK_BYTES))

@@ -45,7 +45,6 @@ class GatedWake(_Wrapper):
     """A WakeEngine behind an energy gate. When the gate opens, the engine first hears the preceding
     audio.
 
-    Older audio is skipped, because it was as silent as the audio that the engine heard last.
     Detections have the positions of their frames, even if the engine hears those frames later. A
     gap in positions, as after the loss of the microphone, counts as silence. Otherwise the engine
     would detect the last word from before the gap once more.
@@ -66,12 +65,8 @@ class GatedWake(_Wrapper):
         return self._gate.open
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
-        """Accept the next frame if the engine doesn't have to hear it now. Takes microseconds.
-
-        The engine doesn't have to hear frames during silence. In addition, it hears the frames of a
-        block together, so only a block's last frame needs to be passed to `hear`. If this method
-        returns False, pass the frame to `hear`.
-        """
+        """Accept the next frame without the engine, during silence or before the end of a block.
+        Takes microseconds. If this returns False, pass the frame to `hear`."""
         if end != self._end:
             self._keep(pcm, end)
         return not self._gap and (bool(end % _BLOCK) or not self._judge())
@@ -99,10 +94,9 @@ class GatedWake(_Wrapper):
     ) -> tuple[WakeEngine, Detection | None]:
         """Replace the engine without losing a frame.
 
-        The new engine hears the audio that the old one heard last, then the audio that the old one
-        skipped. `past` contains the frames so far, each with its end position, for at most the
-        refractory time. Returns the old engine, and the new engine's detection in the past audio,
-        which may have been reported already.
+        `past` contains the frames so far, each with its end position, for at most the refractory
+        time. Returns the old engine, and the new engine's detection in the past audio, which may
+        have been reported already.
         """
         before, self._engine = self._engine, engine
         found, unheard = None, {end for _, end in self._unheard}
@@ -149,10 +143,8 @@ REFUSED_BELOW = 0.05  # the other engine's score; reject only words that it does
 class VerifiedWake(_Wrapper):
     """A WakeEngine whose detections another engine can reject.
 
-    The other engine hears only the audio that it checks. It is reset when the next frame arrives,
-    so that the reset doesn't delay the result. Words that it doesn't know are not checked. A
-    rejection counts as a near miss and, like a detection, silences the engine for the refractory
-    time.
+    Words that the other engine doesn't know are not checked. A rejection counts as a near miss and,
+    like a detection, silences the engine for the refractory time.
     """
 
     def __init__(self, engine: WakeEngine, other: WakeEngine) -> None:
@@ -179,7 +171,6 @@ class VerifiedWake(_Wrapper):
         return None
 
     def near_misses(self) -> list[NearMiss]:
-        """Return the near misses since the last call, including rejections."""
         refused, self._refused = self._refused, []
         return [*super().near_misses(), *refused]
 
