@@ -1,4 +1,4 @@
-"""Recognise yes, no and similar answers to Hearth's questions, without a model."""
+"""Recognition of yes, no and similar answers to Hearth's questions, without a model."""
 
 import re
 import tomllib
@@ -28,12 +28,11 @@ _SPACES = frozenset(" \t\r\n\u00a0\u202f")
 
 
 def words_of(text: str, marks_tell: bool = False) -> Words | None:
-    """Split a text into lower-case words without punctuation.
+    """Split a text into lower-case words without punctuation and, unless `marks_tell` is set,
+    without accents.
 
-    Accents are removed too. Set `marks_tell` to keep them for a language in which accents
-    distinguish words. Returns None if the text contains something that no speech recogniser writes,
-    such as invisible characters, symbols or control characters. Letters of other scripts are kept,
-    so a word that contains them matches no form.
+    Returns None if the text contains something that no speech recogniser writes, such as symbols or
+    invisible characters.
     """
     plain = unicodedata.normalize("NFC", text).casefold()
     plain = _APOSTROPHES.sub("", _ELIDED.sub(r"\1 ", plain))
@@ -55,8 +54,6 @@ class SpokenAction:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One language's words and phrases for answers, from `forms/*.toml`."""
-
     marks_tell: bool  # accents distinguish words
     yes: frozenset[Words]
     no: frozenset[Words]
@@ -71,16 +68,13 @@ class Wording:
     ]  # by group: "open", "close", "start", "stop", "disarm"
 
     def words(self, text: str) -> Words | None:
-        """Split a text with `words_of`, treating accents as this language does."""
         return words_of(text, self.marks_tell)
 
 
 @cache
 def wording(language: str) -> Wording | None:
-    """Return a language's forms, or None if it has none.
-
-    `language` is a code without a region, such as "en".
-    """
+    """Return a language's forms, or None if it has none. `language` is a code without a region,
+    such as "en"."""
     path = FOLDER / f"{language}.toml"
     if language not in languages():
         return None
@@ -141,8 +135,6 @@ class AnswerKind(Enum):
 
 
 class _Said(IntFlag):
-    """The meanings that an answer has expressed so far."""
-
     NOTHING = 0
     YES = 1
     NO = 2
@@ -154,9 +146,9 @@ class Forms:
     """Recognises yes and no in several languages at once."""
 
     def __init__(self, codes: Sequence[str], names: Sequence[str] = ()) -> None:
-        """`codes` are the configured languages, such as ("en", "es-MX").
+        """`codes` are the configured languages, such as ("en", "es-MX"). English is used if none of
+        them has forms.
 
-        Languages without forms are ignored. If none of the languages has forms, English is used.
         `names` are the device's names, which can be part of an answer ("yes, Hearth").
         """
         bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in codes)
@@ -168,13 +160,12 @@ class Forms:
         self._names = tuple(names)
 
     def read(self, text: str, things: Sequence[str] = (), asked: str = "") -> AnswerKind:
-        """Return what kind of answer the text is.
+        """Return what kind of answer the text is. A text that doesn't consist entirely of one
+        language's forms is `OTHER`.
 
-        A text that doesn't consist entirely of one language's forms is `OTHER`. After a yes or no,
-        the text can repeat the question, its action or the action's object ("yes, open the door").
-        `things` are the names of all entities that the pending call affects. `asked` is the
-        question as it was spoken. If it is empty or contains no known action, opening and starting
-        are the actions that a yes can repeat.
+        After a yes or no, the text can repeat part of the question ("yes, open the door"). `things`
+        are the names of all entities that the pending call affects. `asked` is the question as it
+        was spoken.
         """
         said = [_Answer(forms, text, things, asked, self._names) for forms in self._wordings]
         replies = {answer.reply() for answer in said}
@@ -187,12 +178,8 @@ class Forms:
         return AnswerKind.NOTHING if AnswerKind.NOTHING in replies else AnswerKind.OTHER
 
     def is_command_like(self, text: str, things: Sequence[str] = (), asked: str = "") -> bool:
-        """Return True if the text may be a new request.
-
-        Such a text is not an answer and contains at least two words that aren't part of any form.
-        "Uh, kitchen" is not a request, but "turn off the radio" and "yes, but only the kitchen"
-        are.
-        """
+        """Return True if the text may be a new request, because it is not an answer and at least
+        two of its words aren't part of any form."""
         if self.read(text, things, asked) is not AnswerKind.OTHER:
             return False
         return min(_Answer(forms, text).further_words() for forms in self._wordings) >= 2
@@ -221,7 +208,6 @@ class _Answer:
 
     @property
     def is_against(self) -> bool:
-        """True if the answer contains a word that rules out a yes."""
         words = self._words or ()
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
@@ -239,7 +225,6 @@ class _Answer:
         return AnswerKind.NOTHING if _Said.NOTHING in endings else AnswerKind.OTHER
 
     def further_words(self) -> int:
-        """Return the number of words that don't belong to answers, polite phrases or fillers."""
         words, at, count = self._words or (), 0, 0
         known = self._forms.yes | self._forms.no | self._forms.always | self._aside
         while at < len(words):
@@ -260,10 +245,8 @@ class _Answer:
         return reached[-1]
 
     def _steps(self, words: Words, at: int, said: _Said) -> Iterator[tuple[int, _Said]]:
-        """Yield (end, meaning) for each form that starts at word `at`.
-
-        `said` is the meaning of the words before it.
-        """
+        """Yield (end, meaning) for each form that starts at word `at`. `said` is the meaning of the
+        words before it."""
         forms = self._forms
         kinds = (
             (forms.yes, _Said.YES),
@@ -279,10 +262,8 @@ class _Answer:
                 yield end, _Said.ECHO
 
     def _echoes(self, words: Words, at: int, after_no: bool) -> Iterator[int]:
-        """Yield the end of each phrase that starts at word `at` and repeats part of the question.
-
-        Examples are "unlock it", "unlock the front door", "the front door" and the whole question.
-        """
+        """Yield the end of each phrase that starts at word `at` and repeats part of the question,
+        such as "unlock it" or "the front door"."""
         things = [end for end in range(at + 1, len(words) + 1) if self._is_thing(words[at:end])]
         yield from things
         for end in range(at + 1, len(words) + 1):
@@ -301,10 +282,8 @@ class _Answer:
                     yield behind
 
     def _is_thing(self, words: Words) -> bool:
-        """Return True if the words refer to what the call affects, by a pronoun or by name.
-
-        If the call affects several entities, the words must refer to all of them.
-        """
+        """Return True if the words refer to everything that the call affects, by a pronoun or by
+        name."""
         if words in self._forms.pronouns:
             return True
         said = set(self._bare(words))
@@ -319,7 +298,6 @@ class _Answer:
         return tuple(word for word in words or () if word not in self._forms.links)
 
     def _groups(self, asked: Words) -> list[str]:
-        """Return the groups of actions that the question mentions, ignoring the entities' names."""
         names = {word for thing in self._things for word in thing}
         return [
             group
@@ -339,7 +317,6 @@ def is_command_like(text: str) -> bool:
 
 
 def _ends(words: Words, at: int, phrases: frozenset[Words]) -> Iterator[int]:
-    """Yield the end of each phrase in `phrases` that starts at word `at`."""
     longest = max(map(len, phrases), default=0)
     for end in range(at + 1, min(len(words), at + longest) + 1):
         if words[at:end] in phrases:

@@ -24,8 +24,6 @@ Pair = tuple[str, str]  # words, digits
 
 @dataclass(frozen=True, slots=True)
 class Numerals:
-    """The number words of one language."""
-
     words: tuple[Pair, ...]  # 0 to 19 or more, including variants
     compounds: Callable[[], Iterable[Pair]]  # the other numbers up to 99
     aside: tuple[str, ...]  # words that may surround the digits
@@ -68,9 +66,7 @@ _VI = _counted("không một hai ba bốn năm sáu bảy tám chín")
 
 def _joined(tens: Iterable[str], ones: list[str], first: int, link: str) -> Iterator[Pair]:
     """Yield number words with their digits: ("thirty", "30"), ("thirty four", "34") and so on.
-
-    `first` is the digit of the first word in `tens`. `link` joins tens and ones.
-    """
+    `first` is the digit of the first word in `tens`."""
     for number, ten in enumerate(tens, first):
         yield ten, f"{number}0"
         for one in range(1, 10):
@@ -101,7 +97,6 @@ def _german() -> Iterator[Pair]:
 
 
 def _french() -> Iterator[Pair]:
-    """Yield 20 to 99. For 70 to 99, the Belgian and Swiss number words are included too."""
     words = [word.replace("-", " ") for word, _ in _FR]
     yield from _joined(_FR_TENS, words, 2, " ")
     for number, ten in enumerate(_FR_TENS, 2):
@@ -201,11 +196,11 @@ _TIMES = {"double": 2, "doble": 2, "duplo": 2, "doppel": 2, "triple": 3, "triplo
 
 
 def read_digits(text: str, languages: Sequence[str], names: Sequence[str] = ()) -> str:
-    """Return the PIN in a text as digits, such as "1234", or "" if the text is not a PIN.
+    """Return the PIN in a text as digits, such as "1234", or "" if the text is not a PIN or is
+    ambiguous.
 
     Accepts "1 2 3 4", "one two three four", "twelve thirty-four" and "double five", optionally with
-    "the PIN is" or "please". `languages` are the configured languages; English is used if none of
-    them is supported. Also returns "" if two languages interpret the text differently.
+    "the PIN is" or "please". English is used if none of the configured `languages` is supported.
     """
     bases = dict.fromkeys(code.lower().replace("_", "-").split("-")[0] for code in languages)
     words = words_of(text)
@@ -249,7 +244,6 @@ def _figures(word: str) -> str:
 
 @cache
 def _values(language: str) -> Mapping[Words, str]:
-    """Return the digits for each number word or phrase up to 99."""
     return {words: digits for words, digits in _numbers(TABLES[language]) if words}
 
 
@@ -284,17 +278,15 @@ class _Attempts:
 
     @property
     def lock_s(self) -> float:
-        """The length of the current lock-out in seconds."""
         return min(FIRST_LOCK_S * 2.0 ** min(self.locks - 1, 16), LONGEST_LOCK_S)
 
 
 class PinGuard:
-    """Checks PINs. After three wrong PINs in a row, no PIN is accepted for 15 minutes.
+    """Checks PINs. After three wrong PINs in a row, no PIN is accepted for 15 minutes, and each
+    further lock-out is twice as long, up to a day.
 
-    Each further lock-out is twice as long as the previous one, up to a day. Each wrong attempt is
-    written to the disk before it is reported, so a restart gives nobody extra attempts. If the disk
-    can't be read, the PIN stays locked. If the disk can't be written, attempts are counted in
-    memory.
+    Each wrong attempt is written to the disk before it is reported, so a restart gives nobody extra
+    attempts. If the disk can't be read, the PIN stays locked.
     """
 
     def __init__(self, pin: SecretStr, store: SmallValues, clock: Clock) -> None:
@@ -306,10 +298,8 @@ class PinGuard:
         self._one_at_a_time = asyncio.Lock()
 
     async def check(self, digits: str) -> Judgement:
-        """Check one PIN. A wrong PIN counts as an attempt. Never raises.
-
-        During a lock-out, the result is "locked" even for the correct PIN.
-        """
+        """Check one PIN. Never raises. During a lock-out, the result is "locked" even for the
+        correct PIN."""
         async with self._one_at_a_time:
             try:
                 attempts = self._attempts or await self._kept()
@@ -335,10 +325,8 @@ class PinGuard:
             return "wrong"
 
     async def _kept(self) -> _Attempts:
-        """Read the attempts from the store. Raises StoreError.
-
-        They are read each time, because other processes record attempts too.
-        """
+        """Read the attempts from the store each time, because other processes record attempts too.
+        Raises StoreError."""
         kept = await self._store.kept(_NAME)
         attempts = _attempts_from(kept, self._now())
         if kept is not None and kept != _written(attempts):
@@ -366,7 +354,6 @@ def _written(attempts: _Attempts) -> dict[str, Any]:
 
 
 def _attempts_from(value: Any, now: float) -> _Attempts:
-    """Parse the stored attempts. An unknown format counts as one lock-out that starts now."""
     if value is None:
         return _Attempts()
     if isinstance(value, dict):

@@ -1,4 +1,5 @@
-"""Judge spoken and typed answers, PINs and taps on a phone, and pause media during the question."""
+"""Judgement of spoken and typed answers, PINs and taps on a phone, and pausing of media during the
+question."""
 
 import asyncio
 import logging
@@ -34,15 +35,11 @@ def weigh(
     things: Sequence[str],
     asked: str = "",
 ) -> tuple[Verdict, bool]:
-    """Return the verdict on an answer, and True if it was "yes, always" (never if `secure`).
+    """Return the verdict on an answer, and True if it was "yes, always".
 
-    `transcript` is a service's transcript or the typed text. `recognised` is what the configured
-    recogniser heard, without a grammar. Each is None if its source does not exist, failed or was
-    too slow. Neither may contain a model's words. See `Forms.read` for `things` and `asked`.
-
-    If `secure`, a yes requires a yes from every available source. Otherwise the transcript decides
-    or, if it is missing or empty, `recognised`. A no from either source is a no. If nothing was
-    heard, the verdict is "unclear"; the caller must detect silence.
+    `transcript` is a service's transcript or the typed text, and `recognised` is what the
+    configured recogniser heard; either can be None. Neither may contain a model's words. If
+    `secure`, a yes requires a yes from every available source. A no from either source is a no.
     """
     heard = [text for text in (transcript, recognised) if text is not None]
     replies = [forms.read(text, things, asked) for text in heard]
@@ -89,8 +86,8 @@ class LocalEar(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hears:
-    """Languages in which answers are recognised (`words`), and those in which a PIN is recognised,
-    always on this device (`secrets`)."""
+    """The languages in which answers are recognised (`words`), and those in which a PIN is
+    recognised, always on this device (`secrets`)."""
 
     words: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -183,7 +180,6 @@ class Witness:
         return read_digits(text, self._languages)
 
     def _bare(self, text: str) -> str:
-        """Remove a wake word from the start of the text."""
         for word in self._wake_words:
             head, found, rest = text.casefold().partition(word)
             if found and not any(sign.isalnum() for sign in head):
@@ -220,11 +216,8 @@ class Hush:
         area_id: str,
         quiet: bool,
     ) -> None:
-        """`paused` contains the entity ids of the players that Hearth paused.
-
-        `quiet` is True if all playback has stopped. The area is then watched until `resume` is
-        called.
-        """
+        """`paused` contains the entity ids of the players that Hearth paused. If `quiet`, the area
+        is watched until `resume` is called."""
         self._home = home
         self._services = services
         self._paused = tuple(paused)
@@ -242,8 +235,7 @@ class Hush:
         return not (has_sounded or playing(self._home.house, self._area_id))
 
     async def resume(self) -> None:
-        """Resume the players that Hearth paused and that are still paused. Never raises. Calling
-        this again has no effect."""
+        """Resume the players that Hearth paused and that are still paused. Never raises."""
         if self._watching is not None:
             self._watching.cancel()
         paused, self._paused = self._paused, ()
@@ -266,10 +258,10 @@ class Hush:
             )
 
     async def _sounds(self) -> bool:
-        """Return True once a nearby player starts to play, or False if none does so within WATCH_S.
+        """Return True once a nearby player starts to play, because a film could say yes, or False
+        if none does so within WATCH_S.
 
-        This matters because a film that starts during the question could say yes. Playback that
-        starts within GRACE_S is paused, and counts only if it continues.
+        Playback that starts within GRACE_S is paused, and counts only if it continues.
         """
         if await self._plays_within(GRACE_S):
             paused, _ = await _pause(self._home, self._services, self._area_id)
@@ -291,11 +283,11 @@ class Quiet:
     services: "Services"
 
     async def hush(self, area_id: str) -> Hush:
-        """Pause the media players in the area, within HUSH_S. Never raises.
+        """Pause the media players in the area, or in the whole house if `area_id` is "". Never
+        raises.
 
-        If `area_id` is "", players in the whole house are paused. Players that can't pause keep
-        playing. While Home Assistant is unreachable, nothing is paused and the area does not count
-        as quiet.
+        Players that can't pause keep playing. While Home Assistant is unreachable, nothing is
+        paused and the area does not count as quiet.
         """
         if not self.home.connected:
             return Hush(self.home, self.services, (), area_id=area_id, quiet=False)
@@ -324,8 +316,8 @@ async def _pause(
 
 
 def playing(house: House, area_id: str) -> list[Entity]:
-    """Return the media players that are playing in the area, exposed or not. If `area_id` is "",
-    the whole house is searched."""
+    """Return the media players that are playing in the area, exposed or not, or in the whole house
+    if `area_id` is ""."""
     return [
         entity
         for entity in house.entities.values()
@@ -368,15 +360,13 @@ class OwnersPhone:
 
     @property
     def name(self) -> str:
-        """The phone's name in Home Assistant. Until the name has been fetched, it is derived from
+        """The phone's name in Home Assistant or, until that is known, a name derived from
         `service`."""
         return self._name
 
     async def ask(self, question: Question) -> Literal["yes", "no"] | None:
-        """Return the button that the person pressed, or None if they didn't press a button in time.
-
-        Raises IntegrationError.
-        """
+        """Return the button that the person pressed, or None if they didn't press one in time.
+        Raises IntegrationError."""
         known = await self._phones.all()
         phone = next((one for one in known if one.service == self._service), None)
         if phone is None:

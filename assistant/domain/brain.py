@@ -27,8 +27,7 @@ class ReplyText:
 
 @dataclass(frozen=True, slots=True)
 class Preface:
-    """Announces that the next ReplyText is a notice about a change of brain, not part of the
-    answer."""
+    """Announces that the next ReplyText is a notice about a change of brain."""
 
     alone: bool  # True if Gemini is unreachable from now on
 
@@ -44,9 +43,7 @@ class ReplyAudio:
 @dataclass(frozen=True, slots=True)
 class ReplySettled:
     """The answer is complete as far as the brain knows, so the remaining sentences can be spoken.
-
-    More text can still follow, for example the end of a delayed transcript.
-    """
+    More text can still follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +72,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class InTalk:
-    """Identifies the model context that the following events come from.
-
-    The context includes earlier turns with the same `talk`.
-    """
+    """Identifies the model context that the following events come from."""
 
     talk: str  # unique within the process
     searched: bool = False  # the context contains text from the web
@@ -170,8 +164,6 @@ class BrainFault:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A larger model's answer to a question."""
-
     text: str  # "" if the model said nothing
     fault: BrainFault | None = None  # why the text is missing or incomplete
 
@@ -209,7 +201,6 @@ class ConversationOwner:
 
     @property
     def is_people(self) -> bool:
-        """True if the conversation belongs to the household, whether spoken or typed."""
         return not self.name
 
 
@@ -242,10 +233,10 @@ class BrainTurn(Protocol):
         ...
 
     async def answer(self, outcome: ToolOutcome) -> None:
-        """Deliver a tool call's result to the brain.
+        """Deliver a tool call's result to the brain, or drop it if that is no longer possible.
+        Never raises.
 
-        Called once for each call, even after `events` was closed. Never raises: if the result can
-        no longer be delivered, it is dropped.
+        Called once for each call, even after `events` was closed.
         """
         ...
 
@@ -264,7 +255,5 @@ class Brain(Protocol):
 
     def anticipate(self) -> None:
         """Connect or warm up in the background, because a turn may be about to start.
-
-        Never raises.
-        """
+        Never raises."""
         ...

@@ -1,5 +1,4 @@
-"""The injected clock. Most of Hearth's code uses it to read the time and to sleep, so that tests
-can control both."""
+"""The injected clock, with which tests can control the time."""
 
 import asyncio
 import ctypes
@@ -15,10 +14,10 @@ _TIMEX_BYTES = 512
 
 
 def kernel_clock() -> int:
-    """Return the system clock's state, as reported by adjtimex(2).
+    """Return the system clock's state, as reported by adjtimex(2), or -1 if the system call is not
+    permitted.
 
-    0 means synchronised, 1 to 4 indicate a leap second, and 5 means not synchronised. Returns -1 if
-    the system call is not permitted.
+    0 means synchronised, 1 to 4 indicate a leap second, and 5 means not synchronised.
     """
     state: int = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     return state
@@ -48,8 +47,6 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The system's clock."""
-
     def monotonic(self) -> float:
         return time.monotonic()
 
@@ -77,28 +74,19 @@ class VirtualClock:
         return self._elapsed
 
     def since_boot(self) -> float:
-        """Return the elapsed seconds plus those added by `suspend`."""
         return self._elapsed + self._suspended
 
     def now(self) -> datetime:
-        """Return the start date plus the elapsed and suspended time.
-
-        `set_ahead` shifts the result.
-        """
         return self._start + timedelta(seconds=self.since_boot())
 
     def set_ahead(self, seconds: float) -> None:
-        """Move the date and time forwards, or backwards if negative.
-
-        The monotonic clock is not affected.
-        """
+        """Move the date and time forwards, or backwards if negative. The monotonic clock is not
+        affected."""
         self._start += timedelta(seconds=seconds)
 
     def suspend(self, seconds: float) -> None:
-        """Simulate a suspended device.
-
-        `since_boot` and `now` advance, but sleeping tasks don't wake.
-        """
+        """Simulate a suspended device: `since_boot` and `now` advance, but sleeping tasks don't
+        wake."""
         self._suspended += seconds
 
     async def sleep(self, seconds: float) -> None:
@@ -129,7 +117,6 @@ class VirtualClock:
 
     @property
     def sleepers(self) -> int:
-        """The number of sleeping tasks."""
         return sum(not future.done() for _, _, future in self._sleepers)
 
     def _release_until(self, instant: float) -> None:

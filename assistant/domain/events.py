@@ -57,7 +57,6 @@ class EventBus:
         words: Mapping[str, str] | None = None,
         **data: Any,
     ) -> None:
-        """Pass an event to all followers."""
         kept = words if words and self._keeps_words() else {}
         self._followers.tell(BusEvent(kind, turn_id, data, kept))
 
@@ -67,11 +66,11 @@ _Told = ParamSpec("_Told")
 
 
 class Listeners(Generic[_Told]):
-    """Callbacks for one kind of event.
+    """Callbacks for one kind of event. They are called on the event loop's thread and must not
+    block.
 
-    They are called on the event loop's thread in the order of registration, and must not block. If
-    one raises an exception, it is logged and the other callbacks are still called. `of` names the
-    subject in log messages, such as "timers".
+    If one raises an exception, it is logged and the other callbacks are still called. `of` names
+    the subject in log messages, such as "timers".
     """
 
     def __init__(self, of: str) -> None:
@@ -89,7 +88,6 @@ class Listeners(Generic[_Told]):
         return leave
 
     def tell(self, *args: _Told.args, **named: _Told.kwargs) -> None:
-        """Call every callback with these arguments."""
         for follower in tuple(self._all.values()):
             try:
                 follower(*args, **named)
@@ -101,12 +99,8 @@ _T = TypeVar("_T")
 
 
 class Deferred(Generic[_T]):
-    """A value that is set once, usually after its users have been created.
-
-    Hearth starts to listen before Home Assistant, the tools and the brains are ready. Components
-    that start early take a `Deferred` and wait for its value. Use it on the event loop's thread
-    only.
-    """
+    """A value that is set once, usually after the components that wait for it have been created.
+    Use it on the event loop's thread only."""
 
     def __init__(self) -> None:
         self._value: _T | None = None
@@ -122,7 +116,6 @@ class Deferred(Generic[_T]):
 
     @property
     def value(self) -> _T | None:
-        """The value, or None if it isn't set yet."""
         return self._value
 
     def get(self) -> _T:
@@ -132,10 +125,8 @@ class Deferred(Generic[_T]):
         return self._value
 
     def set(self, value: _T) -> None:
-        """Set the value and pass it to the callbacks of `when_set`, in the order of registration.
-
-        Raises ValueError if the value is already set.
-        """
+        """Set the value and pass it to the callbacks of `when_set`. Raises ValueError if the value
+        is already set."""
         if self._value is not None:
             raise ValueError("This value is already set.")
         self._value = value

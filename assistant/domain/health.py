@@ -19,11 +19,11 @@ _HEALTHY = (MicrophoneStatus.OPENING, MicrophoneStatus.LISTENING)
 def health_of(
     microphone: "SteadyMicrophone | None", loudspeaker: "Presence | None" = None
 ) -> "Health":
-    """Return the health of the microphone and the loudspeaker.
+    """Return the health of the microphone and the loudspeaker. Pass None for a device that isn't
+    used.
 
     "dead" means that the microphone's thread hangs; "degraded" means that Hearth can't hear, or
-    can't be heard. A microphone that somebody closed on purpose counts as healthy. Pass None for a
-    device that isn't used, for example if audio comes from a file.
+    can't be heard.
     """
     if microphone is not None and microphone.heartbeat_age_s > STUCK_S:
         return "dead"

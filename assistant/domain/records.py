@@ -25,8 +25,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, 
 class StoreError(Exception):
     """The journal can't be read or written, for example because the disk is full.
 
-    The message is one sentence. If `told` is True, the store has already logged the problem and
-    callers needn't log it again.
+    The message is one sentence. If `told` is True, the store has already logged the problem.
     """
 
     def __init__(self, sentence: str = "", *, told: bool = False) -> None:
@@ -88,10 +87,8 @@ class TurnRecord:
 
 
 def is_peoples(turn: TurnRecord) -> bool:
-    """Return True if a person asked for the turn, rather than a program.
-
-    Requests that a person scheduled for later count as theirs.
-    """
+    """Return True if a person asked for the turn, either directly or by scheduling it, rather than
+    a program."""
     typed_by_program = turn.source == "text" and turn.caller not in ("", REQUEST)
     return turn.source not in UNASKED and not typed_by_program
 
@@ -128,11 +125,7 @@ TimerKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TimerRecord:
-    """A timer, alarm, reminder, or scheduled request or command.
-
-    Due timers, alarms and reminders ring until somebody silences, pauses or extends them, or until
-    they have rung unheard for ten minutes.
-    """
+    """A timer, alarm, reminder, or scheduled request or command."""
 
     id: str
     due: datetime
@@ -162,8 +155,7 @@ class AnnouncementRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """A fact that a person asked Hearth to remember. It is kept until somebody asks Hearth to
-    forget it."""
+    """A fact that a person asked Hearth to remember."""
 
     id: str
     text: str
@@ -181,8 +173,7 @@ class AuditRecord:
     """A call's audit entry, written when the policy or a person decides about the call, or when it
     ends.
 
-    It never changes, except that its texts can be erased. A call that waits for confirmation has
-    two entries with the same `call_id`: one for the question and one for the end of the call.
+    A call that waits for confirmation has two entries with the same `call_id`.
     """
 
     at: datetime  # time of the decision or the end
@@ -223,9 +214,7 @@ def new_id(now: datetime) -> str:
     """Return a short id that sorts by time: 9 characters for the milliseconds, then 3 random
     characters.
 
-    Within a millisecond, only the first id is random and later ids count up from it, so that the
-    ids differ. If the counter overflows, it continues into the next millisecond, and that
-    millisecond's ids count on from there.
+    Further ids within a millisecond count up from the first, so that they differ.
     """
     number = int(now.timestamp() * 1000) << 15 | secrets.randbits(15)
     if (_newest[0] >> 15) - (number >> 15) in (0, 1):
@@ -235,10 +224,8 @@ def new_id(now: datetime) -> str:
 
 
 class SmallValues(Protocol):
-    """JSON values that are stored by name and survive a restart.
-
-    `assistant.journal.store.Store` implements it. Every method can raise StoreError.
-    """
+    """JSON values that are stored by name and survive a restart. Every method can raise
+    StoreError."""
 
     async def keep(self, name: str, value: Any) -> None:
         """Store a value under a name, replacing any previous value. Returns once it is on disk."""

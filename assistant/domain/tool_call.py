@@ -13,7 +13,7 @@ from integrations.home_assistant.house import Entity
 class SentenceMatch:
     """A sentence as Home Assistant's conversation engine understands it, before executing it.
 
-    It is obtained from `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
+    Source: `conversation/agent/homeassistant/debug` (Home Assistant 2026.11).
     """
 
     text: str  # as it would be sent
@@ -106,8 +106,6 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a call."""
-
     id: str
     server: str
     name: str  # as the server names it
@@ -138,10 +136,8 @@ class ToolOutcome:
 
     @property
     def failed(self) -> bool:
-        """True if the call failed, timed out or was not run.
-
-        A call that waits for confirmation hasn't failed.
-        """
+        """True if the call failed, timed out or was not run. A call that waits for confirmation
+        hasn't failed."""
         if self.decision is Decision.NEEDS_CONFIRMATION:
             return False
         return self.status in (Status.FAILED, Status.TIMEOUT, Status.NOT_RUN)
@@ -157,10 +153,8 @@ _KEPT = 1_000  # ended turns to keep; their background work ends within 10 min
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Permissions of a turn that a program started or contributed to.
-
-    The settings, the mode and the owner's rules still apply on top of them.
-    """
+    """Permissions of a turn that a program started or contributed to. The settings, the mode and
+    the owner's rules still apply on top of them."""
 
     highest: Tier  # calls above it are refused, whatever the settings say (rule "caller")
     # False if no person takes part. Gated calls then end as `needs_confirmation` at once.
@@ -244,7 +238,6 @@ class Mode(StrEnum):
 
     @property
     def strictness(self) -> int:
-        """Rank among the modes, from 0 for the most trusting."""
         return tuple(Mode).index(self)
 
 
@@ -260,10 +253,8 @@ class PolicyContext:
     tainted: bool = False  # foreign text may have prompted the call
 
     def asked_by(self, program: Program | None, tainted: bool = False) -> "PolicyContext":
-        """Return this context for a turn of `program`.
-
-        Rules that name a satellite then match the program's name as well as the device's.
-        """
+        """Return this context for a turn of `program`, whose name the rules then accept as a
+        satellite."""
         if tainted:
             return replace(self, tainted=True).asked_by(program)
         if program is None:

@@ -9,12 +9,10 @@ MAX_SECONDS = 25.0  # 20 s of listening plus the audio before the detection
 
 
 class TurnAudio:
-    """The audio of a turn, as mono int16 at 16 kHz.
+    """The audio of a turn, as mono int16 at 16 kHz. Audio beyond MAX_SECONDS is dropped.
 
-    The listener writes it, and any number of brains read it from the start. Positions are counted
-    in samples from the first sample that is kept. Audio beyond MAX_SECONDS is dropped. If
-    `released` is False, nothing is streamed until `release` or `finish` is called. All methods must
-    be called on the event loop's thread.
+    Positions are counted in samples from the first sample that is kept. All methods must be called
+    on the event loop's thread.
     """
 
     def __init__(self, detection: int = 0, *, released: bool = True) -> None:
@@ -34,11 +32,8 @@ class TurnAudio:
             self._tell()
 
     def release(self) -> None:
-        """Allow streaming, because the person has started to speak.
-
-        Before that, nothing is streamed, so that a false wake doesn't send audio from the room to
-        the cloud.
-        """
+        """Allow streaming, because the person has started to speak. Until then, nothing is
+        streamed, so that a false wake doesn't send audio from the room to the cloud."""
         self._released = True
         self._tell()
 
@@ -49,17 +44,16 @@ class TurnAudio:
         self._tell()
 
     def abandon(self) -> None:
-        """Give up the turn: keep and stream no more audio, and don't treat it as a sentence.
+        """Give up the turn: keep and stream no more audio. Ignored after `finish`.
 
         Readers keep waiting until the turn is cancelled. If their streams ended instead, they would
-        answer half a sentence. Ignored after `finish`.
+        answer half a sentence.
         """
         self._abandoned = not self._finished
         self._tell()
 
     @property
     def pcm(self) -> bytes:
-        """All audio kept so far."""
         return bytes(self._pcm)
 
     async def complete(self) -> bytes:
@@ -72,7 +66,7 @@ class TurnAudio:
         """Yield the audio in chunks: first everything so far, then new audio until the end.
 
         A reader that stops early must close the generator (`contextlib.aclosing`), because until
-        then it counts as active and blocks `taken`.
+        then it blocks `taken`.
         """
         reader, position = object(), 0
         try:
@@ -97,12 +91,8 @@ class TurnAudio:
             self._tell()
 
     async def taken(self) -> None:
-        """Wait until every active reader has read all the audio so far.
-
-        Sources that can wait use it to avoid running ahead of the readers. Readers that haven't
-        started or have ended don't count. Returns immediately if streaming isn't allowed yet, or if
-        the audio is complete or abandoned.
-        """
+        """Wait until every active reader has read all the audio so far. Returns immediately if
+        streaming isn't allowed yet, or if the audio is complete or abandoned."""
         while (
             self._released
             and not self._over

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 
 def row_of(timer: TimerRecord, now: datetime) -> dict[str, Any]:
-    """Return a timer as JSON-compatible data for models and programs.
-
-    Times are ISO 8601, in the time zone of `now`.
-    """
+    """Return a timer as JSON-compatible data for models and programs. Times are ISO 8601, in the
+    time zone of `now`."""
     return {
         "id": timer.id,
         "kind": timer.kind,
@@ -56,7 +54,7 @@ def _repeat(timer: TimerRecord) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Criteria for finding a timer; an empty `Which` matches every timer."""
+    """Criteria for finding a timer. An empty `Which` matches every timer."""
 
     name: str = ""  # name, words of the text, or id
     duration_s: float | None = None  # the duration that the timer was set for
@@ -84,8 +82,6 @@ def _time_of(timer: TimerRecord, zone: tzinfo) -> time:
 
 
 def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
-    """Find timers by id, then by the whole name, then by words of the name, then by words of the
-    text."""
     wanted = visible(said)
     for fits in (
         lambda timer: timer.id == said,
@@ -100,10 +96,8 @@ def _called(said: str, timers: list[TimerRecord]) -> list[TimerRecord]:
 
 
 def _alike(said: str, name: str) -> bool:
-    """Return True if every word of the shorter phrase matches a word of the longer one by prefix.
-
-    "the pasta" matches "pasta" and "egg" matches "eggs", but "tea" does not match "steak".
-    """
+    """Return True if every word of the shorter phrase matches a word of the longer one by prefix:
+    "egg" matches "eggs", but "tea" does not match "steak"."""
     fewer, more = sorted((said.split(), name.split()), key=len)
     return bool(fewer) and all(
         any(one.startswith(other) or other.startswith(one) for other in more) for one in fewer
@@ -119,8 +113,6 @@ RINGING: tuple[TimerKind, ...] = ("timer", "alarm", "reminder")  # the other kin
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Timer to be set, due either after `seconds` or according to `rule`."""
-
     kind: TimerKind = "timer"
     seconds: float = 0.0  # from now; 0 if there is a rule
     rule: Rule | None = None
@@ -144,7 +136,6 @@ class TimerBook:
         self._almanac = almanac
 
     async def all(self) -> list[TimerRecord]:
-        """Return all running, paused and ringing timers, ordered by due time."""
         return await self._store.timers()
 
     async def start(self, seconds: float, name: str, language: str) -> TimerRecord:
@@ -153,8 +144,8 @@ class TimerBook:
         return timer
 
     async def set(self, wanted: Wanted) -> TimerRecord | None:
-        """Set a timer. Returns None if its rule has no future time, or if the rule needs a sunrise
-        or sunset that is unknown."""
+        """Set a timer. Returns None if its rule has no future time, or needs a sunrise or sunset
+        that is unknown."""
         now = self._clock.now()
         due: datetime | None = now + timedelta(seconds=wanted.seconds)
         if wanted.rule is not None:
@@ -179,10 +170,8 @@ class TimerBook:
         return timer
 
     async def add(self, timer: TimerRecord, seconds: float) -> TimerRecord | None:
-        """Extend the time left by `seconds`, or shorten it if `seconds` is negative.
-
-        A timer that is already ringing runs for another `seconds` from now.
-        """
+        """Extend the time left by `seconds`, or shorten it if `seconds` is negative. A timer that
+        is already ringing runs for another `seconds` from now."""
         left_s = max(0.0, left_of(timer, self._clock.now()) + seconds)
         return await self._with(timer, left_s, paused=timer.paused_s is not None)
 
@@ -216,13 +205,11 @@ def left_of(timer: TimerRecord, now: datetime) -> float:
 
 
 def is_over(timer: TimerRecord, now: datetime) -> bool:
-    """Return True if the timer is due: it is ringing or about to ring. Always returns False for a
-    repeating timer."""
+    """Return True if the timer is due and doesn't repeat: it is ringing or about to ring."""
     return timer.paused_s is None and timer.due <= now and not comes_again(timer)
 
 
 def comes_again(timer: TimerRecord) -> bool:
-    """Return True if the timer repeats."""
     return timer.rule is not None and rule_from(timer.rule).repeats
 
 
@@ -238,10 +225,8 @@ _SUNLESS = "Home Assistant does not report sunrise and sunset; use `at` instead.
 
 
 class ProgramTimers:
-    """Timers as programs see and change them.
-
-    Programs can't schedule commands, because they have automations for that.
-    """
+    """Timers as programs see and change them. Programs can't schedule commands, because they have
+    automations for that."""
 
     def __init__(
         self,
@@ -291,8 +276,8 @@ class ProgramTimers:
         return False
 
     def next(self) -> tuple[datetime | None, int]:
-        """Return the time at which the next timer will ring (None if none will) and the number of
-        timers, alarms and reminders that are set."""
+        """Return the time at which the next timer will ring, or None, and the number of timers,
+        alarms and reminders that are set."""
         now = self._now()
         ringing = [timer for timer in self._keeper.timers if timer.kind in RINGING]
         coming = [
@@ -345,11 +330,8 @@ class ProgramTimers:
         )
 
     def _moment(self, at: str, dates: Sequence[str]) -> tuple[str, Sequence[str]]:
-        """Split an ISO 8601 date and time into the local time of day and a one-element tuple with
-        the date.
-
-        Anything else is returned unchanged.
-        """
+        """Split an ISO 8601 date and time into the local time of day and a tuple with the date.
+        Anything else is returned unchanged."""
         try:
             moment = datetime.fromisoformat(at)
         except ValueError:

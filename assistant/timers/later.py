@@ -41,7 +41,6 @@ class NotLater(Exception):
     """The call can't be scheduled; the message is a sentence to speak."""
 
     def __init__(self, sentence: str, options: tuple[str, ...] = ()) -> None:
-        """`options` are valid alternatives to what was requested."""
         super().__init__(sentence)
         self.options = options
 
@@ -75,9 +74,8 @@ class FrozenCalls:
         """Return the call in the form in which it is stored. Raises NotLater if the call can't be
         scheduled, for example because it would need confirmation.
 
-        `turn_id` identifies the requesting turn. A tool outside that turn's profile can't be
-        scheduled. If the turn is tainted, the scheduled call runs tainted too. `searched` is True
-        if the turn used web search, which also taints the call.
+        `turn_id` identifies the requesting turn. `searched` is True if that turn used web search,
+        which taints the scheduled call.
         """
         found = await self._tools.explain(name, arguments, heard, LATER, turn_id)
         if found is None:
@@ -101,11 +99,8 @@ class FrozenCalls:
         }
 
     def ready(self, timer: TimerRecord) -> bool:
-        """Return True if the call can run now.
-
-        A call to Home Assistant must wait while Home Assistant is unreachable, for example after a
-        power cut. Every call must wait while Hearth is asking a question aloud.
-        """
+        """Return False if the call must wait, because Home Assistant is unreachable or Hearth is
+        asking a question aloud."""
         if self._tools.asks_aloud:
             return False
         entry = self._tools.current_menu.find(_payload(timer)["tool"])
@@ -147,8 +142,7 @@ class Later(Opened):
     """Runs scheduled commands and requests when `take` receives them. Use it as a context manager.
 
     Nothing is started twice: if the process died in the middle of a command, the next process
-    announces that the outcome is unknown. A command or request that is too late is skipped, and
-    Hearth announces this once somebody is there.
+    announces that the outcome is unknown.
     """
 
     def __init__(
@@ -180,10 +174,8 @@ class Later(Opened):
         await stack.enter_async_context(self._owner)
 
     async def settle(self) -> None:
-        """Announce commands and requests that an earlier process started but did not finish.
-
-        Does nothing after the first success. Raises StoreError.
-        """
+        """Announce the commands and requests that an earlier process started but did not finish.
+        Raises StoreError."""
         if self._settled:
             return
         for timer in await self._store.begun_timers():
@@ -192,10 +184,8 @@ class Later(Opened):
         self._settled = True
 
     def take(self, due: Due) -> None:
-        """Start a due command or request, unless it is a command that has to wait.
-
-        Safe to call repeatedly until the timer has ended.
-        """
+        """Start a due command or request, unless it is a command that has to wait. Safe to call
+        repeatedly until the timer has ended."""
         timer = due.timer
         if timer.id in self._busy:
             return
@@ -253,11 +243,8 @@ _LONGEST_WHAT = 120  # characters
 
 @dataclass(frozen=True, slots=True)
 class LaterTool:
-    """The `do_later` tool. The policy judges the call when it is requested and again when it is
-    due.
-
-    Nobody can be asked when the call is due, so only calls that need no confirmation are accepted.
-    """
+    """The `do_later` tool. Nobody can be asked when the call is due, so only calls that need no
+    confirmation are accepted."""
 
     book: TimerBook
     calls: FrozenCalls

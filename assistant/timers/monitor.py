@@ -4,11 +4,9 @@ A timer's end is stored as wall-clock time, because only wall-clock time survive
 Hearth runs, elapsed time (`Clock.since_boot`) is more reliable: the clock of a device without a
 real-time clock can be hours off until it is synchronised over the network, and then it jumps.
 
-- A timer that was set while this process was running counts elapsed time. If the clock jumps, the
-  stored due time changes, but the timer still rings after the requested duration.
-- For a timer set before this process started, only the wall-clock time is known. If the clock jumps
-  forward, the timer rings sooner. If the clock jumps back, the timer isn't delayed, because too
-  early is better than too late.
+- A timer that was set while this process was running counts elapsed time.
+- A timer that was set before this process started follows the wall clock if the clock jumps
+  forward, but not if it jumps back, because too early is better than too late.
 - A timer for a time of day is due at that time by the current clock.
 - A timer that seems to have been due before the process started rings only once the clock can be
   trusted.
@@ -36,7 +34,6 @@ class Complaints:
         self._now: dict[str, str] = {}
 
     def complain(self, kind: str, trouble: str) -> None:
-        """Log a problem, unless the last message of this kind was the same."""
         if self._now.get(kind) != trouble:
             _log.error("%s", trouble)
         self._now[kind] = trouble
@@ -46,8 +43,8 @@ class Complaints:
         return self._now.pop(kind, None) is not None
 
     async def safely(self, work: Awaitable[Any]) -> bool:
-        """Await `work`. Logs a StoreError and returns False, so that the caller can try again
-        later; otherwise returns True."""
+        """Await `work`. Returns False and logs the error if it raises StoreError, so that the
+        caller can try again later."""
         try:
             await work
         except StoreError as error:
@@ -102,10 +99,8 @@ class Deadlines:
     def hold(
         self, records: Sequence[TimerRecord], now: datetime, passed_s: float, *, inherited: bool
     ) -> None:
-        """Replace the tracked timers. A timer whose `due` is unchanged keeps its deadline.
-
-        `inherited` is True if the timers were set before this process started.
-        """
+        """Replace the tracked timers. `inherited` is True if the timers were set before this
+        process started."""
         running = [record for record in records if record.paused_s is None]
         before, self._armed = self._armed, {}
         for record in running:
@@ -121,10 +116,7 @@ class Deadlines:
         self, now: datetime, passed_s: float, *, judged: bool = True
     ) -> list[TimerRecord]:
         """Check for a step of the wall clock, and return the timers whose new `due` must be stored.
-
-        `judged` has the same meaning as in `due`. While it is False, the deadline of a timer that
-        seemed to be due before the process started can be moved back to a later time.
-        """
+        See `due` for `judged`."""
         offset_s = now.timestamp() - passed_s
         self.leapt = self._offset_s is not None and abs(offset_s - self._offset_s) > LEAP_S
         self._offset_s = offset_s
@@ -150,11 +142,9 @@ class Deadlines:
         return [armed.record for armed in sorted(over, key=lambda armed: armed.at_s)]
 
     def late_s(self, timer_id: str, passed_s: float) -> float:
-        """Return how many seconds ago the timer was due."""
         return passed_s - self._armed[timer_id].at_s
 
     def missed(self, timer_id: str) -> bool:
-        """Return True if the timer was already due when this process started."""
         return self._armed[timer_id].missed
 
     def next_s(self, passed_s: float) -> float | None:
@@ -194,9 +184,7 @@ class TimerMonitor:
     """Tracks the running timers and finds the due ones.
 
     When a repeating timer is due, the monitor creates an occurrence with its own id, and that
-    occurrence rings. It rings on time even if the store fails. The occurrence and the repeating
-    timer's next due time are stored together, so no occurrence rings twice. If several occurrences
-    were missed, only the last one counts.
+    occurrence rings. If several occurrences were missed, only the last one counts.
     """
 
     def __init__(
@@ -228,10 +216,8 @@ class TimerMonitor:
         self.timers: tuple[TimerRecord, ...] = ()  # from the last reading
 
     async def look(self) -> None:
-        """Check the clocks, sunrise and sunset, and the store for changes.
-
-        Raises StoreError if the store fails. `due` returns the right timers even then.
-        """
+        """Check the clocks, sunrise and sunset, and the store for changes. Raises StoreError, but
+        `due` returns the right timers even then."""
         now, passed_s = self._clock.now(), self._clock.since_boot()
         moved = self._deadlines.set_right(now, passed_s, judged=self._believed)
         self._believed = self._believed or passed_s >= BELIEVED_S or self._synchronised()
@@ -264,8 +250,8 @@ class TimerMonitor:
         self._owe()
 
     def due(self) -> list[Due]:
-        """Return the timers that are due now: those in the store, earliest first, then occurrences
-        that could not be stored yet."""
+        """Return the timers that are due now, including occurrences that could not be
+        stored yet."""
         passed_s = self._clock.since_boot()
         found = [
             Due(timer, self._deadlines.late_s(timer.id, passed_s), self._deadlines.missed(timer.id))
@@ -280,13 +266,11 @@ class TimerMonitor:
         return found
 
     def next_s(self) -> float | None:
-        """Return the seconds until the next timer is due, or None if there is none."""
         return self._deadlines.next_s(self._clock.since_boot())
 
     # --- repeating timers
 
     def _owe(self) -> None:
-        """Create an occurrence for each repeating timer that is due."""
         passed_s, now = self._clock.since_boot(), self._clock.now()
         for timer in self._deadlines.due(passed_s, judged=self._believed):
             owed = self._owed.get(timer.id)

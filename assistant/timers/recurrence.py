@@ -23,10 +23,8 @@ LOCALTIME = Path("/etc/localtime")
 
 
 def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
-    """Return the time zone in the environment variable `TZ`, if it is set and valid.
-
-    Otherwise, return the device's time zone, or UTC if that can't be read.
-    """
+    """Return the time zone in the environment variable `TZ` or, if that isn't valid, the device's
+    time zone, or UTC if that can't be read."""
     name = os.environ.get("TZ", "").lstrip(":")
     try:
         if name:
@@ -100,13 +98,11 @@ def rule_from(row: dict[str, Any]) -> Rule:
 
 
 def next_after(rule: Rule, after: datetime, zone: tzinfo, sun: Sun = DARK) -> datetime | None:
-    """Return the rule's first time after `after`, in UTC.
+    """Return the rule's first time after `after`, in UTC, or None if there is none or the rule
+    needs a sunrise or sunset that is unknown.
 
-    Returns None if there is none, or if the rule needs a sunrise or sunset that is unknown.
-
-    Sunrise and sunset are assumed to be at the same time every day as on the known day. They shift
-    by at most about 4 min a day in inhabited places, and callers ask again when newer times are
-    known.
+    The sun is assumed to rise and set at the same time every day. These times shift by at most
+    about 4 min a day in inhabited places.
     """
     moments = (_moment(rule, day, zone, sun) for day in _days(rule, after.astimezone(zone).date()))
     return next((moment for moment in moments if moment is not None and moment > after), None)
@@ -151,7 +147,6 @@ def _moment(rule: Rule, day: date, zone: tzinfo, sun: Sun) -> datetime | None:
 
 
 def _change_between(early: datetime, late: datetime, zone: tzinfo) -> datetime:
-    """Find, to the second, when the clock was put forward between two times."""
     ahead = late.astimezone(zone).utcoffset()
     while late - early > timedelta(seconds=1):
         middle = (early + (late - early) / 2).replace(microsecond=0)
@@ -171,10 +166,8 @@ _NAME = "timers.sun"
 
 
 class Almanac:
-    """Computes due times with the house's time zone, sunrise and sunset.
-
-    Sunrise and sunset are stored, so they are known even while Home Assistant is unreachable.
-    """
+    """Computes due times with the house's time zone, sunrise and sunset, which are stored for when
+    Home Assistant is unreachable."""
 
     def __init__(self, zone: tzinfo, house: Callable[[], House], store: SmallValues) -> None:
         self.zone = zone
@@ -223,8 +216,7 @@ def _from(row: Any) -> Sun:
 
 
 def _parsed_time(text: Any) -> datetime | None:
-    """Parse an ISO 8601 time with an offset, as Home Assistant writes it. Returns None for anything
-    else."""
+    """Parse an ISO 8601 time with an offset, as Home Assistant writes it, or return None."""
     try:
         moment = datetime.fromisoformat(text)
     except (TypeError, ValueError):
@@ -244,11 +236,11 @@ def rule_of(
     days: Sequence[str] = (),
     dates: Sequence[str] = (),
 ) -> Rule | None:
-    """Build a rule from either a time of day or the sun, and optionally weekdays or dates.
+    """Build a rule from either a time of day or the sun, and optionally weekdays or dates. Returns
+    None if the arguments are invalid.
 
-    Returns None if there is neither a valid `at` nor `sun`, if there are both, or if a date is
-    invalid. `now` is in the house's time zone, `at` is as in `time_of`, `days` are names from
-    `WEEKDAYS`, and `dates` are ISO 8601, "today" or "tomorrow".
+    `now` is in the house's time zone, `at` is as in `time_of`, `days` are names from `WEEKDAYS`,
+    and `dates` are ISO 8601, "today" or "tomorrow".
     """
     moment = time_of(at)
     if (moment is None) is (sun is None):

@@ -1,4 +1,4 @@
-"""Rings due timers in `hearth run`, until somebody hears them or ten minutes have passed."""
+"""Ringing of due timers in `hearth run`, until somebody hears them or ten minutes have passed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,9 +27,7 @@ _MOST = 5  # only the newest are kept; people don't want to hear more
 
 class Unheard:
     """Timers that rang unheard or were too late to ring or run, kept in the store across restarts.
-
-    All methods can raise StoreError.
-    """
+    All methods can raise StoreError."""
 
     def __init__(
         self,
@@ -48,9 +46,7 @@ class Unheard:
 
     async def add(self, timer: TimerRecord, *, rang: bool = True) -> None:
         """Record a timer that rang unheard or, if `rang` is False, was too late to ring or run.
-
-        Replaces an earlier record of the same timer. Only the newest five are kept.
-        """
+        Only the newest five are kept."""
         rows = await self._store.kept(_NAME) or []
         rows = [row for row in rows if row["id"] != timer.id]
         await self._store.keep(_NAME, [*rows, _row(timer, rang)][-_MOST:])
@@ -125,7 +121,6 @@ class _Ringing:
         self.said_s = now_s
 
     def begin(self, now_s: float) -> bool:
-        """Record when the timer first sounded. Returns True the first time."""
         first = self.began_s is None
         if first:
             self.began_s = now_s
@@ -135,11 +130,8 @@ class _Ringing:
 class Ringer(Opened):
     """Rings the timers that `take` receives. Use it as a context manager.
 
-    Timers never ring during a turn. `heard` silences them: anyone who starts a turn by voice, or
-    asks for silence, has heard the ringing. A silenced timer is kept until that turn ends, so that
-    "five more minutes" can still extend it.
-
-    A reminder's tone sounds only when its text is spoken. Timers and alarms also ring in between.
+    Timers never ring during a turn. A silenced timer is kept until the turn that silenced it ends,
+    so that "five more minutes" can still extend it.
     """
 
     def __init__(
@@ -194,10 +186,8 @@ class Ringer(Opened):
         return any(one.began_s is not None for one in self._ringing.values())
 
     def heard(self) -> None:
-        """Silence the ringing timers and announce the unheard ones, because somebody is there.
-
-        Due timers that have not sounded yet still ring.
-        """
+        """Silence the ringing timers and announce the unheard ones, because somebody is there. Due
+        timers that have not sounded yet still ring."""
         if not self._open:
             return
         sounded = {key: one for key, one in self._ringing.items() if one.began_s is not None}

@@ -1,4 +1,5 @@
-"""Timer service of `hearth run`: watches the timers, rings them and runs scheduled commands."""
+"""The timer service of `hearth run`: it watches the timers, rings them and runs
+scheduled commands."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -124,7 +125,6 @@ class TimerService(Opened):
         self._ringer.take(rings)
 
     def _put_by(self, timer: TimerRecord) -> None:
-        """Record an overdue occurrence of a repeating timer as missed, without ringing."""
         if timer.id not in self._missed:
             self._missed.add(timer.id)
             self._owner.start(self._complaints.safely(self._miss(timer)), "timers-missed")

@@ -83,11 +83,8 @@ def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """Return the time of day. If it isn't today, add the weekday or, for a day further away, the
-    date.
-
-    In English and Spanish, the result doesn't start with a preposition.
-    """
+    """Return the time of day, with the weekday if it isn't today, and also with the date if it is
+    further away."""
     due = due.astimezone(now.tzinfo)
     time, days = f"{due:%H:%M}", abs((due.date() - now.date()).days)
     if not days:
@@ -153,13 +150,13 @@ _ARTICLES = {  # removed from the start of names, to avoid "the the pasta timer"
 
 
 class TimerTelling:
-    """Phrases the current state of timers as sentences and JSON."""
+    """Puts the current state of timers into sentences and JSON."""
 
     def __init__(
         self, rings: Callable[[], bool], catalogue: Catalogue, clock: Clock, zone: tzinfo
     ) -> None:
         """`rings` returns True while a `hearth run` process is running, because only that process
-        rings the timers (see `assistant.app.process.is_held`)."""
+        rings the timers."""
         self.catalogue = catalogue
         self.zone = zone
         self._rings = rings
@@ -185,8 +182,7 @@ class TimerTelling:
         return f"{capital(self.short_state(timer, language))}."
 
     def short_state(self, timer: TimerRecord, language: str) -> str:
-        """Return the same as `state` without the capital letter and full stop, for use within a
-        sentence."""
+        """Return the same as `state`, without the capital letter and full stop."""
         now = self.now()
         what = label_of(timer, self.catalogue, language)
         if is_over(timer, now):
@@ -203,7 +199,6 @@ class TimerTelling:
         return "" if self._rings() else " " + self.catalogue.say("timers.silent", language)
 
     def data(self, timers: Sequence[TimerRecord]) -> str:
-        """Return the timers' details as JSON for the model."""
         now = self.now()
         return json.dumps([row_of(timer, now) for timer in timers], ensure_ascii=False)
 
@@ -237,15 +232,11 @@ class TimerTelling:
     def failed(
         self, key: str, language: str, options: Sequence[TimerRecord] = (), **values: object
     ) -> BuiltInResult:
-        """Return a failed result with the catalogue sentence `key`. `options` is as in
-        `failed_with`."""
         return self.failed_with(self.catalogue.say(key, language, **values), options)
 
     def failed_with(self, sentence: str, options: Sequence[TimerRecord] = ()) -> BuiltInResult:
-        """Return a failed result that offers `options` as valid values of `name`.
-
-        A timer is offered by name if that is unique, otherwise by id.
-        """
+        """Return a failed result that offers `options` as valid values of `name`. A timer is
+        offered by name if that is unique, otherwise by id."""
         names = [timer.name for timer in options]
         told = tuple(
             timer.name if timer.name and names.count(timer.name) == 1 else timer.id
@@ -258,7 +249,7 @@ def as_known_to(request: BuiltInRequest, timers: Sequence[TimerRecord]) -> list[
     """Return the timers as the caller is allowed to see them.
 
     If a program isn't allowed to read what people said, the names and texts of timers that it
-    didn't set are removed.
+    didn't set are hidden.
     """
     return [
         timer
@@ -292,7 +283,7 @@ def which_of(arguments: Mapping[str, Any]) -> Which:
 
 
 def bare(name: Any, language: str) -> str:
-    """Return a name on one line, without a leading article, and short enough to be spoken."""
+    """Return a name on one line, without a leading article, cut to LONGEST_NAME characters."""
     plain = one_line(str(name or "")).strip()
     article = _ARTICLES.get(language.partition("-")[0])
     return (article.sub("", plain) if article else plain)[:LONGEST_NAME].strip()

@@ -262,10 +262,8 @@ _KINDS: Mapping[str, TimerKind] = {
 
 @dataclass(frozen=True, slots=True)
 class AlarmTool:
-    """The `set_alarm` tool: sets alarms, reminders and requests.
-
-    A request is a read-only question that runs when it is due, and its answer is announced.
-    """
+    """The `set_alarm` tool: sets alarms, reminders and requests. A request is a read-only question
+    that runs when it is due, and its answer is announced."""
 
     book: TimerBook
     telling: TimerTelling
@@ -334,8 +332,6 @@ class AlarmTool:
         return BuiltInResult(said, telling.data([timer]))
 
     def _wanted(self, arguments: Mapping[str, Any], language: str) -> Wanted | str:
-        """Return the requested alarm, or the catalogue key of an error sentence if the arguments
-        are invalid."""
         kind = _KINDS[arguments.get("kind", "alarm")]
         text = one_line(str(arguments.get("text", "")))[:LONGEST_TEXT].strip(" .")
         if kind != "alarm" and not text:

@@ -1,9 +1,7 @@
 """The policy engine: decide whether a call is allowed, by the entities that it moves and the
 direction of each move.
 
-All functions are pure. A call that can open something, is costly or has unknown effects is allowed,
-confirmed or refused, depending on the settings, the mode and the owner's rules. A call is also
-refused if it is unclear which entities the person means.
+All functions are pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,10 +117,8 @@ def judge_sentence(
 ) -> PolicyDecision:
     """Decide about a sentence for Home Assistant's conversation engine, as if it were a tool call.
 
-    The verdict's `arguments` are the sentence's slots. `narrowed` is always False because the
-    sentence can't be changed: a sentence without a name or place is denied if it would reach more
-    than the person meant. The targets that Home Assistant reports are judged in addition to those
-    that are found here.
+    The verdict's `arguments` are the sentence's slots. The sentence can't be changed, so it is
+    denied if it has no name or place and would reach more than the person meant.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
@@ -173,9 +169,7 @@ def _leaves_some(
     heard: HeardWords, slots: Mapping[str, Any], things: Sequence[Entity], house: House
 ) -> str | None:
     """Return a rule against the sentence if it names a place but excludes something there, or None.
-
-    Home Assistant's engine would ignore the exception.
-    """
+    Home Assistant's engine would ignore the exception."""
     some = heard.in_part or any(heard.leaves(one, house) for one in things)
     return "which_thing" if some and not is_named(slots) else None
 
@@ -205,11 +199,7 @@ def _is_elsewhere(
 
 
 def wants_words(name: str, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the verdict on this call can depend on what the person said.
-
-    This applies to calls that move entities without naming any of them, and to calls that change
-    Hearth's memory.
-    """
+    """Return True if the verdict on this call can depend on what the person said."""
     if suffix(name) in BY_WORDS:
         return True
     intent = INTENTS.get(suffix(name))
@@ -226,10 +216,8 @@ def _judge_script(
     live: bool,
     caller: Caller,
 ) -> PolicyDecision:
-    """Judge a script by the entities that it affects and those that are named in its fields.
-
-    The entities count in both directions, because the script can move them either way.
-    """
+    """Judge a script by the entities that it affects and those that are named in its fields. They
+    count in both directions, because the script can move them either way."""
     if not live or script not in house.entities:
         # The script's effects may have changed, and an `intent_script` never reports any.
         names = entry.tool.title or entry.suffix
@@ -243,11 +231,8 @@ def _judge_script(
 def _judge_trigger(
     text: str, slots: Mapping[str, Any], house: House, live: bool, caller: Caller
 ) -> PolicyDecision:
-    """Judge a sentence trigger by the effects of the automations that it matches.
-
-    The effects of all automations must be known, because Home Assistant doesn't report which
-    automation a sentence triggers.
-    """
+    """Judge a sentence trigger by the effects of the automations that it matches. All automations
+    must be known, because Home Assistant doesn't report which one a sentence triggers."""
     automations = {name for name in house.entities if domain_of(name) == "automation"}
     unread = tuple(sorted(automations & house.unread)) if live else ()
     known = live and not unread and automations <= house.sentences.keys()
@@ -282,10 +267,7 @@ def judge_built_in(
     house: House = _NOWHERE,
 ) -> PolicyDecision:
     """Judge a built-in tool by the moves that it would make in `house` or, if it makes none, by its
-    tier.
-
-    `heard` is what the person said.
-    """
+    tier."""
     moves = tool.moves(arguments) if tool.moves is not None else ()
     if moves:
         return decide_moves(caller, moves, arguments, house)
@@ -316,7 +298,6 @@ def _by_tier(tool: BuiltIn, arguments: Mapping[str, Any], caller: Caller) -> Pol
 
 
 def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller) -> PolicyDecision:
-    """Judge a tool whose effect is unknown."""
     # A Home Assistant tool may do anything: `call_action` of `/api/mcp` opens any door.
     tier = Tier.SECURE if entry.of_home else Tier.COSTLY
     names = entry.tool.title or entry.tool.name
@@ -328,10 +309,8 @@ def judge_unknown(entry: MenuEntry, arguments: Mapping[str, Any], caller: Caller
 def without_target(
     intent: Intent, name: str, arguments: Mapping[str, Any], caller: Caller
 ) -> PolicyDecision:
-    """Judge a timer, a list or a query.
-
-    A timer can include a command that runs when the timer ends, and that command could do anything.
-    """
+    """Judge a timer, a list or a query. A timer can include a command that runs when the timer
+    ends, and that command could do anything."""
     if arguments.get(LATER):
         return decide_call(caller, Risk(Tier.SECURE, "later"), arguments, str(arguments[LATER]))
     if intent.action is Action.READ:
@@ -340,11 +319,7 @@ def without_target(
 
 
 def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: House) -> bool:
-    """Return True if guests can't use the tool.
-
-    For example, guests can't use Hearth's memory, the home's calendars, lists and cameras, or the
-    tools of other servers.
-    """
+    """Return True if guests can't use the tool."""
     if entry.built_in is not None:
         return not entry.built_in.guests
     if not entry.of_home or entry.suffix in _PRIVATE_TOOLS:
@@ -353,11 +328,7 @@ def closed_to_guests(entry: MenuEntry, arguments: Mapping[str, Any], house: Hous
 
 
 def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
-    """Return True if a program with these rights can't use the tool in its turns.
-
-    Programs can't use tools that affect the conversation in the room, undo people's actions or
-    speak aloud. Tools that reveal what people have said require `rights.recalls`.
-    """
+    """Return True if a program with these rights can't use the tool in its turns."""
     if entry.built_in is not None:
         unread = entry.built_in.words and not rights.recalls
         return unread or not entry.built_in.programs

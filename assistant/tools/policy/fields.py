@@ -1,7 +1,7 @@
 """Script fields: read their declarations from Home Assistant, and check arguments against them.
 
 Home Assistant (2026.11) doesn't check the fields: in a tool's schema, a room or device field is
-plain text. The selectors that the owner chose for the fields are more precise.
+plain text.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -30,17 +30,13 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The fields that a script declares."""
-
     selectors: Selectors = field(default_factory=dict)
     required: tuple[str, ...] = ()  # fields that the owner declared as required
 
 
 async def ask_scripts(command: Callable[[str], Awaitable[Any]]) -> dict[str, Taken]:
-    """Fetch the fields of all scripts, by script name ("movie_night").
-
-    This doesn't need administrator rights.
-    """
+    """Fetch the fields of all scripts, by script name ("movie_night"). This doesn't need
+    administrator rights."""
     return read_scripts(await command("get_services"))
 
 
@@ -65,11 +61,8 @@ def read_scripts(services: Any) -> dict[str, Taken]:
 
 
 def check_fields(selectors: Selectors, arguments: Mapping[str, Any], house: House) -> Fields:
-    """Check that the rooms, floors, entities and devices in the fields exist.
-
-    Names that are almost right are corrected in the same steps as in other calls (`mend`). If that
-    fails, the result contains the problem and similar names.
-    """
+    """Check that the rooms, floors, entities and devices in the fields exist, and correct names
+    that are almost right as `mend` does."""
     checked = Fields(dict(arguments))
     for key, selector in selectors.items():
         value = checked.arguments.get(key)
@@ -118,7 +111,6 @@ def _check_value(
 def _meant(
     kind: str, text: str, settings: Mapping[str, Any], house: House
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Return the value that a text refers to, or None and similar names."""
     if kind == "device":
         devices = {one.device_id for one in house.exposed()}
         return (text if text in devices else None), ()
@@ -170,10 +162,8 @@ def _is_wanted(entity: Entity, settings: Mapping[str, Any]) -> bool:
 def _guessed(
     text: str, known: Mapping[str, str], is_safe: Callable[[str], bool]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """Match a text to a known name with the steps of `mend`.
-
-    Returns the value of that name, or None and similar values.
-    """
+    """Match a text to a known name with the steps of `mend`. Returns the value of that name, or
+    None and similar values."""
     steps: list[Callable[[str], bool]] = [
         lambda name: folded(name) == folded(text),
         lambda name: stemmed(name) == stemmed(text),

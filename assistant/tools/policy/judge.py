@@ -1,4 +1,5 @@
-"""Judge calls before they are sent: check their arguments, and decide whether they are allowed."""
+"""The judgement of calls before they are sent: check their arguments, and decide whether they are
+allowed."""
 
 import asyncio
 import logging
@@ -51,11 +52,8 @@ class Judge:
         ask_scripts: AskScripts | None = None,
         moment: Callable[[], PolicyContext] = PolicyContext,
     ) -> None:
-        """`area` is this device's room, and `rulings` are from the settings.
-
-        `ask_scripts` fetches the fields of the home's scripts. `moment` returns the mode, time of
-        day and ratings that apply to a call.
-        """
+        """`area` is this device's room, and `ask_scripts` fetches the fields of the home's scripts.
+        `moment` returns the mode, time of day and ratings that apply to a call."""
         self._home = home
         self._area = area
         self._rulings = rulings
@@ -65,10 +63,8 @@ class Judge:
         self._known_for: Menu | None = None  # the menu whose scripts are known
 
     async def learn(self, menu: Menu) -> None:
-        """Fetch the script fields for a new menu.
-
-        If this fails, calls are checked only against their schemas.
-        """
+        """Fetch the script fields for a new menu. If this fails, calls are checked only against
+        their schemas."""
         if menu is self._known_for or self._ask_scripts is None:
             return
         if any(self._is_script(entry) for entry in menu.offered()):
@@ -83,8 +79,7 @@ class Judge:
         """Return the result of `judged`, after waiting for effects that aren't known yet.
 
         Just after a start or a change, Home Assistant may not have reported the effects of scripts,
-        automations and scenes yet. Only calls that depend on these effects wait. Effects that
-        aren't reported within READ_S count as unknown.
+        automations and scenes yet. Effects that aren't reported within READ_S count as unknown.
         """
         verdict = judged()
         try:
@@ -111,10 +106,10 @@ class Judge:
         program: Program | None = None,
         tainted: bool = False,
     ) -> PolicyDecision | Misfit:
-        """Decide about a call. `heard` is what the person said.
+        """Decide about a call.
 
-        `program` is the program that makes the call in place of a person. `tainted` is True if
-        external text may have prompted the call.
+        `heard` is what the person said. `program` is the program that makes the call in place of a
+        person. `tainted` is True if external text may have prompted the call.
         """
         fitted = fit(entry.tool.input_schema, arguments, entry.declaration.renamed)
         if fitted.problem:
@@ -166,10 +161,8 @@ class Judge:
     def _within(
         self, suffix: str, arguments: Mapping[str, Any], verdict: PolicyDecision
     ) -> PolicyDecision:
-        """Deny a temperature that is outside the thermostat's range.
-
-        Home Assistant would silently ignore such a temperature.
-        """
+        """Deny a temperature outside the thermostat's range, which Home Assistant would silently
+        ignore."""
         wanted = arguments.get("temperature")
         if suffix != _TEMPERATURE or not isinstance(wanted, int | float):
             return verdict
@@ -191,10 +184,8 @@ class Judge:
         return verdict
 
     def _whole(self, verdict: PolicyDecision) -> PolicyDecision:
-        """Deny a call that starts a script without its required fields.
-
-        Home Assistant would report success although the script fails.
-        """
+        """Deny a call that starts a script without its required fields. Home Assistant would report
+        success although the script fails."""
         house = self._home.house
         for entity_id in verdict.entities:
             taken = self._scripts.get(entity_id.removeprefix("script."))

@@ -1,17 +1,10 @@
 """Entities that could let someone in or silence an alarm, and entities that do harm when they are
 switched off.
 
-Home Assistant rarely knows what an entity opens: a gate is a cover without a device class, a door
-relay is an ordinary switch, and a helper may control that switch. A cover therefore counts as an
-opener unless it is known not to be one.
-
-A relay counts as an opener in four cases: its name, alias, label, device or room suggests that it
-opens something, in any supported language (`vocabulary`); it belongs to the device of a lock or
-door; it was seen to open something (`House.seen_opening`); or it runs arbitrary actions, as a
-template does.
-
-Freezers, servers, medical devices and heating during frost have no device class either and are
-recognised by name. All functions are pure.
+Home Assistant rarely knows what an entity opens: a gate is a cover without a device class, and a
+door relay is an ordinary switch. A cover therefore counts as an opener unless it is known not to be
+one, and other entities are recognised by their names, devices, rooms and history. All functions are
+pure.
 """
 
 import re
@@ -71,10 +64,8 @@ class Opening(StrEnum):
 
 
 def opening_of(entity: Entity, house: House) -> Opening:
-    """Return what the entity itself could open or silence.
-
-    The members of a group and the entities in a script aren't considered.
-    """
+    """Return what the entity itself could open or silence. The members of a group and the entities
+    in a script aren't considered."""
     domain = entity.domain
     if domain == "cover":
         return _cover(entity)
@@ -98,9 +89,7 @@ def is_opener(entity: Entity) -> bool:
 
 def was_seen_to_open(entity_id: str, house: House) -> bool:
     """Return True if Hearth saw a door, gate or similar entity open after this entity was switched.
-
-    Blinds don't count, because they don't let anybody in.
-    """
+    Blinds don't count, because they don't let anybody in."""
     seen = house.seen_opening.get(entity_id, ())
     things = (house.entities.get(name) or Entity(name, name, "unknown") for name in seen)
     return any(one.domain != "cover" or is_opener(one) for one in things)
@@ -156,17 +145,12 @@ def _relay(entity: Entity, house: House) -> Opening:
 
 
 def _by_maker(entity: Entity) -> Opening:
-    """Judge by the integration. An entity that runs arbitrary actions could do anything.
-
-    Entities whose name mentions a lamp, heater, socket or similar device are exempt.
-    """
     if entity.platform not in _RUNS_ANYTHING or entity.domain not in _SAY_NOTHING:
         return Opening.NONE
     return Opening.NONE if _is_beside(entity.name) else Opening.UNKNOWN
 
 
 def _by_place(entity: Entity, house: House) -> Opening:
-    """Judge by the room. "Relay 2" in "Front gate" or "Garage" may open something."""
     area = house.areas.get(entity.area_id or "")
     for place in (area.name, *area.aliases) if area else ():
         plain = without("no_doors", _spread(place))
@@ -178,8 +162,7 @@ def _by_place(entity: Entity, house: House) -> Opening:
 
 
 def _by_device(entity: Entity, house: House) -> Opening:
-    """Judge by the other entities of the same device, such as a lock, a gate, a door contact or an
-    alarm."""
+    """Judge by the other entities of the same device, such as a lock, a gate or an alarm."""
     others = house.beside(entity)
     if any(one.domain == "alarm_control_panel" for one in others):
         return Opening.SILENCES
@@ -226,7 +209,6 @@ def _says_door(text: str) -> bool:
 
 
 def _is_only_garage(text: str) -> bool:
-    """Return True for "Garage", alone or with words that add no meaning: "Left garage relay 2"."""
     if not mentions("garages", text):
         return False
     left = without("relays", without("garages", text))
@@ -234,27 +216,17 @@ def _is_only_garage(text: str) -> bool:
 
 
 def _has_door(text: str) -> bool:
-    """Return True if the text mentions a door, gate, lock or garage.
-
-    Use this only for names that also contain a verb that means "open".
-    """
+    """Return True if the text mentions a door, gate, lock or garage. Use this only for names that
+    also contain a verb that means "open"."""
     plain = without("no_doors", text)
     return any(mentions(topic, plain) for topic in ("opens", "gates", "garages"))
 
 
 def _is_lamp(text: str) -> bool:
-    """Return True if the text mentions a lamp, sensor or heater.
-
-    Such a device can be next to a door or an alarm.
-    """
     return mentions("beside_doors", _spread(text))
 
 
 def _is_beside(text: str) -> bool:
-    """Return True if the text mentions a device that is often next to a door.
-
-    Such devices are lamps, sensors, heaters, bells, sockets and warnings.
-    """
     return _is_lamp(text) or mentions("only_beside_doors", _spread(text))
 
 
@@ -290,10 +262,7 @@ _OFF = frozenset({Action.OFF, Action.TOGGLE})
 def keeps_running(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> str | None:
-    """Return the rule against stopping this entity.
-
-    Returns None if the call wouldn't stop the entity or if stopping it is harmless.
-    """
+    """Return the rule against stopping this entity, or None."""
     if action in _OFF and must_run(entity, house):
         return RULE
     if _stops_heating(entity, action, arguments) and may_freeze(house):
@@ -320,11 +289,8 @@ def may_freeze(house: House) -> bool:
 
 
 def outside_c(house: House) -> float | None:
-    """Return the outside temperature in °C, or None if it is unknown.
-
-    The result is the lowest reading of the outdoor sensors. If there are none, the weather entities
-    are used.
-    """
+    """Return the outside temperature in °C, or None if it is unknown. It is the lowest reading of
+    the outdoor sensors or, if there are none, of the weather entities."""
     sensors = [
         _degrees(one.state, one.attributes.get("unit_of_measurement"))
         for one in house.entities.values()

@@ -1,8 +1,7 @@
 """The risk of switching one entity in one direction: its tier, and the rule that explains it.
 
-Opening, unlocking and disarming count as risky; the opposite doesn't. Many devices that use a lot
-of power or water or that run unattended, such as ovens and portable heaters, are ordinary switches
-in Home Assistant. Hearth therefore recognises them by name, with the words of `vocabulary`.
+Many devices that use a lot of power or water or that run unattended are ordinary switches in Home
+Assistant, so Hearth recognises them by name, with the words of `vocabulary`.
 """
 
 from collections.abc import Mapping
@@ -121,9 +120,8 @@ _HARMLESS = frozenset(
 def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: House) -> str | None:
     """Return the rule that requires a confirmation for this action, or None.
 
-    The rules cover unlocking, opening, disarming, sirens, entities that may open a door or silence
-    an alarm, and unknown effects. The members of groups and the entities in scenes and scripts are
-    not considered (see `targets.consequences`).
+    The members of groups and the entities in scenes and scripts are not considered (see
+    `targets.consequences`).
     """
     domain = entity.domain
     if domain == "lock":
@@ -147,7 +145,6 @@ def gate(entity: Entity, action: Action, arguments: Mapping[str, Any], house: Ho
 
 
 def _unknown_effect(entity: Entity, house: House) -> str | None:
-    """Return the rule for a script, scene, button or automation with unknown effects, or None."""
     if is_called_to_open(entity):
         return "open"
     opening = _MAY.get(opening_of(entity, house))
@@ -159,33 +156,22 @@ def _unknown_effect(entity: Entity, house: House) -> str | None:
 
 
 def is_settled(entity: Entity, rule: str, house: House) -> bool:
-    """Return True if the owner's rating can't lower this rule of `gate`.
-
-    This applies to entities that are recognised by their class or by a name such as "unlock":
-    locks, alarms, garage doors and sirens. A rating can lower the risk of covers of an unclear
-    kind, water valves, relays that are merely named like a door, and entities that were seen to
-    open something.
-    """
+    """Return True if the owner's rating can't lower this rule of `gate`, as for locks, alarms,
+    garage doors and sirens."""
     if rule in (*UNKNOWN_EFFECTS.values(), UNREAD, "may_open", "may_silence"):
         return False
     return rule != "open" or opening_of(entity, house) is not Opening.UNKNOWN
 
 
 def _is_known(entity_id: str, house: House) -> bool:
-    """Return True if all effects of the entity are known.
-
-    This requires that the entity's configuration was read or that it acts only on its members. It
-    isn't enough if only some of the effects are known.
-    """
+    """Return True if all effects of the entity are known."""
     holds = all_members(entity_id, house)
     return entity_id in house.ways or any(domain_of(name) not in _ONLY_TELL for name in holds)
 
 
 def is_safe_to_guess(entity_id: str, house: House) -> bool:
-    """Return True if a name can be corrected to this entity.
-
-    This requires that nothing the entity switches would need a confirmation, in any direction.
-    """
+    """Return True if a name can be corrected to this entity, because nothing that it switches would
+    need a confirmation."""
     return all(
         gate(entity_or_guess(name, house), Action.TOGGLE, {}, house) is None
         for name, _ in consequences([entity_id], Action.TOGGLE, house)
@@ -198,18 +184,14 @@ def entity_or_guess(entity_id: str, house: House) -> Entity:
 
 
 def is_harmless(domain: str) -> bool:
-    """Return True if no entity of this domain needs a confirmation because of its class or state.
-
-    A relay can still need one because of its name or because it was seen to open something.
-    """
+    """Return True if no entity of this domain needs a confirmation because of its class or state. A
+    relay can still need one because of its name or history."""
     return domain in _HARMLESS - _GATED - {"group"}
 
 
 def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool:
-    """Return True if the action would open something, or open it further.
-
-    Stopping never counts as opening, because it can prevent an injury.
-    """
+    """Return True if the action would open something, or open it further. Stopping never counts as
+    opening, because it can prevent an injury."""
     if action is not Action.POSITION:
         return action in _OPENING
     wanted, now = arguments.get("position"), entity.attributes.get("current_position")
@@ -221,10 +203,8 @@ def _opens(entity: Entity, action: Action, arguments: Mapping[str, Any]) -> bool
 def directions(
     entity: Entity, action: Action, arguments: Mapping[str, Any], house: House
 ) -> frozenset[Literal["open", "close"]]:
-    """Return the directions in which an action can move a lock, cover, valve, alarm or opener.
-
-    Returns an empty set for all other entities, and for actions that don't move the entity.
-    """
+    """Return the directions in which an action can move a lock, cover, valve, alarm or opener. The
+    set is empty for other entities."""
     domain = entity.domain
     if domain not in ("lock", "cover", "valve", "alarm_control_panel"):
         # Switching a relay or script doesn't show its direction.
@@ -274,11 +254,8 @@ def weigh(
     """Return the risk of switching this entity, without its consequences.
 
     `follows` is True if the entity is a consequence of something else, such as a group or scene.
-
-    The owner's rating replaces the risk of unclear entities (see `is_settled`), and of entities
-    that must keep running if only their names indicate that. For all other entities, a rating can
-    only raise the risk. Until Home Assistant has reported an entity's effects, which may include an
-    opener, a rating can't lower the risk.
+    The owner's rating can lower the risk of unclear entities (see `is_settled`), and raise the risk
+    of any.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)
@@ -312,8 +289,6 @@ def _must_run(
     house: House,
     ratings: Mapping[str, Tier],
 ) -> str | None:
-    """Return the rule against stopping the entity, or None. No such rule applies to entities that
-    the owner rated as comfort."""
     if ratings.get(entity.entity_id) is Tier.COMFORT:
         return None
     return keeps_running(entity, action, arguments, house)

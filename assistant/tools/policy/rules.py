@@ -1,4 +1,5 @@
-"""Rulings on an entity or a call, based on the owner's rules or the risk, as pure functions."""
+"""Rulings on an entity or a call, based on the owner's rules or the risk. The functions
+are pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,12 +127,10 @@ class OwnerRule:
 
     @property
     def names_tools(self) -> bool:
-        """True if the rule is about tools, regardless of the entities that they affect."""
         return bool(self.tool or self.server)
 
     @property
     def names_things(self) -> bool:
-        """True if the rule is about entities in the house."""
         return bool(
             self.entity or self.area or self.label or self.domain or self.direction is not None
         )
@@ -160,7 +159,6 @@ def first_match(
 
 
 def names_program(rule: OwnerRule, program: Program) -> bool:
-    """Return True if the rule's `satellite` matches this program."""
     return bool(rule.satellite) and _any_like(rule.satellite, (program.name,))
 
 
@@ -263,7 +261,6 @@ class Ruled:
 
     @property
     def weight(self) -> tuple[int, int, bool]:
-        """The sort key: strictness, then tier, then whether one of the owner's rules decided."""
         owners = self.rule.startswith("policy.rules")
         return strictness(self.ruling), height(self.stake.tier), owners
 
@@ -314,12 +311,11 @@ def _rule(stake: Risk, subject: Subject, caller: Caller) -> Ruled:
 
 
 def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
-    """Require a confirmation if the effect is fully or partly unknown.
+    """Require a confirmation if the effect is fully or partly unknown, because it might unlock a
+    door.
 
-    Such an effect might unlock a door, so `policy.costly` and the mode can't waive the confirmation
-    unless unlocking needs no confirmation either. The owner can waive it with a rating or a rule.
-    If the turn is tainted or nothing is known about the effect, only a rule that names exactly this
-    entity can waive it, and only once Home Assistant has reported the effects.
+    The owner can waive it with a rating or a rule. If the turn is tainted or nothing is known about
+    the effect, only a rule that names exactly this entity or tool can waive it.
     """
     stake, moment = ruled.stake, caller.moment
     if stake.rule not in UNKNOWN:
@@ -335,9 +331,10 @@ def _cautious(ruled: Ruled, rule: OwnerRule | None, caller: Caller) -> Ruled:
 
 
 def _names(rule: OwnerRule | None, *, every_sentence: bool = False) -> bool:
-    """Return True if the rule names exactly this entity or tool, without wildcards. With
-    `every_sentence`, rules that cover all sentence triggers count too. Such rules apply only to
-    people."""
+    """Return True if the rule names exactly this entity or tool, without wildcards.
+
+    `every_sentence` is True if rules that cover all sentence triggers count too.
+    """
     if rule is None or not names_one(rule):
         return False
     return every_sentence or rule.tool.strip().casefold() not in _ALL
@@ -393,7 +390,6 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return the reason for a tool's tier: one of the owner's rules that names the tool, or the
-    entry's own rule."""
+    """Return the owner's rule that names the tool, or otherwise the reason for the entry's tier."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

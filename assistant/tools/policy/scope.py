@@ -1,11 +1,8 @@
 """Scope: reduce a call's targets to those that the person meant.
 
-A call without a place is limited to the place that the person mentioned. A call with a place would
-reach everything there, so it is limited to the kind of entity ("the lights") or the entity that the
-person named. If they named neither ("turn off the kitchen"), it is limited to what people mean when
-they refer to a room: lamps, players, fans and the like. Entities that must keep running stay on
-unless the person named them. A call that names an entity is never limited. A call isn't limited
-either if Hearth doesn't know what the person said.
+A call without a place is limited to the place that the person mentioned, and a call with a place to
+the kind of entity ("the lights") or the entity that they named. "Turn off the kitchen" is limited
+to lamps, players, fans and the like. A call that names an entity is never limited.
 """
 
 from collections.abc import Mapping, Sequence
@@ -88,9 +85,7 @@ def bounded(
 
 def widened(case: Case, arguments: Mapping[str, Any], heard: HeardWords) -> Mapping[str, Any]:
     """Remove the call's room or floor if the person said "all" and didn't mention a place.
-
-    Otherwise a model would switch off the lights in one room and report that all lights are off.
-    """
+    Otherwise a model would switch off the lights in one room and report that all lights are off."""
     rest = {key: value for key, value in arguments.items() if key not in ("area", "floor")}
     kind = arguments.get("domain") or arguments.get("device_class")
     if len(rest) == len(arguments) or not kind or heard.left is not None or heard.in_part:
@@ -107,8 +102,8 @@ def resumed(
 ) -> list[str]:
     """Return the ids of the players that were paused most recently, preferably in this room.
 
-    Returns an empty list if the person names a place, if the call names an entity, a floor or
-    another room, or if nothing is paused.
+    Returns an empty list if the person named a place, or if the call selects anything but this
+    room.
     """
     words = heard.wanted if heard is not None else Words("")
     if arguments.get("name") or arguments.get("floor") or words.places or words.everywhere:
@@ -148,7 +143,6 @@ def _within(case: Case, arguments: Mapping[str, Any], seen: Reach, where: Scope)
 
 
 def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
-    """Return True if the person said "all" of this kind of entity and didn't mention a place."""
     things = [case.house.entities[name] for name in judged]
     for part in clauses(case.house, case.heard or ""):
         kinds = kinds_in(part.text)
@@ -159,10 +153,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
     """Return the names of the matching entities in other rooms, because the person may mean one of
-    them.
-
-    Returns () unless all of them are of a kind that a house has only few of.
-    """
+    them. Returns () unless all are of a kind that a house has only few of."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -170,10 +161,8 @@ def _offered(seen: Reach, house: House) -> tuple[str, ...]:
 
 
 def is_of_room(entity: Entity, topics: Sequence[str]) -> bool:
-    """Return True if the entity is named after one of these rooms.
-
-    Lamps that aren't assigned to an area often have such names.
-    """
+    """Return True if the entity is named after one of these rooms. Lamps that aren't assigned to an
+    area often have such names."""
     return any(mentions(topic, entity.device_class or "", *entity.names) for topic in topics)
 
 
@@ -195,7 +184,6 @@ def _kept(seen: Reach, names: Sequence[str]) -> Reach:
 
 
 def _when(entity: Entity) -> datetime:
-    """Return the time of the last state change, or a time in 1970 if it is unknown."""
     try:
         return datetime.fromisoformat(entity.last_changed)
     except ValueError:
@@ -302,9 +290,8 @@ def _plain(
 ) -> list[Entity]:
     """Return the targets that the person meant if they named no kind of entity.
 
-    Entities that need a confirmation are left out, unless the person asked to open something or
-    every target needs one. If the call names no kind either, the result contains only the entities
-    that people mean when they refer to a room.
+    Entities that need a confirmation are left out, unless the person asked to open something or no
+    other targets are left.
     """
     if wants_open(text):
         return things
@@ -372,11 +359,8 @@ def _tells(heard: HeardWords) -> bool:
 
 
 def _beside(case: Case, arguments: Mapping[str, Any], kinds: Sequence[Kind]) -> tuple[str, ...]:
-    """Return the names of entities of `kinds`, which are the kinds that the person named.
-
-    Use this for a call that selects a different kind. Only the call's place is searched, or the
-    whole house if the call has no place.
-    """
+    """Return the names of entities of these kinds in the call's place, or in the whole house if it
+    has none."""
     place = {key: value for key, value in arguments.items() if key not in _OWN_KIND}
     if any(place.get(key) for key in ("area", "floor")):
         found = reach(case.intent, place, case.house).touched

@@ -38,11 +38,8 @@ _BLINDS = frozenset({"blind", "shade", "shutter"})  # classes that "blinds" name
 
 # Scripts behind Home Assistant tools, and the entities named in their fields.
 def script_behind(entry: MenuEntry, house: House) -> str | None:
-    """Return the id of the script that the tool runs, or None if the tool doesn't run a script.
-
-    Returns "" for an `intent_script`, which has no entity. Up to Home Assistant 2026.7, the tool
-    has the same name as the script.
-    """
+    """Return the id of the script that the tool runs, "" for an `intent_script`, which has no
+    entity, or None."""
     if not entry.of_home:
         return None  # another server's tool can have any name
     name = f"script.{entry.suffix}"
@@ -53,11 +50,8 @@ def script_behind(entry: MenuEntry, house: House) -> str | None:
 
 
 def named_in(arguments: Mapping[str, Any], house: House) -> list[str]:
-    """Return the entities that are named in a script's fields, because the script may act on them.
-
-    A field can name them by id, by device, area, floor or label, or with "all". One string can
-    contain several ids, as in `config_validation.comp_entity_ids`.
-    """
+    """Return the entities that are named in a script's fields, because the script may
+    act on them."""
     found: list[str] = []
     level = list(arguments.values())
     while level:
@@ -83,7 +77,6 @@ _WHOLE_HOUSE = frozenset({"light", "cover", "media_player", "climate", "fan", "s
 
 
 def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
-    """Judge a call that selects entities in the house."""
     intent, house, live = case.intent, case.house, case.live
     own = find_area(house, case.area) if case.area else None
     heard = read(house, case.heard) if case.heard is not None else None
@@ -179,10 +172,8 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
-    """Return a denial because the place is unclear or has no such entity.
-
-    The denial can offer entities in other rooms.
-    """
+    """Return a denial because the place is unclear or has no such entity. It can offer entities in
+    other rooms."""
     values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)
@@ -213,7 +204,6 @@ def _none_in(place: Sequence[str], arguments: Mapping[str, Any]) -> PolicyDecisi
 
 
 def _of_kind(verdict: PolicyDecision) -> PolicyDecision:
-    """Name the kind of entity in the denial if possible: "There are no fans in the kitchen"."""
     domains = listed(verdict.arguments.get("domain"))
     classes = listed(verdict.arguments.get("device_class"))
     if verdict.key != "policy.none_here" or not _BLINDS.issuperset(classes):
@@ -231,10 +221,8 @@ def _about_whole_house(verdict: PolicyDecision) -> str:
 def _which_one(
     verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
 ) -> PolicyDecision:
-    """Return a denial that asks which entity the person means.
-
-    Home Assistant would reject a call that matches several entities.
-    """
+    """Return a denial that asks which entity the person means. Home Assistant would reject a call
+    that matches several."""
     places = [
         area.name
         for name in seen.candidates
@@ -250,10 +238,8 @@ def _which_one(
 
 
 def without_what_changes(house: House) -> House:
-    """Return a copy of an outdated house, without the details that may have changed since.
-
-    Positions and the effects of scripts, scenes and automations are removed.
-    """
+    """Return a copy of an outdated house, without positions and the effects of scripts, scenes and
+    automations."""
     entities = {
         name: replace(entity, attributes=_lasting(entity))
         for name, entity in house.entities.items()
@@ -268,20 +254,16 @@ def _lasting(entity: Entity) -> dict[str, Any]:
 
 
 def could_open(intent: Intent, selector: Mapping[str, Any], judged: Collection[str]) -> bool:
-    """Return True if the call could open something that is missing from Hearth's copy of the house.
-
-    If none of the targets are known, even a switch could be a door relay.
-    """
+    """Return True if the call could open something that is missing from Hearth's copy
+    of the house."""
     domains = listed(selector.get("domain")) or list(intent.domains or ())
     relays = frozenset() if judged else RELAYS
     return not domains or not all(is_harmless(one) and one not in relays for one in domains)
 
 
 def choosing(intent: Intent, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments that select entities.
-
-    For room cleaning and similar intents, the room doesn't select entities.
-    """
+    """Return the arguments that select entities. For room cleaning and similar intents, the room
+    doesn't select entities."""
     if intent.places:
         return arguments
     return {key: value for key, value in arguments.items() if key not in ("area", "floor")}
@@ -299,11 +281,8 @@ def is_named(arguments: Mapping[str, Any]) -> bool:
 
 
 def locks_up(intent: Intent, judged: Collection[str]) -> bool:
-    """Return True if the call only locks doors.
-
-    Such a call isn't limited to a room, even if someone says "lock up" in the kitchen. If only one
-    room's doors were locked, nobody would notice that the others are still unlocked.
-    """
+    """Return True if the call only locks doors. Such a call isn't limited to a room, because nobody
+    would notice that the other doors are still unlocked."""
     locks = all(domain_of(name) == "lock" for name in judged)
     return intent.action is Action.ON and bool(judged) and locks
 

@@ -18,8 +18,7 @@ _PLAIN = frozenset({"input_boolean", "switch"})  # only the name shows what they
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of entity that people refer to with the same words. Those words form one topic of the
-    vocabulary."""
+    """A kind of entity that people refer to with the words of one topic of the vocabulary."""
 
     topic: str
     domains: frozenset[str]
@@ -113,7 +112,6 @@ class NamedPlace:
     found: Area | Floor
 
     def holds(self, entity: Entity, house: House) -> bool:
-        """Return True if the entity is in this room or on this floor."""
         if isinstance(self.found, Area):
             return entity.area_id == self.found.area_id
         area = house.areas.get(entity.area_id or "")
@@ -122,7 +120,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A person's words, or the part that lists exceptions."""
+    """A person's words, or the part of them that lists exceptions."""
 
     text: str  # lower case, without names of places
     places: tuple[NamedPlace, ...] = ()
@@ -130,12 +128,10 @@ class Words:
 
     @property
     def everywhere(self) -> bool:
-        """True if the words contain "all", "the whole house" or the like."""
         return mentions("everything", self.text) or mentions("whole_house", self.text)
 
     @property
     def here(self) -> bool:
-        """True if the words refer to the current room, as "here" does."""
         return mentions("here", self.text)
 
 
@@ -149,7 +145,6 @@ class HeardWords:
     in_part: bool = False  # "not all the lights": unclear which
 
     def leaves(self, entity: Entity, house: House) -> bool:
-        """Return True if the person excluded the entity."""
         if self.left is None:
             return False
         if entity.entity_id in self.left_things:
@@ -217,10 +212,8 @@ def _words(house: House, words: list[str]) -> Words:
 
 
 def _without_places(house: House, words: list[str]) -> tuple[list[str], list[NamedPlace]]:
-    """Find rooms and floors by their names, the longest name first.
-
-    Returns the remaining words and the places.
-    """
+    """Find rooms and floors by their names, the longest name first. Returns the remaining words and
+    the places."""
     plain = [fold(word) for word in words]
     rest, found = list(words), []
     for name, place in _names(house):
@@ -236,10 +229,10 @@ def _without_places(house: House, words: list[str]) -> tuple[list[str], list[Nam
 
 
 def _without_things(house: House, words: list[str]) -> tuple[list[str], frozenset[str]]:
-    """Find entities by their names, the longest name first.
+    """Find entities by their names, the longest name first. Returns the remaining words and the
+    entity ids.
 
-    Returns the remaining words and the entity ids. A name doesn't count if it is also the name of a
-    room or a kind of entity ("Lights").
+    A name doesn't count if it is also the name of a room or a kind of entity ("Lights").
     """
     places = {name for name, _ in _names(house)}
     text = f" {fold(' '.join(words))} "
@@ -265,11 +258,8 @@ def _without_things(house: House, words: list[str]) -> tuple[list[str], frozense
 
 
 def _is_other(words: list[str], place: NamedPlace) -> bool:
-    """Return True if these words can't mean the place.
-
-    This is the case if they already belong to another name, or if they are Vietnamese and match
-    only without diacritics: "đèn" is a light, not a den.
-    """
+    """Return True if these words already belong to another name, or if they are Vietnamese and
+    match only without diacritics: "đèn" is a light, not a den."""
     if _TAKEN in words:
         return True
     if not any(_VIETNAMESE.search(word) for word in words):
@@ -292,7 +282,6 @@ def _names(house: House) -> list[tuple[tuple[str, ...], NamedPlace]]:
 
 
 def _begins(word: str, name: str) -> bool:
-    """Return True if the word joins the room's name and a kind of entity, as in "Küchenlicht"."""
     return word != name and word.startswith(name) and bool(kinds_in(word))
 
 
@@ -321,10 +310,8 @@ class Scope:
 
 
 def scope(words: Words, own: Area | None) -> Scope | None:
-    """Return the places that the person means, or None if they are unclear.
-
-    `own` is the current room.
-    """
+    """Return the places that the person means, or None if they are unclear. `own` is the current
+    room."""
     if words.lacking:
         return None
     if words.places:

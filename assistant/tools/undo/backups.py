@@ -45,15 +45,18 @@ _ABSENT = ""  # mark of a missing file
 
 @dataclass(frozen=True, slots=True)
 class Backups:
-    """Backup copies of files, which are deleted after `LIFE_S`. `folder` is created with the first
-    copy and is readable only by its owner."""
+    """Backup copies of files. `folder` is created with the first copy and is readable only by its
+    owner."""
 
     folder: Path
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """Delete copies that are older than `LIFE_S`, or all copies if `alone`. Never raises. Call
-        this when Hearth starts. `alone` means that no other Hearth process has copies."""
+        """Delete the copies of earlier processes when Hearth starts. Never raises.
+
+        If `alone`, no other Hearth process has copies, so all are deleted; otherwise only those
+        older than `LIFE_S`.
+        """
         try:
             await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
         except OSError as error:
@@ -63,10 +66,10 @@ class Backups:
         self, spec: ServerSpec, tool: str, arguments: Mapping[str, Any]
     ) -> "FileStep | None":
         """Back up the files that a call of `tool` is about to replace, and return the undo step.
+        Never raises.
 
-        Returns None if the call doesn't change any local file in the server's folders. Never
-        raises: if a file is too large or unreadable, the returned step reports that it can't be
-        restored.
+        Returns None if the call doesn't change any local file in the server's folders. The step of
+        a file that is too large or unreadable reports that it can't be restored.
         """
         if tool not in TOOLS:
             return None
@@ -111,8 +114,8 @@ class Backups:
         return copy
 
     def _drop_old(self, age_s: float, keep: int = MAX_KEPT) -> None:
-        """Delete copies that are at least `age_s` old. If more than `keep` copies are left, the
-        oldest are deleted too."""
+        """Delete copies that are at least `age_s` old, and the oldest ones if more than `keep` are
+        left."""
         if not self.folder.is_dir():
             return
         limit = self.clock.now().timestamp() - age_s
@@ -170,8 +173,8 @@ class FileStep(UndoStep):
         self._path = path  # for the report
 
     async def after(self) -> None:
-        """Record the state of the files after the call. Never raises. Later changes weren't made by
-        the call, so they aren't undone."""
+        """Record the state of the files after the call. Never raises. Changes after this one
+        weren't made by the call, so they aren't undone."""
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
@@ -266,8 +269,6 @@ class _Moved(FileStep):
 
 
 class _NewFolders(FileStep):
-    """A folder that the call created, and any parent folders that were created with it."""
-
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         above = (path, *path.parents)
@@ -330,8 +331,8 @@ def _name(path: Path) -> str:
 
 
 def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
-    """Return the resolved paths of the folders among a file server's command-line arguments, which
-    are the folders that it can write to."""
+    """Return the resolved folders among a file server's command-line arguments, which are the
+    folders that it can write to."""
     if spec.transport != "stdio":
         return ()
     found = []
@@ -345,8 +346,8 @@ def given_folders(spec: ServerSpec) -> tuple[Path, ...]:
 
 
 def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | None:
-    """Return the resolved path that a server would write to for the argument `path`. Returns None
-    if the path is invalid or outside `folders`. The file doesn't have to exist."""
+    """Return the resolved path that a server would write to for the argument `path`, or None if it
+    is invalid or outside `folders`. The file doesn't have to exist."""
     if not isinstance(path, str) or not path or "\0" in path:
         return None
     wanted = Path(_at_home(path, spec))
@@ -363,7 +364,6 @@ def meant(path: object, spec: ServerSpec, folders: tuple[Path, ...]) -> Path | N
 
 
 def _at_home(path: str, spec: ServerSpec) -> str:
-    """Expand `~` with the HOME variable of the server's process."""
     if path != "~" and not path.startswith("~/"):
         return path
     return spec.env.get("HOME", os.environ.get("HOME", "~")) + path[1:]
@@ -374,7 +374,7 @@ def _at_home(path: str, spec: ServerSpec) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileUndo:
-    """Makes it possible to undo the changes that calls make to files."""
+    """Undo for the changes that calls make to files."""
 
     backups: Backups
     steps: "UndoStack"

@@ -109,10 +109,8 @@ class ReversibleThings:
 
 
 def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleThings:
-    """Sort the entities that a call affects by how they can be restored.
-
-    Groups, scenes and scripts are replaced by their members.
-    """
+    """Sort the entities that a call affects by how they can be restored. Groups, scenes and scripts
+    are replaced by their members."""
     found: dict[str, list[str]] = {"scene": [], "player": [], "away": [], "never": []}
     for entity_id in _leaves(entity_ids, house):
         kind = _kind(entity_id, house, tiers)
@@ -122,10 +120,7 @@ def choose(entity_ids: Iterable[str], house: House, tiers: Tiers) -> ReversibleT
 
 
 def is_reversible(entity: Entity, house: House, tiers: Tiers) -> bool:
-    """Return True if restoring the entity can't unlock, open, disarm or trigger anything.
-
-    The policy decides this, based on the entity and the owner's rating.
-    """
+    """Return True if restoring the entity can't unlock, open, disarm or trigger anything."""
     if entity.domain not in _BY_SCENE:
         return entity.domain == PLAYERS
     stake = weigh(entity.entity_id, Action.TOGGLE, {}, house, tiers)
@@ -159,11 +154,8 @@ def way_back(was: Entity, now: Entity) -> tuple[Move, ...]:
 
 
 def _thermostat(was: Entity, now: Entity) -> tuple[Move, ...]:
-    """Return the moves for a thermostat.
-
-    A thermostat that is turned on again heats to its old target temperature, so the policy judges
-    that temperature too.
-    """
+    """Return the moves for a thermostat. One that is turned on again heats to its old target
+    temperature, so the policy judges that temperature too."""
     name = was.entity_id
     if was.state == "off":
         return (Move(name, Action.OFF),)
@@ -189,10 +181,6 @@ def _kind(entity_id: str, house: House, tiers: Tiers) -> str:
 
 
 def _leaves(entity_ids: Iterable[str], house: House) -> Iterator[str]:
-    """Yield the entities to restore, with groups replaced by their members.
-
-    If a group were restored too, it would override the states of its members.
-    """
     seen: set[str] = set()
     waiting = list(reversed(list(entity_ids)))
     while waiting:
@@ -260,9 +248,7 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
     """Return the differences between two states of an entity: "state" and the names of attributes.
-
-    If the entity was off, only its state is compared.
-    """
+    If it was off, only its state is compared."""
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":
         found += [name for name in _compared(was) if not _same(name, was, now)]
@@ -270,7 +256,7 @@ def differences(was: Entity, now: Entity) -> tuple[str, ...]:
 
 
 def is_on_the_way(was: Entity, now: Entity | None) -> bool:
-    """Return True while a cover is still moving back and its final position isn't known yet."""
+    """Return True while a cover is still moving back."""
     return now is not None and was.domain == "cover" and now.state in UNDER_WAY
 
 

@@ -66,8 +66,6 @@ class Undone:
 
 @dataclass(eq=False, slots=True)
 class _Kept:
-    """A step, and the calls whose changes it undoes."""
-
     step: UndoStep
     keys: set[str]
     moves: tuple[Move, ...] = ()  # the moves of a step that isn't a HomeStep
@@ -84,7 +82,6 @@ class _Level:
 
     @property
     def at_home(self) -> bool:
-        """True if undoing this level needs Home Assistant."""
         return any(isinstance(one.step, HomeStep) for one in self.kept)
 
     async def save(self, stored: StoredLevels, clock: Clock) -> None:
@@ -104,8 +101,8 @@ class _Level:
 class UndoStack(Opened):
     """All changes that can be undone. Enter this context manager after that of Home Assistant.
 
-    `before` and `after` never raise, and they delay a call only briefly. A change that can't be
-    undone has a level too, so that "undo" reports it instead of undoing an older change.
+    A change that can't be undone has a level too, so that "undo" reports it instead of undoing an
+    older change.
     """
 
     def __init__(
@@ -119,12 +116,11 @@ class UndoStack(Opened):
         store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
-        """`alone` means that no other Hearth process uses this house.
+        """`alone` means that no other Hearth process uses this house, so snapshots that nothing
+        refers to are deleted at the start.
 
-        In that case, all snapshots that exist at the start are deleted, except those that `store`
-        refers to. Otherwise only old snapshots are deleted. `store` contains levels that other
-        processes can undo too. `tiers` returns the owner's ratings. An entity that could open the
-        house is restored only if the owner rated it as harmless.
+        `store` contains levels that other processes can undo too. `tiers` returns the owner's
+        ratings.
         """
         self._home = home
         self._services = services
@@ -152,7 +148,8 @@ class UndoStack(Opened):
         self._closed = True
 
     async def before(self, key: str, entities: Sequence[str], turn_id: str) -> None:
-        """Take a snapshot before a call is sent. `key` must be unique among all calls."""
+        """Take a snapshot before a call is sent. Never raises. `key` must be unique among all
+        calls."""
         if self._closed:
             return
         self._open[key] = turn_id
@@ -170,7 +167,7 @@ class UndoStack(Opened):
             self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))
 
     def after(self, key: str, outcome: ToolOutcome) -> None:
-        """Record that a call has ended. If the call didn't run, its step is dropped."""
+        """Record that a call has ended. If it changed nothing, its step is dropped."""
         turn_id = self._open.pop(key, None)
         if self._closed or turn_id is None or outcome.tier is Tier.READ:
             return
@@ -196,8 +193,8 @@ class UndoStack(Opened):
         self._write(self._save(level))
 
     def push(self, key: str, turn_id: str, step: UndoStep, moves: tuple[Move, ...] = ()) -> None:
-        """Add an undo step that isn't a HomeStep to the current call. The policy judges `moves`,
-        which are the changes that the step would make."""
+        """Add an undo step that isn't a HomeStep to the current call. `moves` are the changes that
+        the step would make, for the policy to judge."""
         if not self._closed:
             self._level(turn_id).kept.append(_Kept(step, {key}, moves))
 
@@ -215,7 +212,7 @@ class UndoStack(Opened):
         """Undo the changes of the last `steps` turns, newest first. Never raises.
 
         `judged` contains the moves from `moves` that the policy has allowed; None allows every
-        move. If a level needs a move that isn't in `judged`, undoing stops before that level.
+        move. Undoing stops before a level that needs another move.
         """
         report, count = UndoneReport(), 0
         async with self._lock:
@@ -261,13 +258,13 @@ class UndoStack(Opened):
             await self._stored.drop(level.turn_id)
 
     def _write(self, work: Coroutine[Any, Any, None]) -> None:
-        """Write to the store in the background. `_let_go` waits up to CLOSE_S for such writes."""
         task = asyncio.get_running_loop().create_task(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
 
     def last_calls(self, within_s: float) -> tuple[DoneCall, ...]:
-        """Return the newest level's calls, or () if the last one ended over `within_s` ago."""
+        """Return the newest level's calls, or () if the last one ended over `within_s`
+        seconds ago."""
         level = self._levels[-1] if self._levels else None
         if level is None or not level.calls:
             return ()
@@ -307,7 +304,6 @@ class UndoStack(Opened):
             self._level(turn_id).kept.append(_Kept(step, {key}))
 
     def _level(self, turn_id: str) -> _Level:
-        """Return this turn's level. Add it if the newest level belongs to another turn."""
         if self._levels and self._levels[-1].turn_id == turn_id:
             return self._levels[-1]
         level = _Level(turn_id, self._clock.since_boot())
@@ -328,8 +324,7 @@ class UndoStack(Opened):
         return report + UNKNOWN if level.unknown else report
 
     def _release(self, key: str, level: _Level, one: _Kept) -> None:
-        """Detach a call that changed nothing. If no other call needs the step, the step is dropped
-        too."""
+        """Detach a call that changed nothing, and drop the step if no other call needs it."""
         one.keys.discard(key)
         if one.keys:
             return

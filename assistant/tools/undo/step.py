@@ -56,10 +56,8 @@ class NotPutBack:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReport:
-    """The result of undoing, by the spoken names of the entities.
-
-    A name is "" if it must not be spoken.
-    """
+    """The result of undoing, by the spoken names of the entities. A name is "" if it must not be
+    spoken."""
 
     put_back: tuple[str, ...] = ()  # seen to be as before
     on_the_way: tuple[str, ...] = ()  # still moving there
@@ -91,10 +89,7 @@ UNKNOWN = UndoneReport(not_put_back=(NotPutBack("", WHY_UNKNOWN),))
 
 
 async def ran(step: UndoStep) -> UndoneReport:
-    """Run a step and return its report. Never raises, except when cancelled.
-
-    A step that crashes must not prevent other steps from running.
-    """
+    """Run a step and return its report. Failures are logged, so that the other steps still run."""
     try:
         return await step.run()
     except Exception:
@@ -103,7 +98,7 @@ async def ran(step: UndoStep) -> UndoneReport:
 
 
 async def forgotten(step: UndoStep) -> None:
-    """Delete a step's stored data. Never raises, except when cancelled."""
+    """Delete a step's stored data. Failures are logged."""
     try:
         await step.forget()
     except Exception:
@@ -136,12 +131,10 @@ class HomeStep(UndoStep):
 
     @property
     def number(self) -> int | None:
-        """The number of the step's snapshot in Home Assistant, or None."""
         return self.stored.number
 
     @property
     def entities(self) -> frozenset[str]:
-        """The ids of all entities in the step, including those that can't be restored."""
         return frozenset((*self._was, *self.stored.not_kept))
 
     def choose_other_media(self) -> None:
@@ -149,8 +142,6 @@ class HomeStep(UndoStep):
         self.stored = replace(self.stored, other_media=True)
 
     def has_changed(self) -> bool:
-        """Return True if the state of any entity in the step differs from its state before the
-        call."""
         house = self._home.house
         return any(not _is_same(was, house) for was in self._was.values())
 
@@ -172,8 +163,6 @@ class HomeStep(UndoStep):
         return replace(house, entities={**house.entities, **there})
 
     async def run(self) -> UndoneReport:
-        """Restore the states that differ, and check the result. Never raises, except when
-        cancelled."""
         before = self._home.house
         same = {name for name, was in self._was.items() if _is_same(was, before)}
         barred = self._barred(before)
@@ -199,15 +188,11 @@ class HomeStep(UndoStep):
 
     @property
     def _scene(self) -> set[str]:
-        """The ids of the entities that the snapshot restores: all except the media players."""
         return {name for name, was in self._was.items() if was.domain != PLAYERS}
 
     def _barred(self, house: House) -> bool:
-        """Return True if an entity in the snapshot has become an opener in the meantime.
-
-        Home Assistant can restore a scene only as a whole, so nothing in the snapshot is restored
-        then.
-        """
+        """Return True if an entity in the snapshot has become an opener in the meantime. Home
+        Assistant can restore a scene only as a whole, so nothing in it is restored then."""
         known = (house.entities.get(name) for name in self._scene)
         return any(entity is not None and self._opens(entity, house) for entity in known)
 
@@ -223,7 +208,6 @@ class HomeStep(UndoStep):
             await self._try(self._services.call(PLAYERS, service, data, entities=(was.entity_id,)))
 
     async def _try(self, work: Awaitable[Any]) -> None:
-        """Wait for an action. If it fails, log the failure, so that the other actions still run."""
         try:
             async with asyncio.timeout(RESTORE_S):
                 await work

@@ -1,8 +1,7 @@
 """Storage for undo: snapshots in Home Assistant, and levels in the store.
 
 "Undo that" can reach another process than the one that made the change, for example after a restart
-or with `hearth ask --alone`. Hearth therefore stores the earlier states of entities, so that any
-process can restore them. All other changes can be undone only by the process that made them.
+or with `hearth ask --alone`.
 """
 
 import asyncio
@@ -28,13 +27,12 @@ _SHARE = 1000  # numbers per process
 
 
 class SnapshotShelf:
-    """Takes and deletes snapshots in Home Assistant. Retries deletions while Home Assistant is
-    unreachable."""
+    """Takes and deletes snapshots in Home Assistant, and retries deletions while Home Assistant is
+    unreachable. See `stack.UndoStack` for `alone`."""
 
     def __init__(
         self, snapshots: Snapshots, clock: Clock, tasks: OwnedTasks, *, alone: bool
     ) -> None:
-        """`tasks` runs the background work. See `stack.UndoStack` for `alone`."""
         self._snapshots = snapshots
         self._clock = clock
         self._tasks = tasks
@@ -55,7 +53,6 @@ class SnapshotShelf:
         return number
 
     async def restore(self, number: int) -> None:
-        """Restore a snapshot. Raises IntegrationError."""
         await self._snapshots.restore(number)
 
     def drop(self, number: int) -> None:
@@ -131,10 +128,8 @@ class StoredLevel:
 
 
 class StoredLevels:
-    """Reads and writes levels in the store. Never raises.
-
-    If the store fails, a process can undo only its own changes.
-    """
+    """Reads and writes levels in the store. If the store fails, a process can undo only its own
+    changes."""
 
     def __init__(self, store: SmallValues | None, clock: Clock, life_s: float) -> None:
         self._store = store

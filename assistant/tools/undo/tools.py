@@ -35,7 +35,7 @@ def corrected(
     """Return the arguments of the call that the person meant, or None if they are unclear.
 
     `calls` are all calls of the turn to undo, and `takes` contains the names of the tool's
-    arguments. Several calls can be corrected only if they are the same apart from their targets.
+    arguments.
     """
     last = calls[-1]
     same = all(one.name == last.name and _values(one) == _values(last) for one in calls)
@@ -52,10 +52,8 @@ def _values(call: DoneCall) -> dict[str, Any]:
 
 
 def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
-    """Return arguments that select the entity with this name.
-
-    If an entity in the domain of the last call has the name, the domain stays the same.
-    """
+    """Return arguments that select the entity with this name, in the domain of the last call if
+    possible."""
     target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
     kinds = listed(last.arguments.get("domain"))
     if any(one.domain in kinds and is_called(one, name) for one in house.exposed()):
@@ -67,10 +65,7 @@ def _placed(
     calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
     """Return arguments for the entity with the same name in this area, or for all entities of its
-    kind.
-
-    Returns None if the kind isn't known.
-    """
+    kind. Returns None if the kind isn't known."""
     last = calls[-1]
     ids = {found.area_id for found in find_areas(house, area)}
     name = last.arguments.get("name")
@@ -100,11 +95,8 @@ Rerun = Callable[[ToolCall, BuiltInRequest], Awaitable[ToolOutcome]]
 
 
 def through(tools: "Toolbox") -> Rerun:
-    """Return a function that runs a corrected call as part of the turn that corrects it.
-
-    If the call needs a confirmation, the function doesn't run it; the brain must make that call
-    itself.
-    """
+    """Return a function that runs a corrected call as part of the turn that corrects it. A call
+    that needs a confirmation is refused; the brain must make it itself."""
 
     async def rerun(call: ToolCall, request: BuiltInRequest) -> ToolOutcome:
         situation = replace(request.situation, can_ask=False)
@@ -205,10 +197,6 @@ class Undoing:
 
 
 def _why_nothing(undone: Undone, empty: str) -> str:
-    """Return the catalogue key of the reason why nothing was undone.
-
-    Returns `empty` if there was nothing to undo.
-    """
     if undone.away:
         return "tools.unreachable"
     return "undo.changed" if undone.changed else empty

@@ -1,8 +1,8 @@
 """Word lists for recognising requests and kinds of entities, in every supported language.
 
 Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
-of gates and doors. The policy calls `mentions("opens", entity.name)`, for example. All languages
-are searched, because a name can be in a different language from the spoken one.
+of gates and doors. All languages are searched, because a name can be in a different language from
+the spoken one.
 """
 
 import re
@@ -23,10 +23,10 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def fold(text: str, *, marks: bool = False) -> str:
-    """Return the words of a text in lower case, separated by single spaces.
+    """Return the words of a text in lower case, separated by single spaces. Accents are removed
+    unless `marks` is set.
 
-    Accents are removed unless `marks` is set. Underscores and punctuation separate words, so entity
-    ids can be folded in the same way as names. Only the first 200 characters are used.
+    Underscores and punctuation separate words. Only the first 200 characters are used.
     """
     return _fold(text[:_LONGEST], marks)
 
@@ -48,11 +48,8 @@ def mentions(topic: str, *texts: str) -> bool:
 
 @lru_cache(_MAX_TEXTS)
 def mentions_one_of(topics: tuple[str, ...], text: str) -> bool:
-    """Return True if the text contains a word or phrase of any of the topics.
-
-    In a large house, this is much faster than checking one topic after another, because most names
-    don't match any.
-    """
+    """Return True if the text contains a word or phrase of any of the topics. This is faster than
+    checking one topic after another."""
     plain, marked = _patterns(*topics)
     return bool(plain.search(fold(text)) or marked.search(fold(text, marks=True)))
 
@@ -91,10 +88,8 @@ def find(topic: str, text: str) -> tuple[int, int] | None:
 
 @lru_cache(64)
 def entries(topic: str, language: str) -> tuple[str, ...]:
-    """Return a topic's words in one language, as they are written in the file.
-
-    Raises KeyError if the file has no such topic.
-    """
+    """Return a topic's words in one language, as they are written in the file. Raises KeyError if
+    the file has no such topic."""
     return tuple(_table(language)[topic])
 
 
