@@ -1,4 +1,4 @@
-"""Build the guards of tool calls from the settings."""
+"""Builds the guards of tool calls from the settings."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -57,11 +57,8 @@ class PolicyContexts:
         await self.ratings.load()
 
     async def follow(self) -> None:
-        """Reload the mode and the ratings every few seconds, until cancelled.
-
-        Other processes that use this data folder can change them: `hearth tools rate` changes
-        ratings, and `hearth ask` can change the mode.
-        """
+        """Reload the mode and the ratings every few seconds until cancelled, because other
+        processes that use this data folder can change them."""
         while True:
             await self._clock.sleep(LOOK_S)
             try:
@@ -109,9 +106,7 @@ async def open_governance(
     resident: bool,
 ) -> AsyncIterator[Governed]:
     """Set up the guards of tool calls. After exit, only changes in the store can still be undone.
-
-    `resident` is True in the daemon.
-    """
+    `resident` is True in the daemon."""
     services = Services(home)
     alone = resident or not is_held(settings.data_folder)
     backups = Backups(settings.data_folder / "backups", clock)

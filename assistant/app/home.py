@@ -1,4 +1,4 @@
-"""Open the house for one process: the connection to Home Assistant, the tools and the store."""
+"""Opens the house for one process: the connection to Home Assistant, the tools and the store."""
 
 import asyncio
 import logging
@@ -77,7 +77,6 @@ class HomeContext:
         return self.policy_contexts.modes.current is not Mode.GUEST
 
     def own_device(self) -> str:
-        """Return the id of Hearth's device in Home Assistant, or "" if it isn't registered."""
         return self.device.device_id
 
 
@@ -93,7 +92,7 @@ async def open_home(
     """Open the store, Home Assistant and the tool servers. Raises ConfigError and StoreError.
 
     `resident` is True in the daemon, which holds the data folder's lock. If a `store` is passed, it
-    is used and stays open on exit. If a `catalogue` is passed, it is used instead of a new one.
+    stays open on exit.
     """
     async with AsyncExitStack() as stack:
         demo = await _demo(settings, stack)
@@ -247,7 +246,6 @@ def _house(home: HomeAssistant) -> House:
 
 
 async def _lately(store: Store) -> str:
-    """Return the transcript of the last user turn, or "" if there is none. Raises StoreError."""
     turns = await store.turns_of_people(1)
     return (turns[0].heard if turns else None) or ""
 
@@ -262,10 +260,8 @@ def _here(home: HomeAssistant) -> bool:
 
 
 async def _learn(hub: McpHub, home: HomeAssistant) -> None:
-    """Read from Home Assistant's MCP server which entities are exposed to assistants.
-
-    The entity registry doesn't say this for every entity.
-    """
+    """Read from Home Assistant's MCP server which entities are exposed to assistants. The entity
+    registry doesn't say this for every entity."""
     try:
         home.learn_exposure(read_context(await hub.prompt(HOME_ASSISTANT) or ""))
     except IntegrationError as error:

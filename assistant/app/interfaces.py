@@ -1,4 +1,4 @@
-"""Open the daemon's interfaces: HTTP and MCP, device, MQTT, Wyoming and metrics."""
+"""Opens the daemon's interfaces: HTTP and MCP, device, MQTT, Wyoming and metrics."""
 
 import asyncio
 import time
@@ -57,8 +57,6 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The objects from which the metrics are collected."""
-
     app: App
     stay: DaemonServices
     sound: "SoundState | None"
@@ -169,12 +167,11 @@ async def open_interfaces(
     more_troubles: Mapping[str, Callable[[], str]] | None = None,
     stuck: Callable[[], str] = str,
 ) -> AsyncIterator[Interfaces]:
-    """Open all configured interfaces, and close them on exit.
+    """Open all configured interfaces, and close them on exit. Raises ConfigError and Misconfigured.
 
     `app` must be the daemon's. `sound` is the state of the sound devices; with None they are not
-    reported. `more_troubles` maps the name of a part to a function that describes its problem, or
-    returns "" if there is none. `stuck` explains why Hearth has to be restarted, or returns "" if
-    it doesn't. Raises ConfigError and Misconfigured.
+    reported. `more_troubles` maps the name of a part to a function that returns a sentence on its
+    problem, or "". `stuck` returns the reason why Hearth has to be restarted, or "".
     """
     stay, clock = app.daemon, clock or SystemClock()
     assert stay is not None

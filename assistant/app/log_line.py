@@ -1,8 +1,5 @@
-"""Log one line per turn: numbers and names as key=value, but nothing that anybody said.
-
-docs/journal.md lists the keys. Values that contain a space, a quotation mark or an equals sign are
-JSON strings, so that programs can parse the line.
-"""
+"""Logs one line per turn, as key=value pairs, without what anybody said. docs/journal.md lists the
+keys."""
 
 import json
 import logging
@@ -19,10 +16,8 @@ _PLAIN = re.compile(r"[^\s\"'=]+")
 
 
 def log_turns(turns: TurnLog) -> Callable[[], None]:
-    """Log each turn at INFO, whatever the level of other loggers.
-
-    Return a function that stops the logging of turns.
-    """
+    """Log each turn at INFO, whatever the level of other loggers. Returns a function that stops
+    this."""
     _log.setLevel(logging.INFO)
     return turns.follow(_say)
 

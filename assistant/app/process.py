@@ -1,4 +1,4 @@
-"""Manage the process: its lock, memory, event loop, clock and start-up time."""
+"""Manages the process: its lock, memory, event loop, clock and start-up time."""
 
 import asyncio
 import ctypes
@@ -25,10 +25,8 @@ _TRIES, _AGAIN_S = 5, 0.02  # `is_held` in another process takes the lock for an
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock. Raises ConfigError if the folder is unusable or already locked.
-
-    The kernel releases the lock when the process ends, even after a crash.
-    """
+    """Hold the folder's lock. Raises ConfigError if the folder is unusable or already locked. The
+    kernel releases the lock even after a crash."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = _open(folder / _NAME)
@@ -48,10 +46,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _open(file: Path) -> int:
-    """Open the lock file, or the folder itself if the file can't be created. Raises OSError.
-
-    On a disk that is full or read-only, the handle is read-only, which is enough for a lock.
-    """
+    """Open the lock file, or the folder if the disk is full or read-only and there is no file.
+    Raises OSError."""
     try:
         return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -93,13 +89,8 @@ _M_ARENA_MAX = -8  # malloc.h
 
 
 def share_heap() -> None:
-    """Make all threads allocate from one heap. Does nothing without glibc.
-
-    By default, glibc gives each thread its own heap, and a thread can't use memory that other
-    threads have freed, so 13 of 209 MB were wasted after a few turns. Sharing one heap costs
-    little, because nearly all of Hearth's threads wait for the interpreter lock anyway and
-    therefore rarely wait for the heap.
-    """
+    """Make all threads allocate from one heap, because a separate heap for each thread wastes
+    memory. Does nothing without glibc."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
@@ -115,11 +106,11 @@ Follow = Callable[[Callable[[Any], None]], Callable[[], None]]
 
 @contextmanager
 def long_lived(follow: Follow) -> Iterator[None]:
-    """Freeze all existing objects, so that the garbage collector skips them until exit.
+    """Freeze all existing objects, so that the garbage collector skips them until exit. Enter the
+    context when everything is open.
 
-    Enter the context when everything is open. The objects of the first turn are frozen as well,
-    because Hearth imports the brain and loads the recogniser only then. Objects created later are
-    collected as usual.
+    The objects of the first turn are frozen as well, because Hearth imports the brain and loads the
+    recogniser only then.
     """
     following = ExitStack()
 
@@ -141,11 +132,8 @@ _KEPT = 120  # measurements of the last minute
 
 
 class LoopLag:
-    """Measures how late the event loop runs, by sleeping repeatedly. Enter the context on that
-    loop.
-
-    `beat_age_s` can be read from any thread; it grows while the loop is blocked.
-    """
+    """Measures how late the event loop runs. Enter the context on that loop. `beat_age_s` can be
+    read from any thread and grows while the loop is blocked."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic, every_s: float = EVERY_S) -> None:
         self._now = now
@@ -194,10 +182,8 @@ _log = logging.getLogger(__name__)
 
 
 class ClockWatch:
-    """Detects changes of the system clock by comparing it with the time since boot.
-
-    It notices a change only when `problem` is called, so call `problem` often.
-    """
+    """Detects changes of the system clock by comparing it with the time since boot. It notices a
+    change only when `problem` is called."""
 
     def __init__(self, clock: Clock, synchronised: Callable[[], bool]) -> None:
         """`synchronised` returns True if the system clock is known to be right."""
@@ -207,10 +193,8 @@ class ClockWatch:
         self._behind_s = 0.0  # how far the clock was set back in total, at least 0
 
     def problem(self) -> str:
-        """Return a warning if the clock was set back and isn't synchronised, otherwise "".
-
-        Logs each jump once.
-        """
+        """Return a warning if the clock was set back and isn't synchronised, otherwise "". Logs
+        each jump once."""
         before_s, self._offset_s = self._offset_s, self._offset()
         moved_s = self._offset_s - before_s
         if abs(moved_s) >= LEAP_S:
@@ -230,7 +214,6 @@ class ClockWatch:
 
 
 def _length(seconds: float) -> str:
-    """Format a duration in days, hours or minutes: the largest unit that yields at least two."""
     for unit, size in (("days", 86_400), ("hours", 3_600)):
         if seconds >= 2 * size - LEAP_S:
             return f"{round(seconds / size)} {unit}"
@@ -251,7 +234,7 @@ class Startup:
         return cls(time.monotonic() - _age_s())
 
     def reach(self, stage: str) -> None:
-        """Record when a stage was reached. Repeated calls for a stage change nothing."""
+        """Record when a stage was first reached."""
         if stage not in self.stages:
             self.stages[stage] = (time.monotonic() - self._began_s) * 1000
             _log.debug("start: %s after %.0f ms", stage, self.stages[stage])

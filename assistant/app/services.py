@@ -1,4 +1,4 @@
-"""Open the daemon's services: timers, watches, announcements, questions, media and recordings."""
+"""Opens the daemon's services: timers, watches, announcements, questions, media and recordings."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -42,7 +42,7 @@ from integrations.web.requests import LiveRequest
 
 @dataclass(frozen=True, slots=True)
 class DaemonServices:
-    """Services that run only in the daemon. Most of them are used by its interfaces."""
+    """Services that run only in the daemon."""
 
     mute: Mute
     announcements: Announcements
@@ -117,8 +117,6 @@ def _language_of(settings: Settings, text: str) -> str:
 def _tell_of_missing_voices(
     mouth: SpeechOutput, home: HomeContext, announcements: Announcements
 ) -> None:
-    """Announce a missing or broken voice, once per language."""
-
     def tell(language: str) -> None:
         line = home.catalogue.line("voice.fallback", language)
         announcements.say(line.text, line.language)
@@ -159,7 +157,6 @@ async def _open_questions(
     home: HomeContext,
     work: BackgroundWork,
 ) -> tuple[ProgramQuestions, Talks]:
-    """Let programs ask users questions and start conversations, one request at a time."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     language_of, queue = partial(_language_of, settings), RequestQueue(clock)
     house = QuestionHouse(

@@ -80,10 +80,8 @@ class CloudThinking:
         spend: Callable[[Spent], Awaitable[None]],
         picture: Picture | None = None,
     ) -> Thought:
-        """Ask `gemini.once_model` a question.
-
-        If the model is unavailable or today's budget is spent, the Thought contains only a fault.
-        """
+        """Ask `gemini.once_model` a question. If the model is unavailable or today's budget is
+        spent, the Thought contains only a fault."""
         if self._brains is None or self._brains.thinker is None:
             return _no_thought("No brain is available for hard questions.")
         if await self._brains.budget.reached():
@@ -100,10 +98,8 @@ class CloudThinking:
         )
 
     async def guide(self, recalls: bool) -> Guidance:
-        """Return the instruction and the thinking level for background work.
-
-        `recalls` is False if a program asked for the work and may not see what people have said.
-        """
+        """Return the instruction and the thinking level for background work. `recalls` is False if
+        a program asked for the work and may not see what people have said."""
         assert self._brains is not None
         profile = self._conversation.runner.profile if self._conversation is not None else ""
         owner = PEOPLE if recalls else ConversationOwner("program", recalls=False)
@@ -132,10 +128,8 @@ def _no_thought(message: str) -> Thought:
 
 
 class Timekeeping:
-    """Wires timers, alarms, reminders and scheduled commands together.
-
-    Every process offers the tools; only the daemon uses `keeper` and `desk`.
-    """
+    """Connects timers, alarms, reminders and scheduled commands. All processes offer the tools;
+    only the daemon uses `keeper` and `desk`."""
 
     def __init__(
         self,
@@ -167,10 +161,8 @@ class Timekeeping:
     def keeper(
         self, runner: ConversationLoop, mouth: SpeechOutput, say: Callable[[str, str], None]
     ) -> TimerService:
-        """Return the service that rings timers and runs scheduled commands when they are due.
-
-        `say` takes a text and its language, and speaks it.
-        """
+        """Return the service that rings timers and runs scheduled commands when they are due. `say`
+        takes a text and its language, and speaks it."""
 
         async def ask(text: str, language: str, caller: str) -> str:
             # A user's request continues the users' conversation; a program's request does not.

@@ -1,7 +1,5 @@
 """`hearth ask`, `hearth undo` and `hearth hear`: run one typed or spoken turn and print the result.
-
-The answer (or, with `--json`, the whole result) goes to stdout, everything else to stderr.
-"""
+The answer (or, with `--json`, the whole result) goes to stdout, everything else to stderr."""
 
 import argparse
 from collections.abc import Sequence
@@ -25,11 +23,8 @@ _COLOURS = {"done": "green", "not_run": "yellow"}
 
 
 def print_turn(turn: FinishedTurn, as_json: bool) -> int:
-    """Print a finished turn as JSON or as text for people, and return the exit code.
-
-    The exit code is 1 if the turn failed or was not understood, or if a call failed and none
-    succeeded.
-    """
+    """Print a finished turn as JSON or as text for people, and return the exit code. It is 1 if the
+    turn failed or was not understood, or if a call failed and none succeeded."""
     if as_json:
         say_json(turn_object(turn.record, turn.outcomes))
     else:
@@ -79,7 +74,6 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    """Join the words of the sentence, which needs no quotes. Raises Failed if there are none."""
     text = " ".join(arguments.text).strip()
     if not text:
         raise Failed("Nothing was asked. Try `hearth ask what time is it`.", exit_code=2)

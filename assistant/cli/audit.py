@@ -78,10 +78,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def moment(text: str, now: datetime, option: str) -> datetime:
-    """Parse a time such as "2h", "yesterday" or an ISO date, in the machine's time zone.
-
-    For any other text, raises Failed with the name of the `option`.
-    """
+    """Parse a time such as "2h", "yesterday" or an ISO date, in the machine's time zone. Raises
+    Failed, with the name of the `option`, for any other text."""
     said = text.strip().lower()
     # A naive date, so that `astimezone` uses that day's UTC offset.
     today = datetime.combine(now.astimezone().date(), time.min)
@@ -100,7 +98,6 @@ def _plain(value: object) -> str:
 
 
 def _print(rows: Sequence[AuditRecord]) -> None:
-    """Print the calls with the newest last, because a terminal shows the end of the output."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading, width in (("time", 14), ("asked for", 0), ("decided", 18), ("ended", 22)):
         table.add_column(heading, overflow="fold", min_width=width)

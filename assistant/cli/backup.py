@@ -37,15 +37,12 @@ from assistant.transfer.settings import secrets_in, without_secrets
 
 
 def _absolute(*paths: Path) -> tuple[Path, ...]:
-    """Return the absolute paths. Blocking, because it looks up the working directory."""
     return tuple(path.absolute() for path in paths)
 
 
 def _present(target: Path) -> tuple[str, Settings]:
-    """Return the configuration file's text and its settings. Blocking. Raises ConfigError.
-
-    A missing file yields "" and the defaults.
-    """
+    """Return the configuration file's text and its settings, or "" and the defaults if there is
+    none. Blocking. Raises ConfigError."""
     if not target.exists():
         return "", Settings()
     settings = load_settings(target, os.environ)
@@ -55,11 +52,8 @@ def _present(target: Path) -> tuple[str, Settings]:
 async def create_backup(
     file: Path, target: Path, console: Terminal, *, with_secrets: bool, force: bool
 ) -> None:
-    """Write a backup to `file`, and print what it contains.
-
-    `target` is the configuration file. `force` allows overwriting `file`. Raises ConfigError,
-    StoreError and Failed.
-    """
+    """Write a backup to `file`, and print what it contains. `target` is the configuration file.
+    Raises ConfigError, StoreError and Failed."""
     file, target = await asyncio.to_thread(_absolute, file, target)
     text, settings = await asyncio.to_thread(_present, target)
     if await asyncio.to_thread(file.exists) and not force:
@@ -103,10 +97,11 @@ def _some(count: int, noun: str) -> str:
 async def restore_backup(
     file: Path, target: Path, console: Terminal, *, ask: bool, yes_flag: str = "--yes"
 ) -> None:
-    """Show what restoring a backup would change, and restore it.
+    """Show what restoring a backup would change, and restore it. Raises ConfigError, StoreError and
+    Failed.
 
     With `ask`, the user has to confirm first. `yes_flag` is the option that skips the confirmation;
-    an error message mentions it. Raises ConfigError, StoreError and Failed.
+    an error message mentions it.
     """
     (target,) = await asyncio.to_thread(_absolute, target)
     text, settings = await asyncio.to_thread(_present, target)
@@ -136,7 +131,6 @@ async def restore_backup(
 
 
 def _read(file: Path) -> bytes:
-    """Read a backup file. Blocking. Raises Failed if it is unreadable or too large."""
     try:
         with file.open("rb") as opened:
             data = opened.read(MOST_BYTES + 1)
@@ -168,7 +162,6 @@ async def _here(target: Path, text: str, settings: Settings) -> Here:
 
 
 async def _confirmed(console: Terminal, yes_flag: str) -> None:
-    """Ask for confirmation. Raises Failed if the user declines or there is no terminal."""
     if not sys.stdin.isatty():
         raise Failed(f"No terminal to ask for confirmation on: confirm with {yes_flag}", 2)
     if not await confirm(TerminalPerson(console), "Restore it?"):

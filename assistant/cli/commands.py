@@ -38,10 +38,8 @@ USAGE = 2  # exit code
 
 
 def answer(words: Sequence[str]) -> int | None:
-    """Reply to `--help`, `--version` or an unknown command, and return the exit code.
-
-    Return None if `words` names a command.
-    """
+    """Reply to `--help`, `--version` or an unknown command, and return the exit code. Returns None
+    if `words` names a command."""
     if not words or words[0] in ("-h", "--help", "help"):
         sys.stdout.write(
             overview().format_help()

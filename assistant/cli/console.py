@@ -49,17 +49,14 @@ class Terminal(Console):
         fold: bool = False,
         **values: object,
     ) -> None:
-        """Print a template with rich markup, and insert the values as plain text.
-
-        `fold` wraps lines at the console's width; otherwise wrapping is left to the terminal.
-        """
+        """Print a template with rich markup, and insert the values as plain text. `fold` wraps
+        lines at the console's width; otherwise wrapping is left to the terminal."""
         self.print(worded(template, **values), style=style or None, end=end, soft_wrap=not fold)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render as Console does, but escape control characters in every text, including table
-        cells."""
+        """Render as Console does, but escape control characters in every text."""
         if isinstance(renderable, Text):
             renderable = _escaped(renderable)
         return super().render(renderable, options)
@@ -112,10 +109,8 @@ def _escaped(text: Text) -> Text:
 
 
 def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
-    """Replace each character with the piece at the same index, and adjust the style spans.
-
-    Also return the offset at which each piece starts.
-    """
+    """Replace each character with the piece at the same index, and adjust the style spans. Also
+    returns the offset at which each piece starts."""
     found = Text(
         style=text.style,
         justify=text.justify,
@@ -147,9 +142,7 @@ class Keyboard:
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
         """Return the user's answer, or None if it is empty or too late, or if the input is closed.
-
-        With `hidden`, the answer is not echoed. Discards everything typed before the question.
-        """
+        With `hidden`, the answer is not echoed. Anything typed before the question is discarded."""
         what = "PIN" if hidden else "yes or no"
         try:
             with silent(hidden):  # first, because the user may start typing at once
@@ -171,10 +164,8 @@ def keyboard() -> Keyboard | None:
 
 
 async def read_line() -> str:
-    """Return the next line with its line break, or "" if the terminal was closed.
-
-    It uses no thread, so it can be cancelled.
-    """
+    """Return the next line with its line break, or "" if the terminal was closed. It uses no
+    thread, so it can be cancelled."""
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -197,7 +188,7 @@ async def read_line() -> str:
 
 @contextmanager
 def silent(on: bool) -> Iterator[None]:
-    """If `on`, turn off the terminal's echo while the context is open."""
+    """With `on`, turn off the terminal's echo while the context is open."""
     if not on:
         yield
         return

@@ -1,9 +1,5 @@
-"""Run commands from terminals in the daemon, over a socket that only Hearth's user and root can
-use.
-
-`remote` is the terminal's side and describes the protocol. A command has the same rights as in its
-own process, but it uses the daemon's conversation, journal and connection to the house.
-"""
+"""Runs commands from terminals in the daemon, over a socket that only Hearth's user and root can
+use. `remote` is the terminal's side and describes the protocol."""
 
 import argparse
 import asyncio
@@ -109,7 +105,6 @@ class Control:
             client.close()
 
     def _fits(self, request: Mapping[str, Any]) -> bool:
-        """Return True if the terminal uses the daemon's version, configuration and variables."""
         source = None if self._app is None else self._app.settings.source
         config = request["config"]
         same_file = self._app is None or _same_file(config, source)
@@ -120,7 +115,6 @@ class Control:
     async def _run(
         self, words: list[str], app: "App", client: "_Client", request: Mapping[str, Any]
     ) -> int:
-        """Run the command with its output sent to the client, and return the exit code."""
         stdin, stdout, stderr = map(bool, request["terminals"])
         remote_terminal.set(
             RemoteTerminal(
@@ -150,7 +144,7 @@ class Control:
 
 
 class _Client:
-    """The connected terminal: receives the output and supplies the user's answers."""
+    """The connected terminal, which receives the output and supplies the user's answers."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -212,7 +206,6 @@ def _send(writer: asyncio.StreamWriter, message: Mapping[str, Any]) -> None:
 async def _until_one_ends(
     doing: asyncio.Task[int], gone: asyncio.Task[None], writer: asyncio.StreamWriter
 ) -> None:
-    """Send keep-alive messages until the command ends or the client disconnects."""
     while not doing.done() and not gone.done():
         first = asyncio.FIRST_COMPLETED
         done, _ = await asyncio.wait({doing, gone}, timeout=ALIVE_S, return_when=first)
@@ -221,7 +214,6 @@ async def _until_one_ends(
 
 
 def _is_owner(connection: socket.socket) -> bool:
-    """Return True if the connected process runs as Hearth's user or as root."""
     size = struct.calcsize("3i")
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
     _, uid, _ = struct.unpack("3i", credentials)
@@ -236,10 +228,8 @@ def _same_file(one: str | None, other: Path | None) -> bool:
 
 @asynccontextmanager
 async def open_control(folder: Path, parser_for: ParserFor) -> AsyncIterator[Control]:
-    """Accept commands on a socket in the data folder. The caller must hold the folder's lock.
-
-    If the socket can't be created, a warning is logged and the daemon runs without it.
-    """
+    """Accept commands on a socket in the data folder. The caller must hold the folder's lock. If
+    the socket can't be created, a warning is logged and the daemon runs without it."""
     control, path = Control(parser_for, dict(os.environ)), folder / NAME
     server = None
     try:

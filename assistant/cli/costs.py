@@ -106,7 +106,6 @@ def _tokens(count: int) -> str:
 
 
 def _modalities(row: CostRow) -> Text:
-    """Format token counts by modality, such as "audio in 1,200, text out 80"."""
     parts = []
     for key, count in row.by_modality.items():
         side, _, kind = key.partition("_")

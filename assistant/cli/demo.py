@@ -36,11 +36,8 @@ def show_scene(
     changes: Mapping[str, tuple[str, str]],
     answer: Path,
 ) -> None:
-    """Print the result of one scene.
-
-    `changes` maps each changed entity to its states before and after. `answer` is the file with the
-    spoken answer.
-    """
+    """Print the result of one scene. `changes` maps each changed entity to its states before and
+    after. `answer` is the file with the spoken answer."""
     manner = "typed" if isinstance(scene, Typed) else f"spoken by {scene.voice}"
     console.print()
     head = "[bold]{number}  “{words}”[/]  [dim]{manner}[/]"
@@ -196,10 +193,8 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
 
 
 async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> FinishedTurn | None:
-    """Run one scene and wait up to two seconds for its expected states.
-
-    Return None if nothing was heard.
-    """
+    """Run one scene and wait up to two seconds for its expected states. Returns None if nothing was
+    heard."""
     count = app.log.count
     if clip is not None:
         await app.runner.listen(WavSource(clip, realtime=False), turns=1)
@@ -231,8 +226,6 @@ def _changed_states(before: dict[str, str], after: dict[str, str]) -> dict[str, 
 def _trouble(
     scene: SpokenCommand | Typed, turn: FinishedTurn | None, changes: dict[str, tuple[str, str]]
 ) -> str | None:
-    """Describe how the result differs from what the scene expects. Return None if it doesn't
-    differ."""
     if turn is None:
         return "the sentence was not heard"
     if {key: now for key, (_, now) in changes.items()} != scene.expects:

@@ -1,7 +1,5 @@
-"""Entry point of the `hearth` program.
-
-It imports little, so that Ctrl-C prints no traceback even during start-up.
-"""
+"""Entry point of the `hearth` program. It imports little, so that Ctrl-C prints no traceback even
+during start-up."""
 
 import os
 import sys
@@ -66,20 +64,15 @@ def with_ctrl_c() -> None:
 
 
 def without_ctrl_c() -> None:
-    """Make Ctrl-C end the process immediately instead of raising KeyboardInterrupt.
-
-    If SIGINT is ignored, it stays ignored.
-    """
+    """Make Ctrl-C end the process immediately instead of raising KeyboardInterrupt, unless SIGINT
+    is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def cannot_write(error: OSError) -> int:
     """Report that stdout can't be written, and return the exit code. Re-raises errors of other
-    kinds.
-
-    Prints nothing for a broken pipe (`hearth tools | head`), which is normal.
-    """
+    kinds. A broken pipe (`hearth tools | head`) is normal, so nothing is printed for it."""
     if error.errno not in _CANNOT_WRITE or error.filename is not None:
         raise error
     nowhere = os.open(os.devnull, os.O_WRONLY)

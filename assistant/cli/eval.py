@@ -121,7 +121,6 @@ def _row(brain: str, settings: Settings) -> ModelRow:
 
 
 async def _left_today(settings: Settings) -> float:
-    """Return how many US dollars are left of today's cap. Raises StoreError."""
     clock = SystemClock()
     async with Store(settings.database, clock) as store:
         spent = await store.spent_since(start_of_day(clock.now()))
@@ -164,11 +163,8 @@ async def _measure(
     one_usd: float,
     console: Terminal,
 ) -> list[Trial]:
-    """Run all sentences and print each result.
-
-    `one_usd` is the most that one sentence is expected to cost. The cost is stored in the user's
-    journal even if the run is interrupted.
-    """
+    """Run all sentences and print each result. `one_usd` is the most that one sentence is expected
+    to cost. The cost is stored in the user's journal even if the run is interrupted."""
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -202,10 +198,8 @@ def _line(trial: Trial) -> Text:
 
 
 async def _keep_cost(settings: Settings, brain: str, row: ModelRow, trials: list[Trial]) -> None:
-    """Store the total cost in the journal, so that it counts towards the daily cap.
-
-    Raises StoreError.
-    """
+    """Store the total cost in the journal, so that it counts towards the daily cap. Raises
+    StoreError."""
     spent = sum(trial.cost_usd for trial in trials)
     if not spent:
         return

@@ -13,9 +13,7 @@ from integrations.web.pages import is_loopback
 
 def print_link(settings: Settings, minutes: int, console: Terminal) -> None:
     """Print a link that signs one browser in to the console. Only the link goes to stdout.
-
-    Blocking. Raises ConfigError.
-    """
+    Blocking. Raises ConfigError."""
     link = console_link(settings, SystemClock().now(), minutes)
     if not (settings.http.tls_cert or is_loopback(settings.http.host)):
         console.print(

@@ -1,4 +1,4 @@
-"""Log a recurring problem only once an hour, with the number of repetitions."""
+"""Logs a recurring problem only once an hour, with the number of repetitions."""
 
 import logging
 import re
@@ -19,12 +19,8 @@ class _Trouble:
 
 
 class RepeatHandler(logging.StreamHandler[TextIO]):
-    """A stream handler that suppresses repeated warnings and errors.
-
-    A record repeats an earlier one if its logger, level and text are the same, apart from numbers
-    in the text. The first repetition after `EVERY_S` seconds is written, with the number of
-    suppressed ones.
-    """
+    """A stream handler that suppresses repeated warnings and errors for an hour. A record repeats
+    an earlier one if its logger, level and text are the same, apart from numbers in the text."""
 
     def __init__(self, stream: TextIO, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(stream)
@@ -32,8 +28,6 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
         self._troubles: dict[tuple[str, int, str], _Trouble] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record unless it is a repetition. `logging` calls this with the handler's lock
-        held."""
         try:
             told = record if record.levelno < logging.WARNING else self._judged(record)
         except Exception:  # the message doesn't fit its arguments; StreamHandler does the same
@@ -43,8 +37,6 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
             super().emit(told)
 
     def _judged(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """Return the record, possibly with the number of suppressed repetitions, or None to drop
-        it."""
         key = (record.name, record.levelno, _NUMBER.sub("#", _text(record)))
         now = self._now()
         trouble = self._troubles.pop(key, None)

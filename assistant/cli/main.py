@@ -1,8 +1,6 @@
-"""Parse the command line, run the command and report errors in one sentence.
-
-The exit code is 0 for success, 1 if the command failed or was not understood, 2 for a usage or
-configuration error, and 130 after Ctrl-C.
-"""
+"""Parses the command line, runs the command and reports errors in one sentence. The exit code is 0
+for success, 1 if the command failed or was not understood, 2 for a usage or configuration error,
+and 130 after Ctrl-C."""
 
 import argparse
 import asyncio
@@ -83,8 +81,8 @@ def _check_encoding(arguments: argparse.Namespace) -> None:
 
 
 def _load(name: str) -> CliCommand:
-    """Import and return a command. Other commands' modules are not imported, because some of them
-    take a second."""
+    """Import and return a command, without the other commands' modules, some of which take a
+    second."""
     module, _, attribute = COMMANDS[name].module.partition(":")
     gc.disable()  # nearly all imported objects are kept (see `main`)
     try:
@@ -127,7 +125,6 @@ def _examples(examples: Sequence[str]) -> str:
 def _log_fault(
     kind: type[BaseException], error: BaseException | None, where: TracebackType | None
 ) -> None:
-    """Log an uncaught exception. The formatter masks secrets and escapes control characters."""
     logging.getLogger(__name__).critical(
         "Hearth stopped with an internal error", exc_info=(kind, error or kind(), where)
     )

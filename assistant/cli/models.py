@@ -46,7 +46,7 @@ _SUGGESTED = 3  # voices suggested for a language without a voice
 async def download(
     names: Sequence[str], settings: Settings, known: Mapping[str, ModelEntry], as_json: bool
 ) -> int:
-    """Download the named models, or all missing models that the settings need. Return the exit
+    """Download the named models, or all missing models that the settings need. Returns the exit
     code.
 
     Raises IntegrationError for network and disk errors and damaged files, after reporting the
@@ -80,11 +80,8 @@ async def download(
 async def fetch_entries(
     entries: Iterable[ModelEntry], folder: Path, fetched: dict[str, bool], console: Terminal
 ) -> None:
-    """Download models one after the other into `folder`. Raises IntegrationError.
-
-    `fetched` is updated after each model: True if it was downloaded, False if it was already
-    complete.
-    """
+    """Download models one after the other into `folder`. Raises IntegrationError. `fetched` is
+    updated after each model: True if it was downloaded, False if it was already complete."""
     with downloading_into(folder):
         async with web_client() as client:
             with _bar(console) as bar:
@@ -112,11 +109,7 @@ def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:
 def _told(
     entries: Iterable[ModelEntry], fetched: Mapping[str, bool], folder: Path, problem: str
 ) -> list[dict[str, object]]:
-    """Return the JSON rows.
-
-    `problem` belongs to the first model that is not in `fetched`. For that model and all later
-    ones, "fetched" is null.
-    """
+    """Return the JSON rows. `problem` belongs to the first model that is not in `fetched`."""
     told: list[dict[str, object]] = []
     for entry in entries:
         came = fetched.get(entry.name)
@@ -139,10 +132,8 @@ def _told(
 def _tell_of_the_rest(
     settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
-    """Report languages without a voice.
-
-    Raises Failed for a missing model that can't be downloaded.
-    """
+    """Report languages without a voice. Raises Failed for a missing model that can't be
+    downloaded."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; run hearth models list for all voices"
@@ -221,10 +212,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) -> int:
-    """Verify the models' files and return the exit code.
-
-    The exit code is 1 if a model is broken, or if a model that the settings need is missing.
-    """
+    """Verify the models' files. Returns 1 if a model is broken, or if a model that the settings
+    need is missing, otherwise 0."""
     needed = wanted_names(settings)
     lacking = (State.MISSING, State.PARTIAL)
     looked_at = [one for one in shelf if one.state not in lacking or one.name in needed]
@@ -245,7 +234,6 @@ async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) ->
 
 
 def _show(shelf: Sequence[Shelved], as_json: bool) -> None:
-    """Print a table of the models, with the licences below because their names can be long."""
     if as_json:
         say_json([_plain(one) for one in shelf])
         return

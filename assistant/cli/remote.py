@@ -1,7 +1,7 @@
 """The terminal's side of commands that run in the daemon; `control` is the daemon's side.
 
-This module imports almost nothing, so a command finishes much faster than if this process had to
-load all of Hearth. The protocol has one JSON object per line in both directions:
+This module imports almost nothing, so that commands finish fast. The protocol has one JSON object
+per line in both directions:
 
     {"version", "words", "config", "variables", "columns", "terminals", "environ"}   to the daemon
     {"accepted": true}  or  {"alone": true}  or  {"busy": "a sentence"}
@@ -38,11 +38,8 @@ _COLOURS = ("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 def run_in_daemon(words: Sequence[str], environ: Mapping[str, str]) -> int | None:
-    """Run a command in the daemon and return its exit code.
-
-    Return None if the command has to run in this process, because no daemon uses these settings or
-    the daemon can't run it. Nothing has been started in that case.
-    """
+    """Run a command in the daemon and return its exit code. Returns None, without having started
+    anything, if the command has to run in this process."""
     if not words or words[0] not in COMMANDS or not _may_be_remote(words):
         return None
     try:
@@ -93,10 +90,8 @@ def config_file(words: Sequence[str], environ: Mapping[str, str]) -> Path | None
 
 
 def data_folder(config: Path | None, environ: Mapping[str, str]) -> Path:
-    """Return the data folder that the environment or the configuration sets, or the default.
-
-    Raises OSError and ValueError.
-    """
+    """Return the data folder that the environment or the configuration sets, or the default. Raises
+    OSError and ValueError."""
     named: Any = environ.get("HEARTH_ASSISTANT__DATA", "")
     base = Path.cwd()
     if not named and config is not None:
@@ -126,7 +121,7 @@ def short_path(path: Path) -> Iterator[str]:
 
 
 def connect(path: Path) -> socket.socket | None:
-    """Connect to the daemon. Return None if no daemon is listening there."""
+    """Connect to the daemon. Returns None if no daemon is listening there."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
         connection.settimeout(ANSWER_S)
@@ -172,7 +167,6 @@ def _request(
 
 
 def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> int | None:
-    """Send the command and return its exit code, or None if it has to run in this process."""
     try:
         _send(stream, request)
         first = json.loads(stream.readline() or "{}")
@@ -194,10 +188,6 @@ def _serve(connection: socket.socket, stream: Any, request: dict[str, Any]) -> i
 
 
 def _follow(stream: Any) -> int:
-    """Print output and answer questions as the daemon requests, and return the exit code.
-
-    Return 1 if the daemon stops responding.
-    """
     while (message := _received(stream)) is not None:
         if "exit" in message:
             return int(message["exit"])
@@ -215,8 +205,6 @@ def _follow(stream: Any) -> int:
 
 
 def _received(stream: Any) -> dict[str, Any] | None:
-    """Return the daemon's next message. If the daemon has ended or hangs, print an error and return
-    None."""
     try:
         message: dict[str, Any] = json.loads(stream.readline())
         return message
@@ -234,10 +222,8 @@ def _send(stream: Any, message: Mapping[str, Any]) -> None:
 
 
 def _read_line(hidden: bool, wait_s: float) -> str:
-    """Read a line from the terminal, or return "" if none arrives within `wait_s` seconds.
-
-    Discards everything typed earlier.
-    """
+    """Read a line from the terminal, or return "" if none arrives within `wait_s` seconds. Anything
+    typed earlier is discarded."""
     import termios
 
     stdin = sys.stdin.fileno()

@@ -63,7 +63,6 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _announce(app: "App", startup: Startup, listening: str, *, quiet: bool) -> None:
-    """Print that Hearth has started, and then every turn unless `quiet`."""
     where = f" on {app.settings.audio.input}" if listening.startswith("Listening") else ""
     told = f"{listening[0].lower()}{listening[1:].rstrip('.')}{where}; Ctrl-C to stop"
     for notice in (*app.notices, told, f"started: {startup}"):

@@ -33,7 +33,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    """Join the words of the text, which needs no quotes. Raises Failed if there are none."""
     text = " ".join(arguments.text).strip()
     if not text:
         raise Failed("There is nothing to say. Try `hearth say dinner is ready`.", exit_code=2)
@@ -59,10 +58,8 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _beside(arguments: argparse.Namespace, app: App, prompter: Prompter | None) -> int:
-    """Have the daemon speak the text as an announcement.
-
-    The announcement waits for a pause in the conversation. Raises Failed if it can't be spoken.
-    """
+    """Have the daemon speak the text as an announcement, which waits for a pause in the
+    conversation. Raises Failed if it can't be spoken."""
     assert app.daemon is not None
     announcements, now = app.daemon.announcements, SystemClock().now()
     options = {"language": arguments.language} if arguments.language else {}

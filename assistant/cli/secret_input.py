@@ -1,4 +1,4 @@
-"""Read secrets for a command from a file or from hidden terminal input."""
+"""Reads secrets for a command from a file or from hidden terminal input."""
 
 import argparse
 import getpass
@@ -14,10 +14,8 @@ AskAdmin = Callable[[str], str]
 
 
 def secret_in(file: Path, what: str) -> str:
-    """Return the single line in a file. Blocking. Raises Failed.
-
-    `what` is "token" or "key", for the error messages.
-    """
+    """Return the single line in a file. `what` is "token" or "key", for the error messages.
+    Blocking. Raises Failed."""
     try:
         secret = file.read_text(encoding="utf-8").strip()
     except UnicodeDecodeError as error:
@@ -43,11 +41,8 @@ def add_admin_argument(parser: argparse.ArgumentParser, what_for: str) -> None:
 
 
 def admin_asker(arguments: argparse.Namespace, *, ask: bool = True) -> AskAdmin:
-    """Return a function that gets an administrator's token.
-
-    It reads the token from the given file, or asks for it if `ask` is True and there is a terminal.
-    Otherwise it returns "".
-    """
+    """Return a function that gets an administrator's token: from the file that was given, from the
+    user if `ask` is True and there is a terminal, or ""."""
 
     def asked(what_for: str) -> str:
         if arguments.admin_token_file:

@@ -207,7 +207,8 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
 async def _talk(
     arguments: argparse.Namespace, given: Answers, present: Settings, console: Terminal
 ) -> tuple[Answers, int]:
-    """Ask the remaining questions. Return all answers and how many questions may still be asked."""
+    """Ask the remaining questions. Returns all answers and how many questions may still
+    be asked."""
     known = await asyncio.to_thread(read_manifest)
     home = draft(present, given).home_assistant
     conversation = SetupDialog(
@@ -232,10 +233,8 @@ async def _talk(
 
 
 def _before(target: Path, exists: bool) -> tuple[str, Settings]:
-    """Return the file's text and the current settings. Blocking. Raises ConfigError.
-
-    If there is no file to change, return the text and settings of a new one.
-    """
+    """Return the text and settings of the configuration file, or of a new one if there is no file
+    to change. Blocking. Raises ConfigError."""
     if exists:
         settings = load_settings(
             target, os.environ

@@ -58,11 +58,8 @@ async def become_device(settings: Settings, ask_admin: AskAdmin, console: Termin
 async def _settle_area(
     home: Commands, record: DeviceRecord, address: Address, area: str, ask_admin: AskAdmin
 ) -> str:
-    """Assign the device to its area. Return what the user still has to do, or "" if nothing is left
-    to do.
-
-    Raises IntegrationError.
-    """
+    """Assign the device to its area. Returns what the user still has to do, or "". Raises
+    IntegrationError."""
     if not area:
         return "No room is set: add one with hearth setup --area ROOM."
     found = await place.look_up(home, record, area)
@@ -104,11 +101,9 @@ class Plan:
 async def finish(
     plan: Plan, ask_admin: Callable[[int], AskAdmin], console: Terminal, person: Person | None
 ) -> None:
-    """Carry out the plan. Raises ConfigError if the files can't be written.
-
-    `person` is None if setup may ask no more questions. `ask_admin` takes the number of questions
-    asked here, because the total is limited.
-    """
+    """Carry out the plan. Raises ConfigError if the files can't be written. `person` is None if
+    setup may ask no more questions. `ask_admin` takes the number of questions asked here, because
+    the total is limited."""
     target = plan.target
     text = applied(plan.before, plan.answers, target, plan.present)
     await asyncio.to_thread(write_all, _files(plan, text))
@@ -126,7 +121,6 @@ async def finish(
 
 
 def _files(plan: Plan, text: str) -> list[NewFile]:
-    """Return the files to write, with the configuration last because it names the secret files."""
     target = plan.target.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else PLAIN_MODE
     return [
@@ -145,7 +139,6 @@ async def _fetch(settings: Settings, console: Terminal) -> None:
 
 
 async def _tell_of_the_page(settings: Settings, console: Terminal) -> None:
-    """Print a link to the console. It isn't stored in any file."""
     try:
         link = await asyncio.to_thread(console_link, settings, SystemClock().now(), MINUTES)
     except ConfigError as error:  # the settings are complete without the link

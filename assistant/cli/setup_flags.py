@@ -1,7 +1,5 @@
-"""Options of `hearth setup` that have been replaced by separate commands.
-
-The options still work, but print which command to use instead.
-"""
+"""Options of `hearth setup` that have been replaced by separate commands. The options still work,
+but print which command to use instead."""
 
 import argparse
 import asyncio
@@ -53,10 +51,8 @@ def wants_other_command(arguments: argparse.Namespace) -> bool:
 
 
 async def run_other_command(arguments: argparse.Namespace, target: Path, console: Terminal) -> int:
-    """Run the commands that the replaced options stand for, and print their names.
-
-    `target` is the configuration file.
-    """
+    """Run the commands that the replaced options stand for, and print their names. `target` is the
+    configuration file."""
     if arguments.export is not None and arguments.bring is not None:
         raise Failed("Use either --export or --import, not both", 2)
     for flag, command in _given(arguments):
@@ -82,10 +78,6 @@ _INTO_HTTP = frozenset({"--revoke", "--token", "--tokens", "--sign-out", "--cons
 
 
 def _let_in(arguments: argparse.Namespace, settings: Settings, console: Terminal) -> None:
-    """Run the options for tokens and sign-ins, which can be combined.
-
-    Raises ConfigError and Failed.
-    """
     if arguments.revoke is not None:
         revoke_token(settings, arguments.revoke, console)
     if arguments.token is not None:

@@ -56,10 +56,7 @@ async def _try_live(settings: Settings) -> Sequence[str]:
 
 async def settle_given(answers: Answers, present: Settings, console: Terminal) -> Answers:
     """Check answers that were given as options, and return them with voices for new languages
-    added.
-
-    Raises IntegrationError, ConfigError and Failed.
-    """
+    added. Raises IntegrationError, ConfigError and Failed."""
     settings = draft(present, answers)
     home = settings.home_assistant
     if answers.of_the_house and home.url != DEMO:
@@ -133,7 +130,6 @@ class TerminalPerson:
         self._console.print(text, style=style or None, soft_wrap=True)
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Print the prompt and read a line. With `hidden`, the default isn't shown."""
         shown = f"   {prompt} [{default}]: " if default and not hidden else f"   {prompt}: "
         with silent(hidden):  # first, because users type as soon as they see the prompt
             self._console.print(Text(shown, style="cyan"), end="", soft_wrap=True)
@@ -175,7 +171,7 @@ def _drawn(reading: Reading) -> Text:
 
 
 async def confirm(person: TerminalPerson, question: str) -> bool:
-    """Ask a yes-or-no question. Return False for an empty line or a closed terminal."""
+    """Ask a yes-or-no question. Returns False for an empty line or a closed terminal."""
     try:
         said = await person.ask(f"{question} (yes or no)", "no")
     except Gone:
@@ -189,12 +185,7 @@ _LATER = "hearth tools rate lists them"
 
 async def rate_openers(settings: Settings, person: Person | None, console: Terminal) -> int:
     """Ask which of the possible openers are harmless, and return how many questions were asked.
-
-    An opener is an entity that could open the house or silence an alarm. Hearth asks for
-    confirmation before it uses an opener that the user didn't rate. `person` is None if no question
-    may be asked; in that case, only the number of openers is printed. If Home Assistant is
-    unreachable, nothing is printed, because `hearth doctor` reports that.
-    """
+    `person` is None if no question may be asked; then only the number of openers is printed."""
     address = address_of(settings)
     tls = address.verify_tls, address.ca_file
     try:

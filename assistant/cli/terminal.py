@@ -1,8 +1,8 @@
 """Safe terminal output: text from outside is escaped, so it can't control the terminal.
 
 Every command prints through this module: plain lines with `say` and `say_json`, colours and tables
-with `Terminal` in `assistant.cli.console`. Each line is a separate argument. A line break within an
-argument came from outside and is escaped, like control, escape and text-direction characters.
+with `Terminal` in `assistant.cli.console`. Pass each line as a separate argument, because a line
+break within an argument is escaped.
 """
 
 import argparse
@@ -64,10 +64,7 @@ def say(*lines: object, error: bool = False) -> None:
 def say_json(
     value: object, *, ascii_only: bool = False, default: Callable[[Any], str] | None = None
 ) -> None:
-    """Print a JSON value on one line of stdout.
-
-    Control characters are written as JSON escapes, so the value stays the same.
-    """
+    """Print a JSON value on one line of stdout. Control characters are written as JSON escapes."""
     text = escaped_json(json.dumps(value, ensure_ascii=ascii_only, default=default))
     print(text, file=output())
 
@@ -78,10 +75,8 @@ class Parser(argparse.ArgumentParser):
     sentence = ""  # name of the argument that takes any number of words
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the arguments. A sentence's words can come before, between and after options.
-
-        After `--`, every argument belongs to the sentence.
-        """
+        """Parse the arguments. A sentence's words can come before, between and after options. After
+        `--`, every argument belongs to the sentence."""
         given, after = list(sys.argv[1:] if args is None else args), list[str]()
         if self.sentence and "--" in given:
             cut = given.index("--")
@@ -145,7 +140,6 @@ _ARGPARSE_SAYS = (
 
 
 def _in_plain_words(message: str) -> str:
-    """Reword one of argparse's messages for users."""
     for pattern, words in _ARGPARSE_SAYS:
         if found := re.fullmatch(pattern, message, re.DOTALL):
             return found.expand(words)
@@ -225,7 +219,6 @@ class StarredFormatter(logging.Formatter):
         self._hidden = tuple(sorted(forms.union(self._hidden), key=len, reverse=True))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """Escape the complete line, including `extra` fields that the layout uses."""
         return escaped(super().formatMessage(record))
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802
@@ -250,10 +243,8 @@ def hide_in_logs(settings: Settings) -> None:
 
 
 def secrets_in(value: object) -> Iterator[str]:
-    """Yield every secret in the settings or in a part of them.
-
-    For a header such as "Bearer TOKEN", also yield the token alone.
-    """
+    """Yield every secret in the settings or in a part of them. For a header such as "Bearer TOKEN",
+    also yields the token alone."""
     if isinstance(value, SecretStr):
         secret = value.get_secret_value()
         yield from {secret, secret.rpartition(" ")[2]}

@@ -17,10 +17,8 @@ SPEAK = "speak"  # default scope
 
 
 def create_token(settings: Settings, name: str, scopes: str, console: Terminal) -> None:
-    """Create a token and print it. Only the token goes to stdout.
-
-    `scopes` is a comma-separated list. Blocking. Raises ConfigError and Failed.
-    """
+    """Create a token and print it. Only the token goes to stdout. `scopes` is a comma-separated
+    list. Blocking. Raises ConfigError and Failed."""
     if name == "admin":
         token = make_admin_token(settings)
         console.print(

@@ -97,8 +97,6 @@ async def _show(
     clock: Clock,
     calls: Sequence[dict[str, Any]],
 ) -> int:
-    """Print what the options request: the model's instructions, decisions about calls, or the
-    tools."""
     await home.hub.tools(PATIENCE_S)  # server programs take a while to start
     if arguments.prompt is not None:
         briefing = await _briefing(home, settings, clock, arguments.prompt)
@@ -144,8 +142,6 @@ async def _briefing(home: HomeContext, settings: Settings, clock: Clock, profile
 
 
 def _sizes(briefing: Briefing, offered: int) -> list[str]:
-    """Return lines about the tools that are sent and the estimated number of tokens in
-    each turn."""
     instruction = text_tokens(briefing.instruction)
     menu = sum(map(tokens, briefing.declarations))
     names = ", ".join(one.name for one in briefing.declarations)
@@ -159,7 +155,6 @@ def _sizes(briefing: Briefing, offered: int) -> list[str]:
 def _print_menu(
     servers: Iterable[ServerState], entries: Sequence[MenuEntry], rules: Sequence[OwnerRule] = ()
 ) -> None:
-    """Print one line per tool, so that long lists stay readable in 80 columns."""
     console = Terminal()
     for server in servers:
         told = "{name}: [green]ok[/]" if server.ok else "{name}: [red]not usable[/] {reason}"
@@ -187,10 +182,6 @@ def _print_menu(
 
 
 def _calls(given: str) -> list[dict[str, Any]]:
-    """Parse the calls to explain: the argument, or each line of stdin if it is "-".
-
-    Raises Failed.
-    """
     calls = []
     for line in sys.stdin if given == "-" else [given]:
         if not line.strip():

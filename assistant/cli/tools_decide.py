@@ -1,8 +1,6 @@
 """`hearth tools approve` and `hearth tools rate`: the owner's decisions about tools and entities.
-
 If an untrusted server changes a tool, the owner has to approve the new version. The owner can rate
-entities whose effects are unknown or that could open the house.
-"""
+entities whose effects are unknown or that could open the house."""
 
 import argparse
 import difflib
@@ -107,10 +105,8 @@ def _look_at(name: str, home: HomeContext) -> None:
 
 
 def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
-    """Return the waiting tools that match a name. Raises Failed if none match.
-
-    Also raises Failed if the fingerprint differs or a schema can't be read.
-    """
+    """Return the waiting tools that match a name. Raises Failed if none match, if the fingerprint
+    differs, or if a schema can't be read."""
     given = _GIVEN.fullmatch(name)
     if given is None:
         raise Failed(f"{name} is not a tool: write SERVER/NAME or SERVER/*", 2)
@@ -170,7 +166,6 @@ async def rate(
 
     `chosen` is a name and a tier, for one entity. `every` is a tier for all scripts, scenes,
     buttons and automations whose effects are unknown, except those that could open the house.
-    Without either, nothing is rated.
     """
     if not home.client.connected:
         raise Failed(
@@ -211,7 +206,6 @@ def add_rate_parser(actions: "argparse._SubParsersAction[argparse.ArgumentParser
 
 
 async def _learnt(home: HomeContext, clock: Clock) -> None:
-    """Wait up to three seconds for Home Assistant to report what its scripts do."""
     ends_s = clock.monotonic() + LEARN_S
     while clock.monotonic() < ends_s:
         if not home.client.house.unread:
@@ -227,11 +221,8 @@ def _things(house: House, ratings: Ratings) -> list[Entity]:
 
 
 def _rateable(name: str, tier: str, house: House, ratings: Ratings) -> str:
-    """Return the id of the entity with this name or id.
-
-    It can be an entity that `rate` lists, one that must stay on (`must_run`), or one whose tier
-    this rating would raise. Raises Failed if none or several match.
-    """
+    """Return the id of the entity with this name or id, if `tier` may be given to it. Raises Failed
+    if none or several match."""
     listed = _things(house, ratings)
     running = [one for one in house.exposed() if must_run(one, house) and one not in listed]
     found = _called(name, [*listed, *running])

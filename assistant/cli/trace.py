@@ -251,7 +251,6 @@ def _end(turn: TurnRecord) -> Text:
 
 
 def _share_line(shares: Shares) -> Text:
-    """Draw a bar that shows how the week's turns ended, with the number of each kind."""
     if not shares.turns:
         return Text("No command in the last 7 days.", style="dim")
     counts = {

@@ -27,11 +27,9 @@ _ENTITIES_STAY = (
 
 
 async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal) -> None:
-    """Delete Hearth's registration and, if a token allows it, its device in Home Assistant.
-
-    Raises ConfigError while `hearth run` uses the data folder, because `hearth run` would register
-    the device again.
-    """
+    """Delete Hearth's registration and, if a token allows it, its device in Home Assistant. Raises
+    ConfigError while `hearth run` uses the data folder, because `hearth run` would register the
+    device again."""
     file = DeviceFile(settings.data_folder, SystemClock())
     with locked(settings.data_folder):
         try:
@@ -60,10 +58,8 @@ async def unregister(settings: Settings, ask_admin: AskAdmin, console: Terminal)
 
 
 async def remove_entities(mqtt: Mqtt, identifier: str) -> str:
-    """Remove the device's entities from the MQTT broker.
-
-    Return what the user still has to do, or "" if nothing is left to do.
-    """
+    """Remove the device's entities from the MQTT broker. Returns what the user still has to do, or
+    ""."""
     if not mqtt.host:
         return ""
     try:
@@ -77,8 +73,7 @@ async def remove_entities(mqtt: Mqtt, identifier: str) -> str:
 
 
 async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -> str:
-    """Remove the device from Home Assistant. Return what the user still has to do, or "" if nothing
-    is left to do."""
+    """Remove the device from Home Assistant. Returns what the user still has to do, or ""."""
     tls = address.verify_tls, address.ca_file
     async with HomeAssistant(address.url, address.token, *tls) as home:
         told = await place.remove(home, record, address)

@@ -1,4 +1,4 @@
-"""Check this machine: stored data, disk, memory, temperature and clock."""
+"""Checks of this machine: stored data, disk, memory, temperature and clock."""
 
 import asyncio
 import os
@@ -52,7 +52,6 @@ async def _journal(scene: Scene) -> Found:
 
 
 def _size(database: Path) -> int:
-    """Return the database's size in bytes, including its write-ahead log."""
     total = 0
     for name in (database, database.with_name(f"{database.name}-wal")):
         try:
@@ -101,10 +100,8 @@ async def _messages(scene: Scene) -> Found:
 
 
 def judge_messages(old: Mapping[str, old_orders.OldOrder]) -> Found:
-    """Warn about Home Assistant notifications that have the command in their text.
-
-    Earlier versions of Hearth obeyed such commands, but this version ignores them.
-    """
+    """Warn about Home Assistant notifications that have the command in their text, which only
+    earlier versions of Hearth obeyed."""
     if not old:
         return good("no message had a command in its text")
     told = ", ".join(f"{what} ({one.count})" for what, one in sorted(old.items()))
@@ -195,11 +192,8 @@ def look(folder: Path) -> Disk:
 
 
 def written_a_day(stat: str, uptime_s: float) -> float | None:
-    """Return the GB written per day since boot, computed from a block device's `stat` file.
-
-    Return None if the file's contents are invalid, or in the first hours after boot, when the
-    figure would be misleading.
-    """
+    """Return the GB written per day since boot, from a block device's `stat` file, or None if they
+    are unknown or it is too soon after boot."""
     fields = stat.split()
     if len(fields) < 7 or not fields[6].isdigit() or uptime_s < _SHORTEST_S:
         return None
@@ -208,9 +202,7 @@ def written_a_day(stat: str, uptime_s: float) -> float | None:
 
 def worn(life_time: str) -> int | None:
     """Return how many tenths of an eMMC's service life are used, or None if this is unknown.
-
-    `life_time` contains the device's two estimates, such as "0x02 0x01".
-    """
+    `life_time` contains the device's two estimates, such as "0x02 0x01"."""
     try:
         tenths = [int(estimate, 16) for estimate in life_time.split()]
     except ValueError:
@@ -220,10 +212,8 @@ def worn(life_time: str) -> int | None:
 
 def _device(number: str) -> Path | None:
     """Return the /sys folder of the block device with this number ("8:1"), or of its disk if it is
-    a partition.
-
-    Return None for a file system without a block device, such as a network share or tmpfs.
-    """
+    a partition. Returns None for a file system without a block device, such as a network share or
+    tmpfs."""
     try:
         place = Path(f"/sys/dev/block/{number}").resolve(strict=True)
     except OSError:
@@ -307,11 +297,8 @@ def parse_throttled(text: str) -> int | None:
 
 
 def judge_clock(now: datetime, state: int, keeper: str) -> Found:
-    """Check that the clock is plausible and synchronised.
-
-    `state` is the result of adjtimex(2). `keeper` is the command that turns on network time, or ""
-    if the program for it is not installed.
-    """
+    """Check that the clock is plausible and synchronised. `state` is the result of adjtimex(2).
+    `keeper` is the command that turns on network time, or ""."""
     told = f"{now:%Y-%m-%d %H:%M %Z}"
     mend = f"set it from the network: {keeper or 'sudo apt install systemd-timesyncd'}"
     if not _FIRST_YEAR <= now.year < _LAST_YEAR:
@@ -335,10 +322,8 @@ def _look_at_heat() -> Heat:
 
 
 def hottest(folder: Path) -> float | None:
-    """Return the highest processor temperature in °C, or None without a sensor.
-
-    If no sensor is marked as the processor's, the hottest of all sensors counts.
-    """
+    """Return the highest processor temperature in °C, or None without a sensor. If no sensor is
+    marked as the processor's, the hottest of all sensors counts."""
     zones: dict[str, float] = {}
     for zone in sorted(folder.glob("thermal_zone*")):
         kind, value = _read(zone / "type"), _read(zone / "temp")
@@ -349,7 +334,6 @@ def hottest(folder: Path) -> float | None:
 
 
 def _firmware_says() -> str:
-    """Return the output of `vcgencmd get_throttled`, or "" if it is missing or fails."""
     try:
         told = subprocess.run(
             ["vcgencmd", "get_throttled"], capture_output=True, text=True, timeout=_ASK_S

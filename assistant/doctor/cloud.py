@@ -1,4 +1,4 @@
-"""`hearth doctor --cloud`: try everything that Hearth needs from Gemini, within a minute."""
+"""`hearth doctor --cloud`: tests what Hearth needs from Gemini, within a minute."""
 
 import asyncio
 import platform
@@ -64,9 +64,10 @@ async def probe_cloud(
     converses: bool = True,
 ) -> CloudReport:
     """Test the key, the network, the models and a Live conversation, and return the findings.
+    Raises StoreError.
 
     `tell` is called with each finding immediately. Without `converses`, the test ends when the
-    session is open, which costs nothing. Raises StoreError.
+    session is open, which costs nothing.
     """
     gemini = settings.gemini
     report = CloudReport(
@@ -95,10 +96,8 @@ async def probe_cloud(
 
 
 async def probe_setup(settings: Settings, clock: Clock) -> Sequence[TimedFinding]:
-    """Run the part of the test that costs nothing, without using the data folder.
-
-    Raises ConfigError and StoreError.
-    """
+    """Run the part of the test that costs nothing, without using the data folder. Raises
+    ConfigError and StoreError."""
     with tempfile.TemporaryDirectory() as folder:
         assistant = settings.assistant.model_copy(update={"data": folder})
         apart = settings.model_copy(update={"assistant": assistant})
@@ -141,7 +140,6 @@ class _CloudTest:
     # --- the network and plain requests
 
     async def _network(self) -> None:
-        """Connect over IPv4 and IPv6 without sending a request."""
         host, port, plain = address_of(self._settings)
         kinds = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
         there = {name: await addresses(host, port, kind) for name, kind in kinds.items()}
@@ -189,10 +187,8 @@ class _CloudTest:
             await sdk.close()
 
     async def _request(self, check: str, work: Awaitable[Any]) -> tuple[Any, float | None]:
-        """Return the answer and the time it took in ms.
-
-        If the request fails, adds a finding and returns None for both.
-        """
+        """Return the answer and the time it took in ms, or None for both if the request fails,
+        which is reported."""
         began = self._clock.monotonic()
         try:
             async with asyncio.timeout(_REQUEST_S):
@@ -224,7 +220,6 @@ class _CloudTest:
     # --- Live
 
     async def _live(self, converses: bool) -> bool:
-        """Test Live. Returns False if nothing more may be spent."""
         async with OwnedTasks() as tasks, LiveClient(self._access) as client:
             setup = await self._setup(tasks)
             facts = await asyncio.to_thread(_facts, setup)
@@ -251,7 +246,6 @@ class _CloudTest:
         return True
 
     async def _setup(self, tasks: OwnedTasks) -> LiveSetup:
-        """Return the session setup that a turn would send now."""
         settings = self._settings
         briefer = briefer_for(settings, self._home, self._clock, tasks)
         return setup_of(
@@ -262,7 +256,6 @@ class _CloudTest:
         )
 
     async def _left_today(self) -> float:
-        """Return how many US dollars are left of today's limit."""
         today = await self._home.store.spent_since(start_of_day(self._clock.now()))
         return self._settings.limits.daily_cost_usd - today
 
@@ -284,7 +277,7 @@ class _CloudTest:
 
 
 async def addresses(host: str, port: int, family: int) -> list[str]:
-    """Return the host's addresses of one family."""
+    """Return the host's addresses of one family, or [] if the look-up fails."""
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(_REACH_S):
@@ -304,7 +297,6 @@ def _facts(setup: LiveSetup) -> SetupFacts:
 
 
 def _too_costly(left_usd: float, facts: SetupFacts) -> Found:
-    """Return the finding for a limit that doesn't allow a single turn."""
     if left_usd < LIMIT_USD:
         return bad("nothing more was tried", "limits.daily_cost_usd is reached for today")
     told = f"one turn would cost more than {LIMIT_USD:.2f} USD ({facts.told})"

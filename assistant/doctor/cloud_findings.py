@@ -1,4 +1,4 @@
-"""Judge what `hearth doctor --cloud` has observed. Uses no clock and no I/O."""
+"""Judges what `hearth doctor --cloud` has observed. Uses no clock and no I/O."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,10 +37,8 @@ class TimedFinding(Finding):
 
 @dataclass(slots=True)
 class CloudReport:
-    """The result of the test, in the form of `hearth doctor --cloud --json`.
-
-    It contains no secrets.
-    """
+    """The result of the test, as `hearth doctor --cloud --json` prints it. It contains
+    no secrets."""
 
     version: str
     day: str  # ISO 8601
@@ -90,10 +88,11 @@ class CloudAnswer:
     events: Sequence[tuple[float, LiveEvent]]
 
     def first_ms(self, *kinds: type[LiveEvent]) -> float | None:
-        """Return the milliseconds from the question's end to the first event of these kinds.
+        """Return the milliseconds from the question's end to the first event of these kinds, or
+        None.
 
-        Transcripts of the question can arrive before its end, at a negative time. Any other event
-        that arrives before the question's end belongs to an earlier answer and is ignored.
+        Transcripts of the question can have a negative time. Any other event before the question's
+        end belongs to an earlier answer and is ignored.
         """
         return next(iter(self._times(kinds)), None)
 
@@ -128,7 +127,8 @@ class CloudAnswer:
         return next((one.error for _, one in self.events if isinstance(one, Closed)), None)
 
     def interrupted_ms(self, since_s: float) -> float | None:
-        """Return the milliseconds from `since_s` to the service's notice of an interruption."""
+        """Return the milliseconds from `since_s` to the service's notice of an interruption, or
+        None."""
         found = (at for at, one in self.events if isinstance(one, Interrupted) and at >= since_s)
         at = next(found, None)
         return None if at is None else (at - since_s) * 1000
@@ -168,10 +168,8 @@ def judge_ipv6(ipv6: Found, ipv4: Found) -> Found:
 
 
 def judge_models(model: str, names: Sequence[str], known: Mapping[str, ModelRow]) -> Found:
-    """Check that the key can use the model with Live.
-
-    `names` contains all models that the key can use with Live.
-    """
+    """Check that the key can use the model with Live. `names` contains all models that the key can
+    use with Live."""
     if not names:
         return bad(
             "this key can use no Live model",
@@ -250,10 +248,8 @@ def judge_transcript(answer: CloudAnswer) -> Found:
 
 
 def judge_text(answer: CloudAnswer, late_text_ms: float, *, native_voice: bool) -> Found:
-    """Check how far the answer's transcript lags behind its sound.
-
-    This matters because a local voice can speak only text that has arrived.
-    """
+    """Check how far the answer's transcript lags behind its sound. A local voice can speak only
+    text that has arrived."""
     first, last = answer.first_ms(OutputText), answer.last_ms(OutputText)
     sound, end = answer.first_ms(OutputAudio), answer.first_ms(TurnComplete)
     own_voice = 'set voice.engine = "gemini", which plays the model\'s own voice'

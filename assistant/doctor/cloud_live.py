@@ -1,8 +1,5 @@
-"""Hold a short conversation with Gemini Live, as part of `hearth doctor --cloud`.
-
-The session is set up exactly as for a turn. Only the conversation is artificial: a synthetic voice
-asks the questions, and the model's tool calls are answered without being carried out.
-"""
+"""A short conversation with Gemini Live, as part of `hearth doctor --cloud`. A synthetic voice asks
+questions, and the model's tool calls are answered without being carried out."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -96,10 +93,8 @@ class CloudConversation:
         return self._report.cost_usd + cost_usd(setup.row, more) <= self._limit_usd
 
     async def open(self, repair: SetupRepair, setup: LiveSetup) -> LiveSession | None:
-        """Open a session, and report the parts of the setup that the service refused.
-
-        Returns None if the session can't be opened.
-        """
+        """Open a session, and report the parts of the setup that the service refused. Returns None
+        if the session can't be opened."""
         gemini = self._settings.gemini
         began = self._clock.monotonic()
         try:
@@ -169,7 +164,6 @@ class CloudConversation:
             self._findings.add("tool call", judged.judge_call(answer.calls, tool), ms, "call_ms")
 
     async def _interrupt(self, session: LiveSession, setup: LiveSetup) -> None:
-        """Send a note, ask for a long answer and interrupt it by speaking."""
         try:
             speech = await self._speech("cloud_test.interruption")
         except AudioError:
@@ -246,7 +240,6 @@ class CloudConversation:
         return answer
 
     async def _listen(self, session: LiveSession, tool: str, start: int, must_speak: bool) -> None:
-        """Wait for the end of the answer, whose first event has the index `start`."""
         answered: set[str] = set()
 
         def pending() -> list[FunctionCall]:
@@ -292,7 +285,6 @@ class CloudConversation:
     # --- input and output
 
     async def _speech(self, key: str) -> bytes:
-        """Return a sentence in the house's first language as 16 kHz speech. Raises AudioError."""
         language = self._settings.assistant.languages[0]
         text = self._home.catalogue.say(key, language)
 
@@ -304,7 +296,6 @@ class CloudConversation:
         return await asyncio.to_thread(speak)
 
     async def _say(self, session: LiveSession, speech: bytes) -> None:
-        """Send speech in real time, as a microphone does."""
         await session.begin_activity()
         for start in range(0, len(speech), PIECE_BYTES):
             await session.send_audio(speech[start : start + PIECE_BYTES])
@@ -321,8 +312,7 @@ class CloudConversation:
         return any(isinstance(one, kinds) for _, one in self._events)
 
     async def _until(self, holds: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until `holds` returns True. Returns False if that takes longer than `limit_s`
-        seconds."""
+        """Wait until `holds` returns True. Returns False after `limit_s` seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 while not holds():

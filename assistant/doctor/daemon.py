@@ -1,8 +1,5 @@
-"""Ask the running Hearth about its state, through its HTTP interface.
-
-The requests don't change any settings, but they can start a session, which ends with the visit. The
-token is sent only while a running Hearth holds the data folder's lock.
-"""
+"""Asks the running Hearth about its state, through its HTTP interface. The token is sent only while
+a running Hearth holds the data folder's lock."""
 
 import asyncio
 import re
@@ -105,10 +102,8 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 
 
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
-    """Return the running Hearth's own findings, or [] if it doesn't respond.
-
-    The running Hearth can read secrets that are hidden from the user who runs `hearth doctor`.
-    """
+    """Return the running Hearth's own findings, or [] if it doesn't respond. It can read secrets
+    that are hidden from the user who runs `hearth doctor`."""
     try:
         async with (
             asyncio.timeout(_FINDINGS_S),
@@ -147,9 +142,7 @@ async def _signed_in(
 
 def _client(settings: Settings, url: str) -> httpx.AsyncClient:
     """Return a client that trusts the certificate in `http.tls_cert`, whatever its host name.
-
-    Raises OSError.
-    """
+    Raises OSError."""
     verify: ssl.SSLContext | bool = False
     if settings.http.tls_cert:
         verify = ssl.create_default_context(cafile=str(Path(settings.http.tls_cert).expanduser()))
@@ -246,11 +239,9 @@ _MINUTES = 1  # minutes for which the link is valid
 async def signed_in(
     client: httpx.AsyncClient, token: str, links_in: Path | None
 ) -> AsyncIterator[None]:
-    """Sign the client in as an administrator, with the token or a one-time link.
-
-    If neither works, the client stays signed out. `links_in` is the data folder in which to create
-    the link, or None. Raises httpx.HTTPError.
-    """
+    """Sign the client in as an administrator, with the token or a one-time link. If neither works,
+    the client stays signed out. `links_in` is the data folder in which to create the link, or None.
+    Raises httpx.HTTPError."""
     if token:
         client.headers["Authorization"] = f"Bearer {token}"
         if (await client.get(_SESSION)).status_code == 200:

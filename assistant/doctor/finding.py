@@ -1,4 +1,4 @@
-"""Checks and their findings. Checks are independent of each other, and each has a time limit."""
+"""Checks and their findings. Each check has a time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -37,11 +37,8 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Check(Generic[Scene]):
-    """A check, which is one line of the doctor's table.
-
-    To add a check, write its function and add it to a table such as `box.CHECKS`. The function
-    reports expected errors as a result and doesn't raise them.
-    """
+    """A check, which is one line of the doctor's table. `look` reports expected errors as a result
+    and doesn't raise them. To add a check, add it to a table such as `box.CHECKS`."""
 
     name: str
     look: Callable[[Scene], Awaitable[Found]]
@@ -73,10 +70,8 @@ def finding(check: str, found: Found) -> Finding:
 async def examine(
     checks: Iterable[Check[Scene]], scene: Scene, watch: Watch = unwatched
 ) -> list[Finding]:
-    """Run the checks in order and return their findings.
-
-    A check that exceeds its time limit is reported as failed.
-    """
+    """Run the checks in order and return their findings. A check that exceeds its time limit is
+    reported as failed."""
     findings = []
     for check in checks:
         watch(check.name)

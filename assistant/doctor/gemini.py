@@ -1,7 +1,5 @@
-"""Check Gemini: consent, connection and, on request, an answer.
-
-Without the user's consent (`privacy.accept_cloud`) nothing is sent to Google, not even a DNS query.
-"""
+"""Checks of Gemini: consent, connection and, on request, an answer. Without the user's consent
+(`privacy.accept_cloud`) nothing is sent to Google, not even a DNS query."""
 
 import asyncio
 import ssl
@@ -86,8 +84,6 @@ async def _allowed(scene: Scene) -> Found:
 
 
 async def _known(settings: Settings) -> str:
-    """Describe the rejected parts of the session set-up and the last test, as far as they are
-    known."""
     clock, model = SystemClock(), key_of(settings.gemini.model, settings.gemini.api_version)
     try:
         async with Store(settings.database, clock) as store:
@@ -114,10 +110,8 @@ def told_of_test(stored: Any) -> str:
 
 
 def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
-    """Check the key's format without showing any part of it.
-
-    `foreign` is True if the service isn't Google's, so its keys can have another format.
-    """
+    """Check the key's format without showing any part of it. `foreign` is True if the service isn't
+    Google's, so its keys can have another format."""
     problem = impossible(key)
     if problem and not foreign:
         return bad("allowed, but the key is malformed", problem)
@@ -186,9 +180,7 @@ async def reach(
     host: str, port: int, context: ssl.SSLContext | None, address: str = ""
 ) -> str | None:
     """Connect, and return the certificate's expiry time in ssl's format, or None without TLS.
-
-    `address` is the IP address to use, or "" to use any of the host's addresses. Raises OSError.
-    """
+    `address` is the IP address to use, or "" to use any of the host's addresses. Raises OSError."""
     name = host if context else None
     _, writer = await asyncio.open_connection(
         address or host, port, ssl=context, server_hostname=name
@@ -201,10 +193,8 @@ async def reach(
 
 
 def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
-    """Check the certificate of a successful connection.
-
-    `ends` is its expiry time in ssl's format, or None without TLS.
-    """
+    """Check the certificate of a successful connection. `ends` is its expiry time in ssl's format,
+    or None without TLS."""
     if ends is None:
         return odd(f"connected to {host} without TLS", "set gemini.base_url to an https address")
     left = int((ssl.cert_time_to_seconds(ends) - now.timestamp()) // 86_400)
@@ -231,7 +221,6 @@ def judge_failure(host: str, error: OSError) -> Found:
 
 
 async def _word(scene: Scene) -> Found:
-    """Try the key with the Live model, and ask `gemini.once_model` for a one-word answer."""
     gemini, access = scene.settings.gemini, access_of(scene.settings)
     clock = SystemClock()
     try:

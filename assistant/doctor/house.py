@@ -1,4 +1,5 @@
-"""Check the house: Home Assistant, its tools and states, and Hearth's device."""
+"""Checks of the house: Home Assistant, its tools and states, Hearth's device and the
+MQTT broker."""
 
 import secrets
 from collections import Counter
@@ -59,11 +60,8 @@ class HouseScene:
 
 
 async def examine_house(settings: Settings, watch: Watch = unwatched) -> list[Finding]:
-    """Connect to the house and return the findings.
-
-    If Home Assistant is unreachable or rejects the token, the only further check is whether the
-    other tool servers can be used.
-    """
+    """Connect to the house and return the findings. If Home Assistant is unreachable or rejects the
+    token, only the other tool servers are checked further."""
     async with AsyncExitStack() as stack:
         try:
             home = await stack.enter_async_context(open_home(settings, SystemClock()))
@@ -142,11 +140,8 @@ async def _counts(home: HomeContext) -> Counter[str]:
 def judge_servers(
     states: Sequence[ServerState], tools: Mapping[str, int], servers: Mapping[str, ServerSpec]
 ) -> list[Finding]:
-    """Return a finding for each tool server other than Home Assistant's own.
-
-    `tools` maps the name of each server to its number of tools, and `servers` maps it to its
-    settings.
-    """
+    """Return a finding for each tool server other than Home Assistant's own. `tools` maps the name
+    of each server to its number of tools."""
     return [
         finding(
             f"server {state.name}",
@@ -201,8 +196,8 @@ async def _openers(scene: HouseScene) -> Found:
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
-    """List the entities that could open the house, if they are rated as harmless, are not rated, or
-    were seen opening something."""
+    """Check the entities that could open the house, and list those that need the
+    owner's attention."""
     things = may_open(house)
     seen = [one for one in things if house.seen_opening.get(one.entity_id)]
     freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]

@@ -1,4 +1,4 @@
-"""Check the systemd unit and its sandbox, and who can reach Hearth's interfaces."""
+"""Checks of the systemd unit and its sandbox, and of who can reach Hearth's interfaces."""
 
 import asyncio
 import re
@@ -71,10 +71,8 @@ def judge_watchdog(told: Mapping[str, str]) -> Found:
 
 
 def judge_hardening(exposure: float | None) -> Found:
-    """Check the sandbox. `exposure` is the score of `systemd-analyze security`, from 0 to 10.
-
-    It is None if the score is unknown.
-    """
+    """Check the sandbox. `exposure` is the score of `systemd-analyze security`, from 0 to 10, or
+    None if it is unknown."""
     if exposure is None:
         return odd("unknown", f"see the output of: systemd-analyze security {UNIT}")
     told = f"exposure {exposure:.1f} of 10"
@@ -118,7 +116,6 @@ async def _hardening(scene: Scene) -> Found:
 
 
 async def _properties() -> Mapping[str, str] | None:
-    """Return the unit's properties, or None if systemd is not running or doesn't respond."""
     if not await asyncio.to_thread(_BOOTED.is_dir):
         return None
     named = f"--property={','.join(_ASKED)}"
@@ -126,7 +123,6 @@ async def _properties() -> Mapping[str, str] | None:
 
 
 async def _says(*command: str) -> str:
-    """Run a program and return its output, or "" if it is missing or too slow."""
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
@@ -201,10 +197,7 @@ _HOUSE = frozenset(
 
 def lacking(settings: Settings) -> set[str]:
     """Return those of "house", "gemini" and "broker" that are configured but whose secret this
-    process can't read.
-
-    A service can have secrets that other processes can't read.
-    """
+    process can't read."""
     lacks = set()
     home, mqtt = settings.home_assistant, settings.mqtt
     if home.url != DEMO and not home.token.get_secret_value():
@@ -226,11 +219,9 @@ def part_of(check: str) -> str:
 
 
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
-    """Return the running Hearth's findings about the parts whose secrets are unavailable here.
-
-    The keys are those of `lacking`. The result is empty if nothing is lacking or the running Hearth
-    can't be asked.
-    """
+    """Return the running Hearth's findings about the parts whose secrets are unavailable here, by
+    part as in `lacking`. The result is empty if nothing is lacking or the running Hearth can't be
+    asked."""
     parts = lacking(scene.settings)
     daemon = scene.daemon
     if not (parts and scene.may.ask_daemon and daemon is not None and daemon.lets_us_in):

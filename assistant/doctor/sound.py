@@ -1,4 +1,4 @@
-"""Check the microphone and the loudspeaker, and the echo between them."""
+"""Checks of the microphone and the loudspeaker, and of the echo between them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -64,8 +64,6 @@ async def _device(name: str, kind: Kind, daemon: Daemon | None) -> Found:
 
 
 def _closed(device: DeviceInfo) -> Found | None:
-    """Return a problem if the device is muted, has volume 0 or is a monitor. Otherwise, return
-    None."""
     if device.monitor:
         return bad(
             f"{device.name} is not a microphone: it records what a loudspeaker plays",
@@ -93,11 +91,8 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """Check the microphone level.
-
-    If Hearth is running, it reports the level. Otherwise, this check listens for two seconds if
-    that is permitted.
-    """
+    """Check the microphone level that the running Hearth reports, or listen for two seconds if that
+    is permitted."""
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")
@@ -127,10 +122,8 @@ def judge_told(daemon: Daemon) -> Found:
 
 
 def judge_level(figures: Mapping[str, Any], how: str) -> Found:
-    """Check the microphone level.
-
-    `figures` are in the format of `GET /v1/level`. `how` describes how they were measured.
-    """
+    """Check the microphone level. `figures` are in the format of `GET /v1/level`. `how` describes
+    how they were measured."""
     rms, peak = figures.get("rms_db"), figures.get("peak_db")
     clipped, floor = figures.get("clipped"), figures.get("noise_floor_db")
     if rms is None or peak is None or floor is None or clipped is None:
@@ -154,7 +147,6 @@ def judge_level(figures: Mapping[str, Any], how: str) -> Found:
 
 
 async def _muted(settings: Settings) -> bool:
-    """Return True if the user has muted the microphone. Raises ConfigError and StoreError."""
     async with Store(settings.database, SystemClock()) as store:
         return await store.kept(MUTED) not in (None, False)
 
@@ -197,7 +189,6 @@ async def _measure(microphone: SteadyMicrophone) -> Mapping[str, Any] | AudioErr
 
 
 async def _round_trip(scene: Scene) -> Found:
-    """Measure the echo with a chirp if permitted; otherwise use the stored measurement."""
     audio = scene.settings.audio
     if not (is_device(audio.input) and is_device(audio.output)):
         return good("not measured: needs a microphone and a loudspeaker")
@@ -224,10 +215,8 @@ def _judge_known(known: EchoPath | None, *, free: bool) -> Found:
 
 
 def judge_again(now: EchoPath, known: EchoPath) -> Found:
-    """Compare a new echo measurement with the stored one.
-
-    The stored measurement is kept, because the new one might have been disturbed.
-    """
+    """Compare a new echo measurement with the stored one, which is kept, because the new one might
+    have been disturbed."""
     if now.kind == known.kind:
         return judge_path(now, "measured now")
     return odd(
@@ -257,7 +246,6 @@ def judge_path(path: EchoPath, how: str) -> Found:
 
 
 async def _echo(scene: Scene) -> Found:
-    """Check that users can interrupt an answer by speaking, and report how the echo is removed."""
     try:
         echo = await plan_echo(scene.settings)
     except AudioError as error:

@@ -1,7 +1,5 @@
-"""Check speech: wake words, the voice detector, stop words and voices.
-
-Wake words and the voice detector are tested on clips that espeak-ng speaks.
-"""
+"""Checks of speech: wake words, the voice detector, stop words and voices. Wake words and the voice
+detector are tested on clips that espeak-ng speaks."""
 
 import asyncio
 import subprocess
@@ -62,7 +60,7 @@ def _try(language: str, own: Voices, spare: Voices) -> _Tried:
 
 
 def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
-    """Synthesise a phrase. Return the voice, and its speed as text. Raises AudioError."""
+    """Synthesise a phrase. Returns the voice, and its speed as text. Raises AudioError."""
     voice = voices(language)
     for _ in voice.speak(WARM_PHRASE):
         pass
@@ -135,10 +133,6 @@ def _try_words(scene: Scene) -> Found:
 
 
 def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
-    """Speak the wake word with one voice after another until it is detected.
-
-    Raises AudioError.
-    """
     best = 0.0
     for take in TAKES:
         fired, scores = _hear(engine, speak(spelled(model), take), [model])
@@ -151,7 +145,6 @@ def _try_word(engine: WakeEngine, model: str, known: bool) -> Tried:
 def _hear(
     engine: WakeEngine, sound: bytes, words: Sequence[str]
 ) -> tuple[Collection[str], Mapping[str, float]]:
-    """Return the words detected in the audio, and each word's best score."""
     engine.restart()
     fired, best = set[str](), dict.fromkeys(words, 0.0)
     for frame, end in _frames(sound):
@@ -162,16 +155,13 @@ def _hear(
 
 
 def _frames(sound: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield each frame and the number of its last sample, counted from 1."""
     for number, start in enumerate(range(0, len(sound) - FRAME_BYTES + 1, FRAME_BYTES), 1):
         yield sound[start : start + FRAME_BYTES], number * FRAME_SAMPLES
 
 
 def judge_detector(kind: str, speech: float, silence: float) -> Found:
-    """Check that the voice detector can distinguish speech from silence.
-
-    `speech` and `silence` are the highest probabilities that it returned for each kind of audio.
-    """
+    """Check that the voice detector can distinguish speech from silence. `speech` and `silence` are
+    the highest probabilities that it returned for each."""
     told = f"{kind}: speech {speech:.2f}, silence {silence:.2f}"
     if speech < _SPEECH or silence >= _SPEECH:
         return bad(told, "reinstall Hearth: the detector cannot tell speech from silence")
@@ -202,7 +192,6 @@ def _loudest(detector: VoiceDetector, sound: bytes) -> float:
 
 
 async def _stop_words(scene: Scene) -> Found:
-    """List what can interrupt an answer. The wake word always can."""
     settings = scene.settings
     typed = ", ".join(languages_with(settings.assistant.languages)) or "en"
     works = ["the wake word", f"typed or in a transcript: {typed}"]
@@ -233,8 +222,6 @@ _SPELLED = {"okay_nabu": "okay nah boo", "hey_mycroft": "hey my croft", "hey_rha
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """An espeak-ng voice and its speed."""
-
     voice: str  # an espeak-ng voice
     words_a_minute: int
 
@@ -250,10 +237,8 @@ TAKES = (
 
 
 def called(model: str) -> str:
-    """Return the wake word of a model as people write it.
-
-    `model` is a name such as "okay_nabu" or the path of a model file.
-    """
+    """Return the wake word of a model as people write it. `model` is a name such as "okay_nabu" or
+    the path of a model file."""
     return model.rpartition("/")[2].partition(".")[0].replace("_", " ")
 
 
@@ -263,10 +248,8 @@ def spelled(model: str) -> str:
 
 
 def speak(text: str, take: Take) -> bytes:
-    """Return the speech with silence around it, as mono int16 at SAMPLE_RATE. Blocking.
-
-    Raises InputUnusable if espeak-ng is missing or fails.
-    """
+    """Return the speech with silence around it, as mono int16 at SAMPLE_RATE. Blocking. Raises
+    InputUnusable if espeak-ng is missing or fails."""
     command = ["espeak-ng", "--stdin", "--stdout", "-b", "1", "-v", take.voice]
     try:
         made = subprocess.run(

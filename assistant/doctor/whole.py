@@ -1,8 +1,5 @@
-"""Run the checks of `hearth doctor`.
-
-The machine and the sound devices are checked first, one after the other, because audio stutters on
-a busy machine. The other groups of checks run concurrently.
-"""
+"""Runs the checks of `hearth doctor`. The machine and the sound devices are checked first, because
+audio stutters on a busy machine. The other groups of checks run concurrently."""
 
 import asyncio
 from pathlib import Path
@@ -31,11 +28,9 @@ async def examine_groups(
     watch: Watch = unwatched,
     config: Path | None = None,
 ) -> list[Group]:
-    """Return all findings in groups for display.
-
-    `may` permits checks that users could notice. `watch` is called with the name of each check when
-    it starts. `config` is the configuration file, or None for the default.
-    """
+    """Return all findings in groups for display. `may` permits checks that users could notice.
+    `watch` is called with the name of each check when it starts. `config` is the configuration
+    file, or None for the default."""
     watch("running")
     scene = await open_scene(settings, may, config)
     machine = await examine(box.CHECKS, scene, watch)
@@ -55,10 +50,8 @@ async def examine_groups(
 
 
 async def _outside(scene: Scene, watch: Watch) -> list[Group]:
-    """Check the house, Gemini and the broker concurrently.
-
-    If only the running Hearth has the secrets for one of them, use its findings.
-    """
+    """Check the house, Gemini and the broker concurrently. If only the running Hearth has the
+    secrets for one of them, its findings are used."""
     theirs = await by_the_daemon(scene)
 
     async def house() -> list[Finding]:

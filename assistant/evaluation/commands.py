@@ -34,8 +34,7 @@ class Wish:
     `changes` maps "entity" or "entity.attribute" to the accepted values; no other entity may
     change. `answer` is a regular expression for the spoken answer. `refused` is text that the
     refused call must contain. `did` is the name of a built-in tool that must succeed. `passing` are
-    entities that the speaker mentions before correcting themselves; if the correction isn't
-    understood, changing them isn't a mistake.
+    entities that the speaker mentions before correcting themselves.
     """
 
     sentence: str
@@ -81,11 +80,9 @@ def entity_of(key: str) -> str:
 
 
 def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
-    """Parse a row of the command table.
-
-    `right` is "entity=value|value ...", "answer:pattern", "refused:text" or "did:tool". `given` is
-    "entity=state ...", the states before the command. Raises ValueError.
-    """
+    """Parse a row of the command table. `right` is "entity=value|value ...", "answer:pattern",
+    "refused:text" or "did:tool". `given` is "entity=state ...", the states before the command.
+    Raises ValueError."""
     states = {key: value for key, _, value in (word.partition("=") for word in given.split())}
     kind, mark, told = right.partition(":")
     match (kind, mark):
@@ -102,10 +99,8 @@ def parse_wish(sentence: str, right: str, given: str = "") -> Wish:
 
 
 def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
-    """Return True if the result is as expected.
-
-    `now` contains the house's states and attributes after the command.
-    """
+    """Return True if the result is as expected. `now` contains the house's states and attributes
+    after the command."""
     if wish.answer:
         told = re.search(wish.answer, seen.answer, re.IGNORECASE)
         return seen.understood and not seen.changed and told is not None
@@ -121,11 +116,8 @@ def meets(wish: Wish, seen: Seen, now: Mapping[str, str]) -> bool:
 
 
 def judge(wish: Wish, seen: Seen, now: Mapping[str, str], excuses: Collection[str] = ()) -> Outcome:
-    """Return the outcome of a command.
-
-    `now` contains the house's states and attributes after the command. `excuses` are answers that
-    mean "I didn't understand".
-    """
+    """Return the outcome of a command. `now` contains the house's states and attributes after the
+    command. `excuses` are answers that mean "I didn't understand"."""
     if meets(wish, seen, now):
         return Outcome.RIGHT
     if seen.changed - wish.passing:
@@ -193,10 +185,8 @@ def _voice(language: str, number: int) -> str:
 
 
 def make_recording(sentence: Sentence, folder: Path) -> Path:
-    """Write a 16 kHz mono WAV file with the wake word and the command, and return its path.
-
-    Raises InputUnusable.
-    """
+    """Write a 16 kHz mono WAV file with the wake word and the command, and return its path. Raises
+    InputUnusable."""
     name = f"{sentence.number:02}"
     path = folder / f"{name}.wav"
     if sentence.voice.startswith("espeak:"):

@@ -20,11 +20,8 @@ _LOOK_S = 0.05
 
 
 def main(words: Sequence[str]) -> int:
-    """Request a reload and return the exit code.
-
-    The code is 0 if the new settings are in use or will be, 1 if they were refused or the service
-    didn't answer in time, and 2 if the arguments are wrong.
-    """
+    """Request a reload and return the exit code: 0 if the new settings are in use or will be, 1 if
+    they were refused or the service didn't answer in time, and 2 if the arguments are wrong."""
     folder = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
     if len(words) != 1 or not words[0].isdigit() or not folder:
         print("hearth: ask_reload is only for ExecReload in the service unit", file=sys.stderr)

@@ -1,8 +1,5 @@
 """Messages to systemd (sd_notify(3)), results of reload requests, and the count of failed starts.
-
-Each message is a datagram of `NAME=value` lines, sent to the socket in $NOTIFY_SOCKET. Without
-systemd there is no socket, and nothing is sent.
-"""
+Each message is a datagram of `NAME=value` lines, sent to the socket in $NOTIFY_SOCKET."""
 
 import json
 import logging
@@ -90,7 +87,6 @@ class Starts:
         return failed
 
     def succeed(self) -> None:
-        """Reset the count."""
         if self._file is not None:
             try:
                 self._file.unlink(missing_ok=True)
@@ -126,9 +122,7 @@ class Manager:
 
     def __init__(self, address: str = "", watchdog_s: float | None = None) -> None:
         """`address` is the socket's path ("@" at the start means an abstract socket), or "" without
-        systemd.
-
-        `watchdog_s` is the watchdog's timeout in seconds, or None if the watchdog is off.
+        systemd. `watchdog_s` is the watchdog's timeout in seconds, or None if the watchdog is off.
         """
         self.watchdog_s = watchdog_s
         # The kernel expects a leading zero byte in place of "@".
@@ -137,7 +131,6 @@ class Manager:
 
     @property
     def there(self) -> bool:
-        """True if systemd started Hearth."""
         return bool(self._address)
 
     def ready(self, status: str = "") -> None:

@@ -1,8 +1,5 @@
-"""Reload of the settings while Hearth runs.
-
-Invalid settings change nothing. If valid settings can't be applied, for example because a port is
-in use or a device doesn't exist, Hearth returns to the previous settings.
-"""
+"""Reload of the settings while Hearth runs. Invalid settings change nothing. If valid settings
+can't be applied, for example because a port is in use, Hearth returns to the previous settings."""
 
 import logging
 from collections.abc import Callable
@@ -16,18 +13,14 @@ _log = logging.getLogger(__name__)
 
 
 class Reloading:
-    """Keeps track of the current and the requested settings.
-
-    Use it on the event loop's thread. It reads and writes files, which blocks.
-    """
+    """Keeps track of the current and the requested settings. Use it on the event loop's thread. It
+    reads and writes files, which blocks."""
 
     def __init__(
         self, settings: Settings, load: Callable[[], Settings], folder: Path | None = None
     ) -> None:
-        """`load` reads the settings again and raises ConfigError if they are invalid.
-
-        The result of each request is written to `folder`, where `ask_reload` reads it.
-        """
+        """`load` reads the settings again and raises ConfigError if they are invalid. The result of
+        each request is written to `folder`, where `ask_reload` reads it."""
         self.serving = settings
         self._load = load
         self._folder = folder
@@ -82,10 +75,8 @@ class Reloading:
             self.trouble = ""
 
     def cannot_open(self, error: BaseException) -> bool:
-        """Return to the previous settings because the current ones can't be applied.
-
-        Returns False if there are no previous settings.
-        """
+        """Return to the previous settings because the current ones can't be applied. Returns False
+        if there are no previous settings."""
         if self._before is None:
             return False
         self.serving, self._before = self._before, None

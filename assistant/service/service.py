@@ -34,11 +34,9 @@ Tell = Callable[["App", Startup, str], None]
 
 
 class Service:
-    """Run Hearth until it is asked to stop or its input audio file ends.
-
-    SIGTERM stops it, even during startup. SIGHUP reloads the settings once the current conversation
-    has ended (see `Reloading`).
-    """
+    """Runs Hearth until it is asked to stop or its input audio file ends. SIGTERM stops it, even
+    during startup. SIGHUP reloads the settings once the current conversation has ended (see
+    `Reloading`)."""
 
     def __init__(
         self,
@@ -49,11 +47,9 @@ class Service:
         tell: Tell,
         startup: Startup | None = None,
     ) -> None:
-        """`tell` is called whenever startup is complete, with the app, its startup stages and a
-        sentence about what Hearth is listening for. It must not block.
-
-        `startup` collects the stages of the first startup.
-        """
+        """`tell` is called when startup is complete, with the app, its startup stages and a
+        sentence about what Hearth is listening for. It must not block. `startup` collects the
+        stages of the first startup."""
         self._startup = startup or Startup()  # stages of the current startup
         self._reloading = reloading
         self._manager = manager
@@ -153,7 +149,6 @@ class Service:
         return status_of(*self._stands, self._reloading.trouble)
 
     async def _wait_after_failures(self) -> bool:
-        """Wait if earlier starts failed. Returns True if Hearth was asked to stop while waiting."""
         failed = self._starts.begin()
         pause = pause_s(failed)
         if not pause:
@@ -177,10 +172,8 @@ class Service:
 
 @contextmanager
 def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
-    """Handle SIGTERM, and handle SIGHUP if stdin isn't a terminal.
-
-    A closing terminal also sends SIGHUP, which must end Hearth.
-    """
+    """Handle SIGTERM, and SIGHUP if stdin isn't a terminal: a closing terminal also sends SIGHUP,
+    which must end Hearth."""
     loop = asyncio.get_running_loop()
     followed = {signal.SIGTERM: stop}
     if sys.stdin is None or not sys.stdin.isatty():  # stdin is None if it was closed
@@ -203,10 +196,8 @@ def _signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[N
 
 
 def status_of(app: "App", sound: "SoundState", trouble: str = "") -> str:
-    """Return a status such as "Listening for okay_nabu.", followed by current problems.
-
-    `trouble` is a problem with the settings, or "". The status never contains transcripts.
-    """
+    """Return a status such as "Listening for okay_nabu.", followed by current problems. `trouble`
+    is a problem with the settings, or "". The status never contains transcripts."""
     home = app.home.client
     away = "" if home.connected else str(home.problem or "Home Assistant is not connected.")
     return " ".join(filter(None, [listens_to(app, sound), *sound.problems, away, trouble]))
@@ -229,11 +220,9 @@ _STRIKES = 2  # failed checks in a row; one can be due to a delayed event loop
 
 
 class Watchdog:
-    """Check regularly that Hearth still works, and report it to systemd's watchdog.
-
-    A blocked event loop can't report, so the watchdog times out. Any other blockage that lasts for
-    several checks is logged and triggers the watchdog.
-    """
+    """Checks regularly that Hearth still works, and reports it to systemd's watchdog. A blocked
+    event loop can't report, so the watchdog times out. Any other blockage that lasts is logged and
+    triggers the watchdog."""
 
     def __init__(
         self,
@@ -286,7 +275,6 @@ class Pulse:
     progress."""
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """`now` returns a monotonic time in seconds."""
         self._now = now
         self._microphone: SteadyMicrophone | None = None
         self._ear: Hearing | None = None
@@ -305,10 +293,8 @@ class Pulse:
         self._microphone = self._ear = None
 
     def listen(self, microphone: SteadyMicrophone | None, ear: Hearing) -> None:
-        """Watch the audio front end, which has started.
-
-        `microphone` is None if Hearth listens to a file or not at all.
-        """
+        """Watch the audio front end, which has started. `microphone` is None if Hearth listens to a
+        file or not at all."""
         self._opening = False
         self._microphone, self._ear = microphone, ear
         self._count, self._count_at, self._status = 0, self._now(), None
@@ -349,7 +335,6 @@ class Pulse:
         return ""
 
     def _answered(self) -> None:
-        """Record the ping's answer. Called on the audio front end's thread."""
         self._pinged_at = None
 
     def _of_frames(self, ear: Hearing, status: MicrophoneStatus, now: float) -> str:

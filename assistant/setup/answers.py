@@ -20,7 +20,7 @@ _PORT = 8123  # Home Assistant's default port
 
 
 class Unclear(Exception):
-    """Raised for a line that can't be parsed. `str(error)` says what to type instead."""
+    """A line could not be parsed. `str(error)` says what to type instead."""
 
 
 def yes_or_no(line: str, default: bool) -> bool:
@@ -36,10 +36,8 @@ def yes_or_no(line: str, default: bool) -> bool:
 
 
 def read_numbers(line: str, most: int) -> frozenset[int]:
-    """Parse numbers from 1 to `most`, separated by commas or spaces. Raises Unclear.
-
-    An empty line yields an empty set.
-    """
+    """Parse numbers from 1 to `most`, separated by commas or spaces. An empty line yields an empty
+    set. Raises Unclear."""
     told = line.replace(",", " ").split()
     found = frozenset(int(one) for one in told if one.isdecimal())
     if not all(one.isdecimal() for one in told) or not found <= frozenset(range(1, most + 1)):
@@ -64,7 +62,6 @@ _SKIP = frozenset({"skip", "later"})
 
 
 def is_skip(line: str) -> bool:
-    """Return True if the user skips the question with "skip" or "later"."""
     return line.strip().casefold() in _SKIP
 
 
@@ -86,10 +83,8 @@ def read_address(line: str) -> str:
 
 
 def one_of_these(line: str, options: Sequence[str]) -> int | None:
-    """Return the index of the option that the line names, or None.
-
-    The line can be the option's number, its name in any case, or an unambiguous prefix of the name.
-    """
+    """Return the index of the option that the line names, or None. The line can be the option's
+    number, its name in any case, or an unambiguous prefix of the name."""
     said = line.strip()
     if said.isdecimal():
         number = int(said)
@@ -127,10 +122,8 @@ class SoundWish:
 
 
 def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
-    """Parse the answer to the sound check. Raises Unclear.
-
-    It is "yes" or Enter, "r" to try again, "skip", or other devices such as "m2" or "s1".
-    """
+    """Parse the answer to the sound check. Raises Unclear. Other devices are named by their list
+    and number, such as "m2" or "s1"."""
     said = line.strip().casefold()
     if not said or said in _YES:
         return SoundWish(settled=True)
@@ -158,11 +151,8 @@ class Way(Enum):
 
 
 def way_of(*, exists: bool, given: bool, person: bool) -> Way:
-    """Choose the mode.
-
-    `exists` is True if there is a configuration to keep, `given` if an option answers a question,
-    and `person` if there is someone to ask.
-    """
+    """Choose the mode. `exists` is True if there is a configuration to keep, `given` if an option
+    answers a question, and `person` if there is someone to ask."""
     if exists and given:
         return Way.CHANGE
     if person:
@@ -178,10 +168,8 @@ class Person(Protocol):
         ...
 
     async def ask(self, prompt: str, default: str = "", *, hidden: bool = False) -> str:
-        """Show the prompt and the default. Return the user's line, or the default if it is empty.
-
-        Raises Gone if the input was closed.
-        """
+        """Show the prompt and the default. Returns the user's line, or the default if it is empty.
+        Raises Gone if the input was closed."""
         ...
 
     def watch(self) -> AbstractContextManager[Callable[[Reading], None]]:
@@ -190,7 +178,7 @@ class Person(Protocol):
 
 
 class Gone(Exception):
-    """Raised if the terminal was closed or the input has ended."""
+    """The terminal was closed or the input has ended."""
 
 
 MOST = 8  # questions in one setup

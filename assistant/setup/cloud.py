@@ -58,10 +58,8 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
 async def ask_about_gemini(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Ask for consent and the key, and add them to the answers.
-
-    Nothing is sent to Google before the user has agreed.
-    """
+    """Ask for consent and the key, and add them to the answers. Nothing is sent to Google before
+    the user has agreed."""
     person = questions.person
     if answers.accept_cloud is None:
         questions.begin("Gemini")
@@ -93,10 +91,8 @@ async def ask_about_gemini(
 async def _ask_for_key(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Ask for a key until a usable one is entered.
-
-    An empty line keeps the current key or, if there is none, skips the question.
-    """
+    """Ask for a key until a usable one is entered. An empty line keeps the current key or, if there
+    is none, skips the question."""
     kept = present.gemini.api_key.get_secret_value()
     questions.begin("Gemini key")
     questions.person.tell(f"   Create one at {KEY_PAGE}")
@@ -126,7 +122,7 @@ async def _ask_for_key(
 
 
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
-    """Try the key. Return False only if Google rejects it, not if Google is unreachable."""
+    """Try the key. Returns False only if Google rejects it, not if Google is unreachable."""
     person = questions.person
     doubt = doubtful(settings.gemini.api_key.get_secret_value())
     if doubt:

@@ -1,10 +1,8 @@
-"""The questions of `hearth setup` in order. There are at most eight, all with a default.
+"""The questions of `hearth setup` in order. There are at most eight, all with a default. Questions
+that an option answers are not asked.
 
     1 Home Assistant   2 access token   3 room   4 languages   5 sound   6 Gemini   7 Gemini key
     8 console
-
-Questions that an option answers are not asked. If an answer is unusable, setup says why and asks
-again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,9 +48,7 @@ class SetupDialog:
         sound: bool = True,
     ) -> None:
         """`present` contains the current settings; `again` is True if they come from a file.
-
-        `known` is the manifest of voices. With `sound` False, the sound check is skipped.
-        """
+        `known` is the manifest of voices. With `sound` False, the sound check is skipped."""
         self.questions = SetupQuestions(person)
         self._person = person
         self._means = means
@@ -63,10 +59,8 @@ class SetupDialog:
         self._sound = sound
 
     async def hold(self) -> Answers:
-        """Ask the questions and return all answers.
-
-        Raises Gone, ConfigError and IntegrationError.
-        """
+        """Ask the questions and return all answers. Raises Gone, ConfigError and
+        IntegrationError."""
         house = HouseQuestions(
             self.questions, self._means, self._present, self._answers, again=self._again
         )
@@ -148,7 +142,6 @@ class SetupDialog:
 
 
 def _first(language: str) -> tuple[str, ...]:
-    """Return Home Assistant's language as a tuple, or () if its code is unknown or invalid."""
     try:
         return read_languages(language)
     except Unclear:
@@ -165,11 +158,8 @@ _MOST = 9  # microphones or speakers listed; others can be set in the configurat
 async def try_sound(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Let the user test and choose the microphone and speaker, and add them to the answers.
-
-    No question is asked if the input or the output is set to a file or `null`, or if this machine
-    lacks a microphone or a speaker.
-    """
+    """Let the user test and choose the microphone and speaker, and add them to the answers. No
+    question is asked if a device is set to a file or `null`, or is missing."""
     audio, person = present.audio, questions.person
     if not (is_device(audio.input) and is_device(audio.output)):
         return answers

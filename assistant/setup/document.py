@@ -1,7 +1,4 @@
-"""Write the configuration file for `hearth setup`, keeping comments and unknown parts.
-
-`applied` and `begun` return the new text; `write_all` writes files.
-"""
+"""Writes the configuration file for `hearth setup`, keeping comments and unknown parts."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -39,10 +36,8 @@ Before = Mapping[Path, tuple[bytes, int] | None]
 
 
 def write_all(files: Sequence[NewFile]) -> Before:
-    """Write the files in order, and return the previous contents for `put_back`. Blocking.
-
-    If a file can't be written, restores all of them and raises ConfigError.
-    """
+    """Write the files in order, and return the previous contents for `put_back`. If a file can't be
+    written, restores all of them and raises ConfigError. Blocking."""
     before: dict[Path, tuple[bytes, int] | None] = {}
     try:
         for one in files:
@@ -140,11 +135,8 @@ SECRETS: Mapping[tuple[str, str], str] = {
 
 
 def begun(text: str = "") -> str:
-    """Return the text of a configuration to edit.
-
-    If `text` has no table and no key, the default configuration is appended to its comments. Raises
-    ConfigError if `text` isn't valid TOML.
-    """
+    """Return the text of a configuration to edit: `text`, or the default if `text` sets nothing.
+    Raises ConfigError if `text` isn't valid TOML."""
     if _parsed(text):
         return text
     return f"{text.rstrip()}\n\n{_FRESH}" if text.strip() else _FRESH
@@ -161,11 +153,8 @@ def secrets_of(answers: Answers) -> dict[tuple[str, str], str]:
 
 
 def applied(text: str, answers: Answers, target: Path, present: Settings) -> str:
-    """Return `text` with the answers filled in.
-
-    `target` is the configuration's path; `present` contains the current settings. Raises
-    ConfigError if the result is invalid.
-    """
+    """Return `text` with the answers filled in. `target` is the configuration's path; `present`
+    contains the current settings. Raises ConfigError if the result is invalid."""
     document = _parsed(text)
     for (section, key), value in _changes(answers, present).items():
         _set(document, section, key, value)
@@ -193,10 +182,6 @@ def _changes(answers: Answers, present: Settings) -> dict[tuple[str, str], Any]:
 
 
 def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> None:
-    """Set a value and keep the comment on its line.
-
-    For `ca_file` and `verify_tls`, remove the key if the value is the default.
-    """
     if section not in document:
         document[section] = tomlkit.table()
     table: Any = document[section]
@@ -209,7 +194,6 @@ def _set(document: tomlkit.TOMLDocument, section: str, key: str, value: Any) -> 
 def _add_voices(
     document: tomlkit.TOMLDocument, voices: Mapping[str, str], present: Settings
 ) -> None:
-    """Add voices to `voice.models`, or create it with the default voices."""
     table: Any = document.get("voice", {})
     if "models" not in table:
         _set(document, "voice", "models", all_voices(present, voices))

@@ -42,10 +42,8 @@ class HouseQuestions:
         self._reached = ""  # the last address that responded
 
     async def ask(self) -> tuple[Answers, HouseFacts]:
-        """Add the address and the token to the answers. Also return what Home Assistant reports.
-
-        Raises IntegrationError if a value given as an option doesn't work.
-        """
+        """Add the address and the token to the answers, and return them with what Home Assistant
+        reports. Raises IntegrationError if a value given as an option doesn't work."""
         given = self._given
         url, token = given.url, given.token
         while True:
@@ -79,7 +77,6 @@ class HouseQuestions:
         return self._answers(url, token), facts
 
     def _answers(self, url: str, token: str | None) -> Answers:
-        """Add the address and the token to the answers, unless both are unchanged."""
         kept = url == self._present.url and token in (None, self._kept_token)
         return self._given if kept and self._again else replace(self._given, url=url, token=token)
 
@@ -92,7 +89,6 @@ class HouseQuestions:
         self._person.tell(f"Skipped. Until then Hearth can't control anything: {later}", "yellow")
 
     def _say_or_raise(self, error: IntegrationError, given: str | None) -> None:
-        """Print the error, or raise it if the value was given as an option."""
         if given is not None:
             raise error
         self._person.tell(str(error), "red")

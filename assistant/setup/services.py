@@ -41,7 +41,7 @@ class HouseFacts:
 
 
 class SetupServices:
-    """The services that `hearth setup` uses; tests replace them."""
+    """The services that `hearth setup` uses."""
 
     def __init__(
         self, fetch: Fetch, try_live: TryLive, *, verify_tls: bool = True, ca_file: str = ""
@@ -60,11 +60,9 @@ class SetupServices:
         await reach(url, self._verify_tls, self._ca_file)
 
     async def visit(self, url: str, token: str) -> HouseFacts:
-        """Check the address and the token, and return facts about the house.
-
-        Language and rooms are left empty if they can't be read. The URL "demo" stands for the
-        simulated house. Raises IntegrationError if the address or the token is wrong.
-        """
+        """Check the address and the token, and return facts about the house. Language and rooms are
+        left empty if they can't be read. Raises IntegrationError if the address or the token is
+        wrong."""
         if url == DEMO:
             # Import this only if needed: the MCP server package takes as long to import as the rest
             # of setup.
@@ -87,8 +85,7 @@ class SetupServices:
         return HouseFacts(instance.name, instance.version, language, rooms)
 
     async def fetch_voices(self, settings: Settings) -> str:
-        """Download the missing voices. Return a sentence about what failed, or "" if nothing
-        failed."""
+        """Download the missing voices. Returns a sentence about what failed, or ""."""
         try:
             await asyncio.to_thread(need_piper)
         except AudioError as error:
@@ -126,10 +123,8 @@ class SetupServices:
         await try_key(access, gemini.model)
 
     async def try_live(self, settings: Settings) -> Sequence[str]:
-        """Open a session with Gemini Live as a turn does, which costs nothing.
-
-        Returns a sentence about each problem.
-        """
+        """Open a session with Gemini Live as a turn does, which costs nothing. Returns a sentence
+        about each problem."""
         try:
             return await self._try_live(settings)
         except (ConfigError, StoreError) as error:
@@ -137,6 +132,5 @@ class SetupServices:
 
 
 def _lacking(settings: Settings) -> list[str]:
-    """Return the needed models that are missing or damaged. Blocking."""
     states = {one.name: one.state for one in shelve(settings, read_manifest())}
     return [name for name in wanted_names(settings) if states.get(name) in _LACKS]

@@ -101,11 +101,8 @@ _QUALITIES = (
 
 
 def voice_for(language: str, known: Iterable[ModelEntry]) -> ModelEntry | None:
-    """Return the best of the known voices for a language such as "es" or "es-MX", or None.
-
-    Voices are ranked by region, then by quality, then by whether their licence allows commercial
-    use.
-    """
+    """Return the best of the known voices for a language such as "es" or "es-MX", or None. The
+    region counts most, then the quality."""
     spoken, _, region = language.partition("-")
     voices = [
         entry for entry in known if entry.kind == "voice" and entry.language.split("_")[0] == spoken
@@ -137,10 +134,8 @@ def lacking(
 
 
 def all_voices(settings: Settings, added: Mapping[str, str]) -> dict[str, object]:
-    """Return `voice.models` with the added voices.
-
-    The result includes the default voices, because a table in the file replaces the whole default.
-    """
+    """Return `voice.models` with the added voices. It includes the default voices, because a table
+    in the file replaces the whole default."""
     there: dict[str, object] = {
         language: voice.model
         if voice == type(voice)(model=voice.model)
@@ -162,10 +157,8 @@ class Reading:
 
 
 async def greet(settings: Settings) -> None:
-    """Say Hearth's name and ask for the wake word. Returns when the audio has been played.
-
-    Raises AudioError.
-    """
+    """Say Hearth's name and ask for the wake word. Returns when the audio has been played. Raises
+    AudioError."""
     catalogue = Catalogue()
     line = catalogue.line(
         "setup.hello",
@@ -186,10 +179,8 @@ async def greet(settings: Settings) -> None:
 async def listen(
     settings: Settings, show: Callable[[Reading], None], seconds: float = LISTEN_S
 ) -> Reading:
-    """Listen for `seconds`, or until one second after the wake word.
-
-    `show` is called for each frame and must be quick. Raises AudioError.
-    """
+    """Listen for `seconds`, or until one second after the wake word. `show` is called for each
+    frame and must be quick. Raises AudioError."""
     # With one thread, the engine is closed last even if listening is cancelled.
     thread = ThreadPoolExecutor(1, thread_name_prefix="wake-check")
     loop = asyncio.get_running_loop()
@@ -216,7 +207,6 @@ class _Ear:
 async def _heard(
     settings: Settings, ear: _Ear, show: Callable[[Reading], None], ends: int
 ) -> Reading:
-    """Listen up to the sample `ends`, or until one second after the wake word."""
     meter = Meter()
     reading = Reading(meter.told)
     microphone = Microphone(settings.audio.input, channel=settings.audio.channel)

@@ -33,11 +33,12 @@ async def open_microphone(
     cleaner: Cleaner | None = None,
     echo: EchoWatch | None = None,
 ) -> AsyncIterator[SteadyMicrophone | None]:
-    """Set up the microphone named by `audio.input`. Yields None if that is a file or `null`.
+    """Set up the microphone named by `audio.input`. Yields None if that is a file or `null`. The
+    device is opened when frames are first requested.
 
-    The device itself is opened when frames are first requested. PortAudio finds new devices only
-    while none is open, so the microphone and `outputs` each close briefly when the other looks for
-    its device. `outputs` and `echo` are notified of device changes.
+    `outputs` and `echo` are notified of device changes. The microphone and `outputs` each close
+    briefly when the other looks for its device, because PortAudio finds new devices only while none
+    is open.
     """
     audio = settings.audio
     speaker = outputs if isinstance(outputs, Speaker) else None
@@ -72,10 +73,10 @@ async def open_outputs(
     paced: bool = False,
     reference: Reference | None = None,
 ) -> AsyncIterator[Outputs]:
-    """Open the output named by `out` or `audio.output`, and close it at the end.
+    """Open the output named by `out` or `audio.output`, and close it on exit. Raises InputUnusable.
 
     With `paced`, playing to a file or to `null` takes as long as on a loudspeaker. `reference`
-    receives everything that a loudspeaker plays. Raises InputUnusable.
+    receives everything that a loudspeaker plays.
     """
     outputs = _outputs(settings, out, paced, reference)
     try:
@@ -86,8 +87,7 @@ async def open_outputs(
 
 @asynccontextmanager
 async def open_file_player(out: Path | None, paced: bool) -> AsyncIterator[Player]:
-    """Open a player that needs no device: it writes to the file `out`, or discards the audio if
-    `out` is None."""
+    """Open a player that writes to the file `out`, or discards the audio if `out` is None."""
     player: Player = WavPlayer(out, paced) if out else NullPlayer(paced)
     try:
         yield player
@@ -111,12 +111,11 @@ def _outputs(
 def voices_of(
     settings: Settings, speed: Speed | None = None, *, ahead: bool = False
 ) -> Callable[[str], TunedVoice]:
-    """Return a function that takes a language code and returns the voice for it.
+    """Return a function that takes a language code and returns the voice for it. The function may
+    load a model, so it blocks, and it raises AudioError if no voice is usable.
 
-    The function blocks, because it may load a model, and raises AudioError if no voice is usable.
-    The voices are levelled to the same loudness, cache short phrases, and must be used on one
-    thread. `speed` replaces `voice.speed`. With `ahead`, a voice may prepare for the next clause in
-    advance, which pays off only in a process that keeps running.
+    The voices are equally loud and must be used on one thread. `speed` replaces `voice.speed`. With
+    `ahead`, a voice may prepare for the next clause in advance.
     """
     # Gemini's voice speaks only Gemini's answers; Hearth's own sentences need a local voice.
     engine = "piper" if settings.voice.engine == "gemini" else settings.voice.engine
@@ -124,8 +123,8 @@ def voices_of(
 
 
 def spare_voices_of(settings: Settings, speed: Speed | None = None) -> Callable[[str], TunedVoice]:
-    """Return a function like that of `voices_of`, but with espeak-ng voices, for use when a
-    language's own voice fails."""
+    """Return a function like that of `voices_of`, but with espeak-ng voices, for languages whose
+    own voice fails."""
     return _tuned("espeak", settings, speed)
 
 
@@ -182,7 +181,6 @@ class _SilentVoice:
 
 
 def silent_voice(language: str) -> Voice:
-    """Return a voice that makes no sound. Works for any language."""
     return _SilentVoice()
 
 
@@ -197,10 +195,10 @@ def wake_engine(
     sensitivity: Sensitivity | None = None,
 ) -> WakeEngine:
     """Return an engine that detects `wake.words`, and "stop" if the models folder contains a model
-    of that name.
+    of that name. Blocks while models load. Raises InputUnusable if a word is unknown or a model is
+    unusable.
 
     `words` replaces the configured words. `sensitivity` overrides the settings for every word.
-    Blocks while models load. Raises InputUnusable if a word is unknown or a model is unusable.
     """
     wake, folder = settings.wake, models_folder(settings)
     chosen = list(words) or [word.model for word in wake.words]
@@ -218,7 +216,7 @@ def wake_engine(
 
 
 def known_words(settings: Settings) -> tuple[str, ...]:
-    """Return every wake word that can be used: configured, built in, or in the models folder."""
+    """Return the wake words that can be used: configured, built in, or in the models folder."""
     engine = settings.wake.engine
     configured = [word.model for word in settings.wake.words]
     added = [word for word in added_words(engine, models_folder(settings)) if word != STOP_WORD]

@@ -38,11 +38,10 @@ def is_quiet(level: Reading) -> bool:
 
 
 class EchoMeasurement:
-    """Measures the echo of each microphone and loudspeaker pair when it is first used.
+    """Measures the echo of each new pair of microphone and loudspeaker.
 
-    A measurement plays a 0.7 s tone and takes about 3 s, during which Hearth cannot hear anyone. If
-    a turn starts in that time (from a button, a program or a timer), the measurement is aborted and
-    repeated later.
+    A measurement plays a short tone and takes about 3 s, during which Hearth cannot hear anyone. If
+    a turn starts in that time, the measurement is aborted and repeated later.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class EchoMeasurement:
 
     async def run(self, rests: Callable[[], bool], quiet: Callable[[], bool]) -> None:
         """Measure new pairs. Returns when a pair needs Hearth's own canceller and it is installed,
-        because adding the canceller requires a restart.
+        because adding it requires a restart.
 
         `rests` returns True while nobody is talking, nothing is playing and the microphone is on.
         `quiet` returns True while the room is quiet.

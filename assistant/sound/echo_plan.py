@@ -42,17 +42,12 @@ class EchoPaths:
     """Measures the echo paths of device pairs, and stores them."""
 
     def __init__(self, kept: SmallValues, measure: Measure = measure_pair) -> None:
-        """`kept` is the store. `measure` measures a pair, given the lead-in in ms, and opens both
-        devices."""
+        """`measure` opens both devices of a pair and measures it, given the lead-in in ms."""
         self._kept = kept
         self._measure = measure
 
     async def known(self, pair: Pair) -> EchoPath | None:
-        """Return the pair's stored echo path, or None if it was never measured.
-
-        Also returns None if no echo was found but the loudspeaker has been turned up since. Raises
-        StoreError.
-        """
+        """Return the pair's stored echo path, or None if it must be measured. Raises StoreError."""
         row = await self._kept.kept(_name(pair))
         if not isinstance(row, dict) or not isinstance(row.get("path"), dict):
             return None
@@ -83,7 +78,6 @@ class EchoPaths:
 
 
 async def _still_there(pair: Pair, audio: Audio) -> None:
-    """Raise DeviceLost if the devices have changed or disappeared."""
     now = await asyncio.to_thread(find_pair, audio.input, audio.output, audio.channel)
     if now.obstacle or now.names != pair.names:
         raise DeviceLost(now.obstacle or "The sound devices changed during the measurement.")
@@ -94,8 +88,7 @@ def _name(pair: Pair) -> str:
 
 
 def _louder(pair: Pair, then: Any) -> bool:
-    """Return True if the volume is now so much higher than when it was measured that an echo may be
-    audible."""
+    """Return True if the volume is now so much higher than `then` that an echo may be audible."""
     now = pair.output.volume
     return isinstance(then, int | float) and now is not None and now > then * _LOUDER
 
@@ -113,10 +106,8 @@ class EchoPlan:
     pair: Pair | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the plan as JSON-compatible data.
-
-        `frames` contains counts of 20 ms frames since the start, or is None without a canceller.
-        """
+        """Return the plan as JSON-compatible data. `frames` contains counts of 20 ms frames since
+        the start, or is None without a canceller."""
         return {
             "cancellation": self.plan.kind,
             "half_duplex": self.plan.half_duplex,
@@ -135,12 +126,8 @@ class Devices:
 
 
 async def plan_echo(settings: Settings) -> EchoPlan:
-    """Choose how to handle the echo between the devices in the settings.
-
-    With `auto`, this depends on an earlier measurement of the two devices. If there is none, only
-    the wake word can interrupt Hearth. Nothing is played. Raises InputUnusable if the settings
-    require something that this machine can't do.
-    """
+    """Choose how to handle the echo between the devices in the settings, without playing anything.
+    Raises InputUnusable if the settings require something that this machine can't do."""
     audio = settings.audio
     extra = find_spec("livekit") is not None
     cancelled = await asyncio.to_thread(_is_cancelled, audio)
@@ -158,11 +145,8 @@ async def plan_echo(settings: Settings) -> EchoPlan:
 
 
 async def measure_echo(settings: Settings, pair: Pair) -> EchoPath:
-    """Measure and store the echo path of `pair`, whose devices are named in the settings.
-
-    Raises InputUnusable or DeviceLost if the measurement fails. Also raises ConfigError and
-    StoreError.
-    """
+    """Measure and store the echo path of `pair`, whose devices are named in the settings. Raises
+    InputUnusable or DeviceLost if the measurement fails. Also raises ConfigError and StoreError."""
     async with Store(settings.database, SystemClock()) as store:
         return await EchoPaths(store).measured(pair, settings.audio)
 
@@ -182,10 +166,8 @@ def goes_by_devices(audio: Audio) -> bool:
 
 
 def devices_of(audio: Audio) -> Devices:
-    """Find the microphone and the loudspeaker that are named in the settings.
-
-    Neither of them can be a file or `null`. Blocks. Raises InputUnusable.
-    """
+    """Find the microphone and the loudspeaker that are named in the settings. Neither of them can
+    be a file or `null`. Blocks. Raises InputUnusable."""
     return Devices(find_pair(audio.input, audio.output, audio.channel), _is_cancelled(audio))
 
 
@@ -228,12 +210,9 @@ async def _known(settings: Settings) -> tuple[Pair | None, EchoPath | None]:
 
 
 def _is_cancelled(audio: Audio) -> bool:
-    """Return True if the sound server removes Hearth's voice from the microphone.
-
-    The microphone must be the server's echo-cancelled source. If the server also has an
-    echo-cancelled sink, Hearth must play to it, because the server removes only audio that passes
-    through that sink.
-    """
+    """Return True if the sound server removes Hearth's voice from the microphone. If the server has
+    an echo-cancelled sink, Hearth must play to it, because the server removes only audio that
+    passes through that sink."""
     if not is_device(audio.input):
         return False
     try:

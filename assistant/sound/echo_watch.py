@@ -1,10 +1,5 @@
-"""Adjustment of the echo plan when the sound devices change.
-
-An echo measurement is valid for one microphone and loudspeaker pair only. If the system switches to
-another pair and the plan stays the same, Hearth could hear its own voice as an interruption.
-Therefore, the plan is chosen again after each change, and `echo_measurement` measures a new pair
-when the room is quiet.
-"""
+"""Adjustment of the echo plan when the sound devices change. An echo measurement is valid for only
+one pair of devices, so with another pair Hearth could hear its own voice as an interruption."""
 
 import asyncio
 import logging
@@ -45,7 +40,8 @@ def plan_now(
     *,
     extra: bool,
 ) -> EchoPlan:
-    """Return the plan for `devices`, given a `first` plan without Hearth's own canceller.
+    """Return the plan for `devices`, given the `first` plan, which must not use Hearth's own
+    canceller.
 
     `devices` is None if they can't be determined. `path` is their measured echo path, or None if
     they have not been measured. `extra` is True if Hearth's own canceller is installed.
@@ -72,12 +68,9 @@ class EchoWatch:
         clock: Clock,
         calls: BoundedCalls | None = None,
     ) -> None:
-        """`full_duplex` is called with True if speech can interrupt Hearth, at the start and
-        whenever that changes.
-
-        `known` returns a pair's measured echo path, or None if it has not been measured. It can
-        raise StoreError.
-        """
+        """`full_duplex` is called with True if speech can interrupt Hearth, on entry and whenever
+        that changes. `known` returns a pair's measured echo path, or None if it has not been
+        measured. It can raise StoreError."""
         self._audio = audio
         self._first = self._now = first
         self._full_duplex = full_duplex
@@ -105,15 +98,11 @@ class EchoWatch:
         self._changed()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the current plan as `EchoPlan.as_json` does."""
         return self._now.as_json()
 
     def follow(self, watch: DeviceWatch) -> None:
-        """Check the devices now and after each change that `watch` reports.
-
-        Does nothing if the plan doesn't depend on the devices, as with Hearth's own canceller,
-        which adapts to any devices.
-        """
+        """Check the devices now and after each change that `watch` reports. Does nothing if the
+        plan doesn't depend on the devices."""
         if self._first.plan.kind == "own" or not goes_by_devices(self._audio):
             return
         self._forget()
@@ -137,7 +126,6 @@ class EchoWatch:
             self._looking = asyncio.create_task(self._keep_looking(), name="echo-looking")
 
     async def _keep_looking(self) -> None:
-        """Check after each change, and again if the last check may have seen the old devices."""
         again, failed = False, 0
         while self._news or again:
             await self._clock.sleep(SETTLE_S if self._news or failed == 1 else AGAIN_S)
@@ -213,9 +201,6 @@ def _is_served(pair: Pair) -> bool:
 
 
 def _may_be_old(pair: Pair) -> bool:
-    """Return True if the device list may be outdated.
-
-    PortAudio lists the devices that were present when it was last started. It is restarted only
-    after the microphone is found to be missing, shortly after the change is reported.
-    """
+    """Return True if the device list may be outdated: PortAudio keeps the devices that were present
+    when it was last started."""
     return "alsa" in (pair.input.backend, pair.output.backend)

@@ -1,12 +1,8 @@
 """Lowering of the room's media players during a conversation.
 
-Players are lowered from the wake word to the end of the user's sentence, and again while Hearth
-speaks, asks a question or waits for an answer. While Hearth is preparing an answer, they are back
-at their usual volume, because "louder" must start from the volume that the user knows, and "pause
-the music" must find the music playing.
-
-Turns never wait for the players. The players' previous volumes are stored before they are changed,
-so that the next process can restore them if this one dies.
+While Hearth is preparing an answer, the players are back at their usual volume, because "louder"
+must start from the volume that the user knows. Their previous volumes are stored before they are
+changed, so that the next process can restore them if this one dies.
 """
 
 import asyncio
@@ -64,7 +60,6 @@ class Touched:
 
     @property
     def paused(self) -> bool:
-        """True if the player was paused, False if its volume was lowered."""
         return self.was is None
 
     def action(self, *, back: bool) -> tuple[str, Mapping[str, Any]]:
@@ -86,8 +81,8 @@ class PlayerVerdict(Enum):
 
 
 def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]:
-    """Return the area's audible players, with groups resolved so that no speaker is included twice.
-    The player of Hearth's own device, whose id is `own_device`, is left out."""
+    """Return the area's audible players, with groups replaced by their members. The player of
+    Hearth's own device, whose id is `own_device`, is left out."""
     found: dict[str, Entity] = {}
     for player in playing(house, area_id):
         for one in _members(house, player):
@@ -100,9 +95,8 @@ def playing_in(house: House, area_id: str, own_device: str = "") -> list[Entity]
 
 
 def touches(players: list[Entity], means: Means, lower_to: float) -> list[Touched]:
-    """Decide which of the players to lower or pause, and how. `means` chooses between lowering and
-    pausing; players that don't support it are left out. `lower_to` is a fraction of the current
-    volume."""
+    """Decide which of the players to lower or pause, and how. `lower_to` is a fraction of the
+    current volume."""
     if means == "pause":
         able = [one for one in players if has_features(one, _PAUSE | _PLAY)]
         ids = {one.entity_id for one in able}
@@ -140,8 +134,8 @@ def judge(touched: Touched, now: Entity | None, *, restoring: bool = False) -> P
 
 
 def seen(touched: Touched, now: Entity | None) -> Touched:
-    """Return `touched` updated with the player's actual volume, once the player shows the
-    change."""
+    """Return `touched` updated with the player's actual volume, once the player shows
+    the change."""
     if touched.took or judge(touched, now) is not PlayerVerdict.OURS or now is None:
         return touched
     return replace(touched, took=True, put=None if touched.paused else volume_of(now))
@@ -167,7 +161,7 @@ def _judge_paused(touched: Touched, now: Entity, *, restoring: bool) -> PlayerVe
 
 def _members(house: House, player: Entity) -> list[Entity]:
     """Return a group's playing members in the same area, or the player itself if it isn't a group.
-    Setting a group's volume would make all members equally loud, so they are lowered one by one."""
+    Setting a group's volume would make all members equally loud."""
     found = (house.entities.get(name) for name in texts(player.attributes.get("entity_id")))
     members = [one for one in found if one is not None]
     if not members:
@@ -210,10 +204,8 @@ class _Held:
 
 
 class RoomMedia:
-    """Lowers and restores the media players of one room.
-
-    Use it as a context manager, and pass `stand` to the conversation runner as an observer.
-    """
+    """Lowers and restores the media players of one room. Use it as a context manager, and pass
+    `stand` to the conversation runner as an observer."""
 
     def __init__(
         self,
@@ -227,11 +219,9 @@ class RoomMedia:
         on_plays: Callable[[bool], None] = lambda plays: None,
     ) -> None:
         """`area` is the setting `assistant.area`. If it is empty, no player is touched.
-
         `own_device` returns the id of Hearth's own device in Home Assistant, whose player is left
         alone. `on_plays` is called when media starts or stops playing in the room. It must not
-        block.
-        """
+        block."""
         self._home = home
         self._services = services
         self._kept = kept
@@ -316,8 +306,7 @@ class RoomMedia:
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Return the players that were being restored and must be lowered again, with their
-        original volume."""
+        """Return the players that were being restored and must be lowered again."""
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)

@@ -1,8 +1,5 @@
-"""Muting of the microphone, which lasts until it is unmuted, even across a restart.
-
-While muted, the device is closed and any audio that is still arriving is ignored. The state is
-saved to disk before the mute tone confirms it.
-"""
+"""Muting of the microphone, which lasts until it is unmuted, even across a restart. While muted,
+the device is closed and any audio that is still arriving is ignored."""
 
 import asyncio
 import logging
@@ -33,12 +30,11 @@ _log = logging.getLogger(__name__)
 
 
 class MicrophoneTones:
-    """Plays tones when the microphone is lost or returns during a conversation.
+    """Plays tones when the microphone is lost or returns during a conversation. Call `stand` on
+    every change of the conversation's state, and use this as a context manager.
 
-    Call `stand` on every change of the conversation's state, and use this as a context manager. If
-    the microphone is lost while the user is speaking or about to speak, a rising tone signals when
-    it is back. Usually the turn itself announces the loss in words. If Hearth was waiting for a
-    follow-up, nothing is announced, so a tone signals the loss instead.
+    A tone signals the loss only if Hearth was waiting for a follow-up; otherwise, the turn itself
+    announces it.
     """
 
     def __init__(
@@ -97,7 +93,6 @@ def _gone(standing: Standing) -> bool:
 
 
 def _is_back(standing: Standing) -> bool:
-    """Return True if the microphone works again and the announcement of its loss has ended."""
     return standing.microphone is MicrophoneStatus.LISTENING and standing.state is State.IDLE
 
 
@@ -115,12 +110,10 @@ class Mute:
         sound: Callable[[str], Awaitable[None]] | None = None,
         opening: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
-        """`kept` is the store. `mute` makes the conversation stop or resume listening.
-
-        `sound` plays an earcon of `audio.earcons` by name. `opening` plays the warning tone before
-        a program unmutes the microphone, and returns False if it could not be played. Without
-        `opening`, programs can't unmute.
-        """
+        """`mute` makes the conversation stop or resume listening. `sound` plays an earcon of
+        `audio.earcons` by name. `opening` plays the warning tone before a program unmutes the
+        microphone, and returns False if it could not be played. Without `opening`, programs can't
+        unmute."""
         self._kept = kept
         self._mute = mute
         self._sound = sound
@@ -142,18 +135,17 @@ class Mute:
         self._apply(value is not None and value is not False)
 
     def attach(self, pause: Callable[[bool], None]) -> None:
-        """Set the function that closes (True) or reopens (False) the microphone, and call it
-        now."""
+        """Set the function that closes (True) or reopens (False) the microphone, and
+        call it now."""
         self._pause = pause
         pause(self.on)
 
     async def set(self, on: bool, *, aloud: bool = False) -> None:
         """Mute or unmute, save the state to disk and play a tone.
 
-        Muting closes the microphone before the state is saved; unmuting opens it after the state is
-        saved. If saving fails, the change still takes effect but does not survive a restart, no
-        tone is played, and StoreError is raised. `aloud` is for requests from programs: a tone is
-        played before the microphone opens, and NotPossible is raised if that fails.
+        If saving fails, the change still takes effect but does not survive a restart, and
+        StoreError is raised. `aloud` is for requests from programs: a tone is played before the
+        microphone opens, and NotPossible is raised if that fails.
         """
         async with self._busy:
             if on is self.on and not self._unkept:

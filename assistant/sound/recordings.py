@@ -1,9 +1,7 @@
 """Recordings of wake words, near misses and commands, for troubleshooting. Off by default.
 
-Each recording consists of a WAV file and a `.json` file, which are named after the recording's
-time, kind, word and score. The files are in a separate folder that only its owner can read. A
-thread writes them, and deletes old recordings by number and age. PINs, other answers to Hearth's
-questions and anything said in guest mode are never recorded.
+A recording consists of a WAV file and a `.json` file. They are in a folder that only its owner can
+read. PINs, other answers to Hearth's questions and anything said in guest mode are never recorded.
 """
 
 import asyncio
@@ -60,11 +58,9 @@ class Recording:
 
 
 class Recordings:
-    """Saves recordings and keeps the newest of each kind. Use it as a context manager.
-
-    Entering it deletes all recordings if the settings keep none. `wake`, `near_miss` and `turn` can
-    be called on any thread and don't block.
-    """
+    """Saves recordings and keeps the newest of each kind. Use it as a context manager. Entering it
+    deletes all recordings if the settings keep none. `wake`, `near_miss` and `turn` can be called
+    on any thread and don't block."""
 
     def __init__(
         self,
@@ -111,8 +107,8 @@ class Recordings:
         self._answering = answering
 
     def wake(self, word: str, score: float, pcm: bytes) -> None:
-        """Record a detected wake word. `pcm` is the audio up to the detection, 16 kHz mono
-        int16."""
+        """Record a detected wake word. `pcm` is the audio up to the detection, 16 kHz
+        mono int16."""
         if not self._private:
             self._take("wake", pcm, word, score)
 
@@ -230,8 +226,8 @@ def write(folder: Path, recording: Recording, pcm: bytes) -> None:
 
 
 def delete_all(folder: Path) -> None:
-    """Delete all recordings in the folder, and then the folder if it is empty. Errors are
-    logged."""
+    """Delete all recordings in the folder, and then the folder if it is empty. Errors
+    are logged."""
     try:
         for ending in _ENDINGS:
             for path in _files(folder, ending):
@@ -260,11 +256,8 @@ def _told_by(name: str) -> tuple[datetime, str]:
 
 
 class Recorder(TurnListener):
-    """Passes turns and near misses to `Recordings`, on the event loop.
-
-    Each call copies a few seconds of audio unless recording is off. `Recordings` decides what may
-    be saved.
-    """
+    """Passes turns and near misses to `Recordings`, on the event loop. Each call copies a few
+    seconds of audio unless recording is off."""
 
     def __init__(self, recordings: Recordings, recent: Callable[[], bytes]) -> None:
         """`recent` returns the ring buffer's audio: 16 kHz mono int16."""
@@ -282,10 +275,8 @@ class Recorder(TurnListener):
             self._recordings.near_miss(miss, self._recent())
 
     def whole(self, turn: "Turn") -> None:
-        """Record the sentence that has just ended.
-
-        This can't be done later, because `turn.audio` may then contain an answer instead.
-        """
+        """Record the sentence that has just ended. Later, `turn.audio` may contain an answer
+        instead."""
         if not self._recordings.on or turn.audio is None or turn.opening.held:
             return
         wake = turn.opening.wake

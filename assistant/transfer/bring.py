@@ -146,10 +146,8 @@ async def bring(change: ImportPlan, here: Here, clock: Clock) -> None:
 
 
 async def look(settings: Settings, clock: Clock) -> tuple[list[MemoryRecord], frozenset[str]]:
-    """Return all memories, and the ids of all timers including ended ones.
-
-    Raises ConfigError and StoreError.
-    """
+    """Return all memories, and the ids of all timers including ended ones. Raises ConfigError and
+    StoreError."""
     database = Database(settings.database, clock.now)
     await database.open()
     try:
@@ -167,12 +165,9 @@ def _timer_ids(db: sqlite3.Connection) -> frozenset[str]:
 def _settings(
     contents: Contents, here: Here
 ) -> tuple[list[NewFile], list[str], Settings | None, tuple[str, ...]]:
-    """Plan the change of the configuration.
-
-    Returns the files to write, a line for each change, the new settings if they allow Gemini for
-    the first time (otherwise None), and this device's secrets that would be dropped. Raises
-    ConfigError.
-    """
+    """Plan the change of the configuration. Returns the files to write, a line for each change, the
+    new settings if they allow Gemini for the first time (otherwise None), and this device's secrets
+    that would be dropped. Raises ConfigError."""
     if contents.settings is None:
         return [], [], None, ()
     found = restored(contents.settings, contents.secrets, here.text, here.target)
@@ -218,7 +213,6 @@ def _secret(target: Path, secret: SecretFile) -> NewFile:
 
 
 def _merged(there: Any, value: Any) -> Any:
-    """Merge two values. Entries that only this device has are kept."""
     return {**there, **value} if isinstance(there, dict) else value
 
 
@@ -232,20 +226,15 @@ Openings = Mapping[str, frozenset[str]]  # opened entities by the opener's id
 
 
 def merged_tiers(here: Tiers, there: Tiers, seen_here: Openings, seen_there: Openings) -> Tiers:
-    """Merge the ratings. The backup's ratings override this device's.
-
-    A rating other than `secure` is dropped if it comes from a device that hadn't seen the entity
-    open anything, while the other device had (see `seen_opening.SeenOpening`).
-    """
+    """Merge the ratings. The backup's ratings override this device's. A rating other than `secure`
+    is dropped if its device hadn't seen the entity open anything, while the other device had."""
     ours = _informed(here, seen_here, seen_there)
     return {**ours, **_informed(there, seen_there, seen_here)}
 
 
 def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
-    """Return a line about the entities that the backup's device has seen opening something.
-
-    Returns no lines if there are none.
-    """
+    """Return a line about the entities that the backup's device has seen opening something, or no
+    lines if there are none."""
     if not seen_there:
         return []
     new = sorted(name for name, opened in seen_there.items() if opened - _of(name, seen_here))
@@ -255,10 +244,7 @@ def told_openings(seen_here: Openings, seen_there: Openings) -> list[str]:
 
 def told_tiers(before: Tiers, after: Tiers) -> list[str]:
     """Return a line about entities that will need fewer confirmations, and a line about dropped
-    ratings.
-
-    A line that would name no entities is left out.
-    """
+    ratings. A line that would name no entities is left out."""
     freer = [
         f"{name} ({before.get(name, 'unrated')} -> {tier})"
         for name, tier in sorted(after.items())

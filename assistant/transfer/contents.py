@@ -86,11 +86,9 @@ def pack(parts: Mapping[str, bytes], hearth: str, made: datetime) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> Package:
-    """Return a backup file's parts, verified against the manifest.
-
-    `name` is the file name for error messages. Raises ConfigError if the file isn't a backup, is
-    damaged, or was made by a later version.
-    """
+    """Return a backup file's parts, verified against the manifest. `name` is the file name for
+    error messages. Raises ConfigError if the file isn't a backup, is damaged, or was made by a
+    later version."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             manifest = _manifest(_part(file, _MANIFEST), name)
@@ -127,7 +125,6 @@ def _manifest(text: bytes, name: str) -> _Manifest:
 
 
 def _part(file: zipfile.ZipFile, part: str) -> bytes:
-    """Read a part. Reject it if it exceeds MOST_BYTES, whatever size the file declares."""
     with file.open(part) as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -165,10 +162,8 @@ class Contents:
 
 
 def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """Serialise the data as the parts of a backup file.
-
-    `memory_rows` are the memories as returned by `assistant.memory.service`.
-    """
+    """Serialise the data as the parts of a backup file. `memory_rows` are the memories as returned
+    by `assistant.memory.service`."""
     parts = {
         MEMORY: _json(list(memory_rows)),
         TIMERS: _TIMERS.dump_json(tuple(contents.timers), indent=1),
@@ -188,10 +183,8 @@ def parts_of(contents: Contents, memory_rows: Sequence[Mapping[str, Any]]) -> di
 
 
 def contents_of(package_: Package, name: str) -> Contents:
-    """Parse and validate the parts of a backup file.
-
-    `name` is the file name for error messages. Raises ConfigError.
-    """
+    """Parse and validate the parts of a backup file. `name` is the file name for error messages.
+    Raises ConfigError."""
     parts = package_.parts
     part = ""
     try:
@@ -224,10 +217,7 @@ def contents_of(package_: Package, name: str) -> Contents:
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:
     """Return the paused timers and those that are not yet due. Repeating timers are moved to their
-    next occurrence.
-
-    `now` must have the house's time zone, including daylight saving.
-    """
+    next occurrence. `now` must have the house's time zone, including daylight saving."""
     coming = []
     for timer in timers:
         rule = rule_from(timer.rule) if timer.rule is not None else None

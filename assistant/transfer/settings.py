@@ -1,7 +1,4 @@
-"""Transfer of the configuration to another device. Pure: text in, text out.
-
-Secrets are removed from the text, and machine-specific settings aren't transferred.
-"""
+"""Transfer of the configuration to another device. Pure: text in, text out."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -81,9 +78,7 @@ def secrets_in(settings: Settings) -> Secrets:
 
 def secrets_named(text: str) -> frozenset[str]:
     """Return the names ("section.key") of secrets that the configuration sets, directly or by file.
-
-    MCP servers' secrets are not included.
-    """
+    MCP servers' secrets are not included."""
     document = tomlkit.parse(text)
     return frozenset(
         f"{section}.{key}"
@@ -93,11 +88,11 @@ def secrets_named(text: str) -> frozenset[str]:
 
 
 def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) -> Restored:
-    """Return the configuration to store at `target`, and the files with its secrets.
+    """Return the configuration to store at `target`, and the files with its secrets. Raises
+    ConfigError if the result isn't valid.
 
     `present` is the device's current configuration, or "". It provides machine-specific settings,
-    and secrets that the backup lacks, unless they would be sent to a different address. Raises
-    ConfigError if the result isn't valid.
+    and secrets that the backup lacks, unless they would be sent to a different address.
     """
     try:
         document, before = tomlkit.parse(text), tomlkit.parse(present)
@@ -130,10 +125,8 @@ def restored(text: str, secrets: Mapping[str, str], present: str, target: Path) 
 
 
 def changed_keys(before: str, after: str) -> list[str]:
-    """Return the settings whose values differ, as "section.key".
-
-    Secrets and machine-specific settings are left out, because they are reported separately.
-    """
+    """Return the settings whose values differ, as "section.key". Secrets and machine-specific
+    settings are left out."""
     old, new = settings_in(before), settings_in(after)
     hidden = {
         *_OF_THE_MACHINE,
@@ -156,12 +149,8 @@ def changed_keys(before: str, after: str) -> list[str]:
 
 
 def weighty_changes(before: str, after: str) -> list[str]:
-    """Return a line for each change that affects safety or privacy.
-
-    This covers privacy, tools and their policy, programs that Hearth starts, network access, and
-    the addresses to which this device's secrets are sent. A person must see these changes before
-    confirming the import.
-    """
+    """Return a line for each change that affects safety or privacy. A person must see these changes
+    before confirming the import."""
     old, new = (settings_in(text).model_dump(mode="json") for text in (before, after))
     lines = []
     for name in changed_keys(before, after):
@@ -201,11 +190,9 @@ def _restore_servers(
     target: Path,
     same: Collection[str],
 ) -> tuple[list[SecretFile], list[str]]:
-    """Restore MCP servers' secrets in `document`.
-
-    `same` contains the names of servers that haven't changed and therefore keep their current
-    secrets. Returns the files to write, and the names of secrets that are dropped.
-    """
+    """Restore MCP servers' secrets in `document`. `same` contains the names of servers that haven't
+    changed and therefore keep their current secrets. Returns the files to write, and the names of
+    secrets that are dropped."""
     there = {str(server.get("name")): server for server in _servers(before)}
     files, lost = [], []
     for server in _servers(document):
@@ -234,7 +221,6 @@ def _restore_servers(
 
 
 def _stands(table: Any, key: str) -> bool:
-    """Return True if the table sets the secret, directly or by file."""
     return bool(table.get(key) or table.get(f"{key}_file"))
 
 
