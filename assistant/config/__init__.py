@@ -1,8 +1,8 @@
 """Hearth's configuration: the available settings, and how they are read.
 
 Each setting is a field of a class in `sections`, `sound` or `tools`. A new section must also be
-added to `schema`. `load` reads the file and the environment, `errors` turns validation errors into
-messages for users, and `document` generates docs/configuration.md.
+added to `schema`. `load` reads the file and the environment, and `document` generates
+docs/configuration.md.
 """
 
 from assistant.config.errors import ConfigError

@@ -1,4 +1,4 @@
-"""Generate docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
+"""Generates docs/configuration.md from the schema: python -m assistant.config.document > FILE."""
 
 import inspect
 import json

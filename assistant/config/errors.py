@@ -1,4 +1,4 @@
-"""Turn configuration errors into one sentence with the file, the key and the fix."""
+"""Turns configuration errors into one sentence with the file, the key and the fix."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Place = tuple[str | int, ...]  # a place in the file: section, key, entry, ...
 
 
 class ConfigError(Exception):
-    """Raised if the configuration is unusable. `str(error)` is one sentence without secrets."""
+    """The configuration is unusable. `str(error)` is one sentence without secrets."""
 
 
 @dataclass
@@ -47,8 +47,7 @@ def spell(place: Place) -> str:
 
 
 def one_sentence(sentences: list[str]) -> ConfigError:
-    """Return an error with the first sentence, plus the number of remaining sentences if there are
-    any."""
+    """Return an error with the first sentence and the number of the remaining ones."""
     more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
     return ConfigError(sentences[0] + more)
 
@@ -148,7 +147,6 @@ def _in_brackets(names: Mapping[str, object]) -> str:
 
 
 def _table_at(place: Place) -> tuple[type[Section], str]:
-    """Return the schema of the table at this place in the file, and the table's heading."""
     if place[0] in NAMED:
         return NAMED[str(place[0])], f"[{place[0]}.{place[1]}]"
     section = SECTIONS[str(place[0])]

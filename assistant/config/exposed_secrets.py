@@ -1,4 +1,4 @@
-"""Find files with secrets that other users of this machine can read."""
+"""Finds files with secrets that other users of this machine can read."""
 
 import shlex
 import stat
@@ -32,10 +32,8 @@ class Exposed:
 
 def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
     """Check the configuration file, the files with secrets that it names, and the data folder.
-
-    `config` is None if there is no configuration file. Files that can't be examined are left out,
-    because other checks report them. Blocking.
-    """
+    `config` is None if there is no configuration file. Files that can't be examined are left out.
+    Blocking."""
     found = dict[Path, Exposed]()
     for path in (*_named(settings, config), *_kept(settings)):
         by = _readers(path)
@@ -46,8 +44,6 @@ def exposed_secrets(settings: Settings, config: Path | None) -> list[Exposed]:
 
 
 def _named(settings: Settings, config: Path | None) -> Iterator[Path]:
-    """Yield the configuration file if it contains secrets, and the files with secrets that it
-    names."""
     if config is not None and _holds_secrets(config):
         yield config
     http = settings.http

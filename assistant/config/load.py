@@ -1,4 +1,5 @@
-"""Read the configuration from a TOML file, environment variables and separate files for secrets."""
+"""Reads the configuration from a TOML file, environment variables and separate files
+for secrets."""
 
 import re
 import tomllib
@@ -23,10 +24,8 @@ from assistant.config.schema import (
 
 def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
     """Load the settings from the configuration file (see `find_file`), the environment and the
-    files that contain secrets.
-
-    `assistant.data` and every `*_file` become absolute paths. Raises ConfigError.
-    """
+    files that contain secrets. `assistant.data` and every `*_file` become absolute paths. Raises
+    ConfigError."""
     file = find_file(path, environ)
     origins = Origins(str(file) if file else "the configuration")
     raw, unknown = overlay(read_toml(file) if file else {}, environ, origins)
@@ -43,10 +42,8 @@ def load_settings(path: Path | None, environ: Mapping[str, str]) -> Settings:
 
 
 def find_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """Return the configuration file to use, or None if there is none.
-
-    `path` takes precedence, followed by $HEARTH_CONFIG, the user's file and the system's file.
-    """
+    """Return the configuration file to use, or None if there is none. `path` takes precedence,
+    followed by $HEARTH_CONFIG, the user's file and the system's file."""
     named = path or (Path(environ["HEARTH_CONFIG"]) if environ.get("HEARTH_CONFIG") else None)
     if named:
         return named.absolute()
@@ -120,11 +117,9 @@ _VARIABLES = {variable(section, key): (section, key, field) for section, key, fi
 def overlay(
     raw: dict[str, Any], environ: Mapping[str, str], origins: Origins
 ) -> tuple[dict[str, Any], list[str]]:
-    """Override the file's values with environment variables.
-
-    Return the merged tables, and an error message for each unknown variable. Empty secrets are
-    ignored, because service files often pass on variables that are not set.
-    """
+    """Override the file's values with environment variables. Returns the merged tables, and an
+    error message for each unknown variable. Empty secrets are ignored, because service files often
+    pass on variables that are not set."""
     merged = {
         name: dict(table) if isinstance(table, dict) else table for name, table in raw.items()
     }
@@ -145,9 +140,7 @@ def overlay(
 
 def parse(text: str, field: FieldInfo) -> Any:
     """Parse an environment variable: as plain text for text settings, otherwise as a TOML value.
-
-    Invalid TOML is returned as text, which the schema then rejects with a better message.
-    """
+    Invalid TOML is returned as text, which the schema then rejects with a better message."""
     if is_text(field):
         return text
     try:
@@ -205,7 +198,6 @@ def _from_other_variable(
 
 
 def _from_credential(section: str, key: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a secret from systemd, which stores each credential in $CREDENTIALS_DIRECTORY."""
     folder = environ.get("CREDENTIALS_DIRECTORY")
     path = Path(folder) / f"{section}.{key}" if folder else None
     if path is None or not path.exists():
@@ -226,10 +218,8 @@ def _from_file(
 
 
 def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origins: Origins) -> None:
-    """Add the entries in a server's `headers_file` or `env_file` to its `headers` or `env`.
-
-    Each line has the form `Name: value` or `NAME=value`. Raises ConfigError.
-    """
+    """Add the entries in a server's `headers_file` or `env_file` to its `headers` or `env`. Raises
+    ConfigError."""
     path, table = server.get(f"{key}_file"), server.setdefault(key, {})
     if not isinstance(path, str) or not path or not isinstance(table, dict):
         return
@@ -242,10 +232,8 @@ def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origin
 
 
 def _read(path: Path, title: str, thing: str) -> str:
-    """Return the file's text. Raises ConfigError.
-
-    The error message begins with `title` and says what to do about `thing`.
-    """
+    """Return the file's text. Raises ConfigError, whose message begins with `title` and says what
+    to do about `thing`."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(_LONGEST)

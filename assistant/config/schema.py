@@ -1,7 +1,5 @@
 """The complete configuration, its default locations, and functions that inspect the schema.
-
-docs/configuration.md is generated from this schema.
-"""
+docs/configuration.md is generated from this schema."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -53,10 +51,7 @@ def candidate_folders() -> tuple[Path, ...]:
 
 def data_folder(environ: Mapping[str, str]) -> Path:
     """Return the default of `assistant.data`: the service's state folder if there is one, otherwise
-    the user's.
-
-    systemd can set several folders in STATE_DIRECTORY, separated by colons. Hearth uses the first.
-    """
+    the user's."""
     state = environ.get("STATE_DIRECTORY", "").split(":")[0]
     return Path(state) if state else platformdirs.user_state_path("hearth")
 
@@ -117,11 +112,9 @@ class Settings(Section):
 
     @property
     def source(self) -> Path | None:
-        """The configuration file that was read, or None."""
         return self._source
 
     def read_from(self, file: Path | None) -> Self:
-        """Return a copy with `source` set to the file."""
         copy = self.model_copy()
         copy._source = file
         return copy
@@ -155,7 +148,6 @@ def all_keys() -> Iterator[tuple[str, str, FieldInfo]]:
 
 
 def core(annotation: object) -> object:
-    """Return the type without `Annotated`."""
     return core(get_args(annotation)[0]) if get_origin(annotation) is Annotated else annotation
 
 
@@ -170,10 +162,8 @@ def is_text(field: FieldInfo) -> bool:
 
 
 def table_in(field: FieldInfo) -> type[Section] | None:
-    """Return the section class of a field that contains tables, such as `mcp.servers`.
-
-    Return None for other fields.
-    """
+    """Return the section class of a field that contains tables, such as `mcp.servers`, or None for
+    other fields."""
     kind = core(field.annotation)
     origin = get_origin(kind)
     values = get_args(kind)[origin is dict] if origin in (tuple, dict) else None
@@ -198,10 +188,8 @@ def secret_files(settings: Settings) -> Iterator[Path]:
 
 
 def own_paths(settings: Settings) -> tuple[Path, ...]:
-    """Return the paths of Hearth's data, configuration and secrets.
-
-    Tool servers must not read them.
-    """
+    """Return the paths of Hearth's data, configuration and secrets. Tool servers must not read
+    them."""
     sources = [*candidate_folders(), *([settings.source] if settings.source else [])]
     return (settings.data_folder, settings.database, *sources, *secret_files(settings))
 

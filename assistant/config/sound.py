@@ -206,18 +206,14 @@ class QuietHours(Section):
         return f"{self.from_}-{self.to}" if self.from_ else OFF
 
     def at_hours(self, text: str) -> Self:
-        """Return a copy with the hours in `text`, which has the format of `str()`: "22:30-07:00" or
-        "off"."""
+        """Return a copy with the hours in `text`, which is in the format of `str()`: "22:30-07:00"
+        or "off"."""
         begins, _, ends = ("", "", "") if text == OFF else text.partition("-")
         return self.model_copy(update={"from_": begins, "to": ends})
 
     def include(self, now: datetime) -> bool:
         """Return True if the local time `now` is in the quiet hours, which include `from` but not
-        `to`.
-
-        Only the clock time is compared. If daylight saving time repeats an hour, both occurrences
-        are treated alike.
-        """
+        `to`."""
         if not self.from_:
             return False
         begins, ends = time.fromisoformat(self.from_), time.fromisoformat(self.to)

@@ -50,7 +50,6 @@ class Gramophone:
         return self._before_ms + (self._player.played_ms if self._player else 0.0)
 
     async def close(self) -> None:
-        """Finish the current file."""
         if self._player is not None:
             player, self._player = self._player, None
             self._before_ms += player.played_ms
@@ -104,10 +103,8 @@ _MAKE_S = 30.0
 
 
 def make_clip(scene: SpokenCommand, folder: Path) -> Path:
-    """Write the spoken scene's recording to a 16 kHz mono WAV file and return its path.
-
-    Raises InputUnusable.
-    """
+    """Write the spoken scene's recording to a 16 kHz mono WAV file and return its path. Raises
+    InputUnusable."""
     path = folder / f"{scene.name}.wav"
     text = f"{WAKE_PHRASE} {scene.words}"
     command = ["flite", "-voice", scene.voice, "-t", text, "-o", str(path)]
@@ -119,9 +116,10 @@ def make_clip(scene: SpokenCommand, folder: Path) -> Path:
 
 def make_speech(command: Sequence[str], path: Path, what: str) -> bytes:
     """Run a speech synthesiser that writes to `path`, and return the audio as 16 kHz mono int16.
+    Raises InputUnusable.
 
     `command` is the synthesiser's command line; its program must be in an apt package of the same
-    name. `what` names the speech in error messages. Raises InputUnusable.
+    name. `what` names the speech in error messages.
     """
     program = command[0]
     try:

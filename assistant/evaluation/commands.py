@@ -199,10 +199,8 @@ def make_recording(sentence: Sentence, folder: Path) -> Path:
 
 
 def _with_espeak(sentence: Sentence, name: str, path: Path) -> None:
-    """Write a recording with the command in an espeak-ng voice.
-
-    The wake word is spoken by a flite voice, which the wake word model recognises.
-    """
+    """Write a recording with the command in an espeak-ng voice, after a wake word in a flite voice,
+    which the wake word model recognises."""
     voice = sentence.voice.removeprefix("espeak:")
     command = ["espeak-ng", "-v", voice, "-w", str(path), sentence.words]
     speech = make_speech(command, path, "The Spanish speech")

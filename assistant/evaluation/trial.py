@@ -29,7 +29,7 @@ _UNDONE = (Status.FAILED, Status.NOT_OBSERVED, Status.TIMEOUT, Status.UNKNOWN)
 
 
 class Stage:
-    """The simulated house: reset it before a command and observe the changes afterwards."""
+    """The simulated house, which is reset before a command and observed afterwards."""
 
     def __init__(self, app: App) -> None:
         assert app.home.demo is not None
@@ -39,10 +39,8 @@ class Stage:
         self._before: dict[str, str] = {}
 
     async def reset(self, given: Mapping[str, str]) -> None:
-        """Set every entity to its state in `given`, or otherwise to its initial state.
-
-        Returns when Hearth has received the changes. Raises RuntimeError if it hasn't after 2 s.
-        """
+        """Set every entity to its state in `given`, or otherwise to its initial state. Returns when
+        Hearth has received the changes. Raises RuntimeError if it hasn't after 2 s."""
         self._house.stop()
         self._house.remembered.clear()
         for items in self._house.todo.values():
@@ -180,7 +178,7 @@ async def open_trials(settings: Settings, *, realtime: bool) -> AsyncIterator["T
 
 
 class Trials:
-    """Speak commands one after another."""
+    """Speaks commands one after another."""
 
     def __init__(self, app: App, *, realtime: bool) -> None:
         """With `realtime`, recordings play at normal speed. Latencies are valid only then."""
@@ -192,7 +190,6 @@ class Trials:
 
     @property
     def notices(self) -> Sequence[str]:
-        """Notices to show before the first command."""
         return self._app.notices
 
     async def say(self, sentence: Sentence, recording: Path) -> Trial:
@@ -233,11 +230,8 @@ async def run_trials(
     one_usd: float,
     told: Callable[[Trial], None],
 ) -> None:
-    """Speak the commands in order, and stop if the next one could make the total cost exceed
-    `cap_usd`.
-
-    `one_usd` is the most that one command is expected to cost. `told` is called with each result.
-    """
+    """Speak the commands in order, and stop before the total cost could exceed `cap_usd`. `one_usd`
+    is the most that one command is expected to cost. `told` is called with each result."""
     spent = 0.0
     for sentence, recording in given:
         if spent + one_usd > cap_usd:
@@ -350,7 +344,6 @@ def _latencies(trials: Iterable[Trial]) -> list[float]:
 
 
 def _spread(values: Sequence[float]) -> dict[str, float] | None:
-    """Return the count, the median and the interpolated 95th percentile, or None for no values."""
     if not values:
         return None
     if len(values) == 1:

@@ -1,4 +1,2 @@
-"""Voice and wake word models, from the manifest and from the models folder.
-
-Begin with `shelf`. The manifest is `models/manifest.toml` at the top of the repository.
-"""
+"""Voice and wake word models, from the manifest and from the models folder. Start with `shelf`. The
+manifest is `models/manifest.toml` at the top of the repository."""

@@ -96,7 +96,6 @@ class ModelEntry(_Strict):
 
     @property
     def size(self) -> int:
-        """Total size of all files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
@@ -110,10 +109,8 @@ class _Manifest(_Strict):
 
 
 def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
-    """Return the models by name, in the manifest's order.
-
-    `where` names the manifest in error messages. Raises ConfigError.
-    """
+    """Return the models by name, in the manifest's order. `where` names the manifest in error
+    messages. Raises ConfigError."""
     try:
         entries = _Manifest.model_validate(tomllib.loads(text)).model
     except tomllib.TOMLDecodeError as error:
@@ -130,9 +127,7 @@ def parse_manifest(text: str, where: str) -> dict[str, ModelEntry]:
 
 def read_manifest(path: Path | None = None) -> dict[str, ModelEntry]:
     """Read the manifest at `path`, or Hearth's own if that is None, and return its models by name.
-
-    Raises ConfigError.
-    """
+    Raises ConfigError."""
     file = path or _own()
     try:
         text = file.read_text(encoding="utf-8")
@@ -150,7 +145,6 @@ def _own() -> Path:
 
 
 def _complaint(error: ValidationError, text: str) -> str:
-    """Return a sentence about the first error, with the name of the invalid model."""
     detail = error.errors(include_url=False)[0]
     place = list(detail["loc"])
     subject = "the manifest"
@@ -199,10 +193,8 @@ def wanted_names(settings: Settings) -> list[str]:
 
 
 def shelve(settings: Settings, known: Mapping[str, ModelEntry]) -> list[Shelved]:
-    """Return all models in the manifest, in the models folder and in the settings.
-
-    Their states are determined from file sizes only.
-    """
+    """Return all models in the manifest, in the models folder and in the settings. Their states are
+    determined from file sizes only."""
     folder = models_folder(settings)
     used = {*wanted_names(settings), *(one.model for one in settings.voice.models.values())}
     shelf = [
@@ -267,11 +259,9 @@ def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
 
 
 def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:
-    """Verify all of a model's files and return the model with its new state. Blocking.
-
-    A model that isn't in the manifest is verified with `load`, which raises AudioError if it can't
-    load the file.
-    """
+    """Verify all of a model's files and return the model with its new state. Blocking. A model that
+    isn't in the manifest is verified with `load`, which raises AudioError if it can't load the
+    file."""
     if one.state in (State.MISSING, State.PARTIAL):
         fetch = f"download it with hearth models download {one.name}"
         lacks = "is incomplete" if one.state is State.PARTIAL else "is missing"
@@ -299,10 +289,8 @@ def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> S
 
 
 def load_own(kind: Kind, path: Path) -> None:
-    """Load a model file to verify it. Blocking.
-
-    Raises AudioError if the file isn't a model of this kind.
-    """
+    """Load a model file to verify it. Blocking. Raises AudioError if the file isn't a model of this
+    kind."""
     if kind == "voice":
         # Import this late, because not every machine needs Piper.
         from audio.tts.piper import PiperVoice
@@ -318,7 +306,7 @@ def _with(one: Shelved, state: State, problem: str) -> Shelved:
 
 def _state(entry: ModelEntry, folder: Path) -> State:
     """Return the model's state, judged by file sizes. Without its first file, a model counts as
-    missing."""
+    missing or partial."""
     sizes = [_size(folder / name) for name in entry.file_names]
     if sizes[0] is None:
         parts = [_size(one.part) for one in downloads_of(entry, folder)]
@@ -328,14 +316,12 @@ def _state(entry: ModelEntry, folder: Path) -> State:
 
 
 def _voice_of(settings: Settings, language: str) -> str:
-    """Return the name or path of the language's voice model, or "" if none is set."""
     voices = settings.voice.models
     choice = voices.get(language) or voices.get(language.split("-")[0])
     return choice.model if choice else ""
 
 
 def _voices_for(language: str, known: Mapping[str, ModelEntry]) -> list[str]:
-    """Return the names of the manifest's voices for the language, including other regions."""
     spoken = language.split("-")[0]
     return [
         entry.name
