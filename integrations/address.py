@@ -5,9 +5,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 def shown(url: str) -> str:
     """Return the URL without its username, password, query and fragment, which can contain secrets.
-
-    If the text is not a valid URL, everything that looks like one of these parts is removed.
-    """
+    If the text is not a valid URL, parts that look like these are removed."""
     try:
         parts = urlsplit(url)
     except ValueError:  # unmatched brackets
@@ -18,7 +16,7 @@ def shown(url: str) -> str:
 
 
 def host_of(url: str) -> str | None:
-    """Return the host of an http or https URL, or None if the URL is not valid."""
+    """Return the host of an http or https URL, or None for any other text."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 (reading it checks it)

@@ -2,8 +2,7 @@
 
 Some characters are invisible to people, but a model reads them: control, direction, zero-width and
 tag characters, and letters that are displayed as blanks. `visible` and `one_line` remove these
-characters from text for a model. `escaped` makes them visible as escape sequences, for a log or a
-terminal.
+characters from text for a model. `escaped` makes them visible, for a log or a terminal.
 """
 
 import json
@@ -42,17 +41,15 @@ def one_line(text: str, limit: int) -> str:
 
 def escaped(text: str) -> str:
     r"""Return the text on one line, so that it can neither control a terminal nor forge log lines.
-
-    Control characters, invisible characters and line breaks are written as in Python: \n, \x1b,
-    \u202e. Backslashes are not escaped. Call this only when the text is output, never earlier.
-    """
+    Hidden characters and line breaks are written as in Python, such as \n and \u202e. Call this
+    only when the text is output, never earlier."""
     if text.isprintable() and not _HIDDEN.search(text):
         return text
     return "".join(escaped_signs(text))
 
 
 def escaped_signs(text: str) -> Iterator[str]:
-    """Yield the characters of the result of `escaped`, one by one."""
+    """Yield each character of the text, escaped as in `escaped`."""
     for before, sign in zip(chain(" ", text), text, strict=False):
         yield sign.encode("unicode_escape").decode("ascii") if _acts(before, sign) else sign
 

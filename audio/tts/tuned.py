@@ -33,14 +33,10 @@ _MEMORY_BLOCKS = round(MEMORY_S * 1000 / GATE_MS)
 
 class Leveller:
     """Brings each voice to `TARGET_DB` with a gain that belongs to the voice, not to the clause.
-
-    A voice's loudness is measured over its last `MEMORY_S` (20 s). A voice's first audio gets its
-    gain immediately. After that, the gain changes by at most `SLEW_DB_PER_S` (0.5 dB/s), or
-    `SETTLING_DB_PER_S` until `SETTLED_S` of speech are known. If a 4 s clause is spoken more softly
-    than the previous one, the gain therefore makes up for at most 2 dB of the difference. Peaks
-    above `CEILING_DB` are reduced smoothly.
-
     Not thread-safe.
+
+    The gain changes slowly, so a clause that is spoken more softly than the previous one stays
+    softer.
     """
 
     def __init__(self, target_db: float = TARGET_DB) -> None:
@@ -66,8 +62,6 @@ class Leveller:
 
 @dataclass
 class _Account:
-    """The measured loudness of one voice, and its gain."""
-
     # Mean squares of GATE_MS each; full scale is 1.0.
     blocks: deque[float] = field(default_factory=lambda: deque(maxlen=_MEMORY_BLOCKS))
     rest: Samples = field(default_factory=lambda: np.zeros(0))  # too short for a block yet
@@ -95,10 +89,7 @@ class _Account:
 
 
 def level_whole(pcm: bytes, rate: int, target_db: float = TARGET_DB) -> bytes:
-    """Level a complete clip to `target_db` with a single gain.
-
-    `pcm` is mono int16 at `rate` Hz. The result has the same length.
-    """
+    """Level a complete clip, mono int16 at `rate` Hz, to `target_db` with a single gain."""
     step = 2 * rate  # bytes in one second; the clip can be long
     pieces = [
         np.frombuffer(pcm[at : at + step], np.int16) / _FULL_SCALE
@@ -127,11 +118,8 @@ def block_powers(samples: Samples, rate: int) -> tuple[list[float], Samples]:
 
 
 def speech_power(blocks: Collection[float]) -> tuple[float, float]:
-    """Return the mean square of the speech in these blocks, and its length in seconds.
-
-    The blocks are gated relative to their mean as in ITU-R BS.1770-4 (annex 1), but they are
-    shorter and not frequency-weighted, because the voices are similar enough.
-    """
+    """Return the mean square of the speech in these blocks, and its length in seconds. Blocks far
+    below the mean are left out, as in ITU-R BS.1770-4 (annex 1)."""
     if not blocks:
         return 0.0, 0.0
     gate = sum(blocks) / len(blocks) * _factor(GATE_DB) ** 2
@@ -140,11 +128,9 @@ def speech_power(blocks: Collection[float]) -> tuple[float, float]:
 
 
 def limit(samples: Samples, rate: int, before: float = 1.0) -> tuple[Samples, float]:
-    """Keep samples (floats, where 1.0 is full scale) below `CEILING_DB`, with smooth gain changes.
-
-    The gain falls one step before a peak and recovers after it. `before` is the gain at the end of
-    the previous call. Returns the samples and the gain at their end.
-    """
+    """Keep samples (floats, where 1.0 is full scale) within `CEILING_DB`, with smooth gain changes.
+    `before` is the gain at the end of the previous call. Returns the samples and the gain at their
+    end."""
     ceiling = _factor(CEILING_DB)
     if before >= 1.0 and np.abs(samples).max(initial=0.0) <= ceiling:
         return samples, 1.0
@@ -194,16 +180,12 @@ class PhraseCache:
         self.bytes = 0  # size of the cached audio
 
     def get(self, phrase: Phrase) -> tuple[Chunk, ...] | None:
-        """Return the phrase's complete audio, or None if it isn't cached."""
         if phrase in self._kept:
             self._kept.move_to_end(phrase)
         return self._kept.get(phrase)
 
     def put(self, phrase: Phrase, sound: tuple[Chunk, ...]) -> None:
-        """Cache the phrase's complete audio, evicting the least recently used phrases if necessary.
-
-        Text or audio that is too long isn't cached.
-        """
+        """Cache the phrase's complete audio, unless its text or audio is too long."""
         size = _size(sound)
         if not sound or len(phrase.text) > self._longest or size > self._most_bytes:
             return
@@ -221,10 +203,8 @@ logger = logging.getLogger(__name__)
 
 
 class TunedVoice:
-    """Wraps a voice: levels its loudness, caches short phrases and measures its speed.
-
-    Voices that run on the same thread can share the leveller and the cache.
-    """
+    """Wraps a voice: levels its loudness, caches short phrases and measures its speed. Voices that
+    run on the same thread can share the leveller and the cache."""
 
     def __init__(
         self,
@@ -238,9 +218,8 @@ class TunedVoice:
         volume: float = 1.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`identity` identifies the voice; if it is "", the voice's name is used. `speed` must be
-        the speed that `voice` uses, because it is part of the cache key. A `volume` of 1.0 is the
-        leveller's target. `clock` returns seconds."""
+        """`identity` identifies the voice; by default, it is the voice's name. `speed` must be the
+        speed that `voice` uses. A `volume` of 1.0 is the leveller's target."""
         self._voice = voice
         self._leveller = leveller
         self._cache = cache
@@ -340,7 +319,6 @@ class Meter:
 
     @property
     def factor(self) -> float | None:
-        """Seconds of work per second of audio, or None if there is too little audio yet."""
         if self._sound_s < ENOUGH_S:
             return None
         return sum(worked_s for worked_s, _ in self._recent) / self._sound_s
@@ -351,11 +329,8 @@ class Meter:
 
 
 def lighter(voice: str) -> str | None:
-    """Return the name of the same voice in the next lower quality, or None.
-
-    Piper's voices are named LANGUAGE_REGION-NAME-QUALITY. A voice with the returned name does not
-    necessarily exist.
-    """
+    """Return the name of the same Piper voice in the next lower quality, or None. Such a voice
+    doesn't necessarily exist."""
     begin, dash, quality = voice.rpartition("-")
     if not dash or quality not in QUALITIES[1:]:
         return None
@@ -363,10 +338,8 @@ def lighter(voice: str) -> str | None:
 
 
 def slowness(name: str, factor: float) -> str:
-    """Return a sentence that explains how much too slow a voice is, and what to do about it.
-
-    `name` is the voice's name, "ENGINE:VOICE".
-    """
+    """Return a sentence that says how slow the voice `name` ("ENGINE:VOICE") is, and what to do
+    about it."""
     engine, _, voice = name.partition(":")
     if lower := lighter(voice):
         instead = f"name {lower} in voice.models"

@@ -169,11 +169,8 @@ def offered(house: DemoHouse, domain: str, service: str) -> Offer:
 
 
 def run(house: DemoHouse, domain: str, service: str, data: Data) -> Data:
-    """Run an action and return its response data, which is {} for most actions.
-
-    Targets can be given in the data itself or under `target`. Entities that don't exist are
-    ignored, as in Home Assistant. Raises ServiceError.
-    """
+    """Run an action and return its response data, or {}. Targets can be given in the data itself or
+    under `target`. Raises ServiceError."""
     known = offered(house, domain, service)
     where = {**data, **(data.get("target") or {})}
     own = {key: value for key, value in data.items() if key not in (*TARGETS, "target")}
@@ -250,7 +247,6 @@ def _on_targets(house: DemoHouse, domain: str, service: str, where: Data, own: D
 
 
 def _targets(house: DemoHouse, domain: str, where: Data) -> list[str]:
-    """List the domain's entities that are targeted by entity, device, area or floor id."""
     areas = set(_listed(where.get("area_id")))
     floors = set(_listed(where.get("floor_id")))
     devices = set(_listed(where.get("device_id")))

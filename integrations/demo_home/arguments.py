@@ -39,8 +39,7 @@ def described(schema: Schema, description: str) -> Schema:
 def target(
     domain: str | None = None, device_classes: tuple[str, ...] = (), *, any_domain: bool = False
 ) -> Schema:
-    """Return the schema properties for selecting targets: name, area and floor, plus domain and
-    device class where the tool supports them."""
+    """Return the schema properties with which a tool selects its targets."""
     properties: Schema = {"name": TEXT, "area": TEXT, "floor": TEXT}
     if domain is not None:
         properties["domain"] = {"type": "array", "items": choice(domain)}
@@ -62,11 +61,8 @@ Check = Callable[[Any], Any]  # returns the converted value, or raises ValueErro
 
 
 class SlotError(ValueError):
-    """An argument is missing or invalid.
-
-    The message is empty for intents, because Home Assistant's error for an intent doesn't name the
-    argument.
-    """
+    """An argument is missing or invalid. For an intent, the message is empty, because Home
+    Assistant's error doesn't name the argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +93,8 @@ class Fields:
     required: tuple[str, ...] = ()
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checked arguments. An unknown argument is an error too.
-
-        Raises SlotError with a message that names the argument.
-        """
+        """Return the checked arguments. Raises SlotError with a message that names the unknown,
+        missing or invalid argument."""
         for name in arguments:
             if name not in self.checks:
                 raise SlotError(f"not a valid option at '{name}'")
@@ -136,8 +130,6 @@ def plain_list(value: Any) -> tuple[str, ...]:
 
 
 def one_of(choices: Sequence[str]) -> Check:
-    """Return a check that accepts only these strings."""
-
     def check(value: Any) -> str:
         if value not in choices:
             raise ValueError(f"value must be one of {sorted(choices)}")
@@ -147,15 +139,13 @@ def one_of(choices: Sequence[str]) -> Check:
 
 
 def text(value: Any) -> str:
-    """Convert the value to a string that must not be blank. Lists and objects are rejected."""
+    """Convert the value to a string that must not be blank."""
     if isinstance(value, list | dict) or not str(value).strip():
         raise ValueError("not a text")
     return str(value)
 
 
 def texts(choices: Sequence[str] = ()) -> Check:
-    """Return a check for one or more strings, limited to `choices` if there are any."""
-
     def check(value: Any) -> tuple[str, ...]:
         values = tuple(text(item) for item in (value if isinstance(value, list) else [value]))
         if choices and not set(values) <= set(choices):
@@ -166,7 +156,7 @@ def texts(choices: Sequence[str] = ()) -> Check:
 
 
 def integer(low: int, high: int | None) -> Check:
-    """Return a check for an integer in the given range. The check converts "30" and 30.7 to 30."""
+    """Return a check for an integer in this range. The check converts "30" and 30.7 to 30."""
 
     def check(value: Any) -> int:
         number = int(value)
@@ -182,7 +172,6 @@ def number(value: Any) -> float:
 
 
 def color(value: Any) -> tuple[int, int, int]:
-    """Convert a colour name to its RGB value."""
     return color_rgb(text(value))
 
 

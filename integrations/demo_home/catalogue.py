@@ -105,8 +105,6 @@ def _thing(
     on_device: bool = False,
     exposed: bool = True,
 ) -> Thing:
-    """Return an entity. With `on_device`, its area is assigned to its device instead of to the
-    entity."""
     return Thing(
         entity_id,
         name,

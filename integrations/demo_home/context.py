@@ -31,8 +31,7 @@ _NOT_TEXT = re.compile(
 
 
 def prompt(house: DemoHouse, place: CallerPlace) -> str:
-    """Return the instructions for the model, with the names, domain and area of each exposed entity
-    except scripts."""
+    """Return the instructions for the model, which list the exposed entities except scripts."""
     lines = [
         "Ask for live context whenever the answer depends on the home's current state;",
         "the static context below shows which devices exist.",
@@ -121,8 +120,6 @@ def _headline(house: DemoHouse, thing: Thing) -> list[str]:
 
 
 def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
-    """Return the attributes to show, in order. Integers are converted to strings; fractions stay
-    numbers."""
     shown: dict[str, Any] = {}
     for key, value in state.attributes.items():
         if key not in _SHOWN:
@@ -136,7 +133,6 @@ def _attributes(domain: str, state: Snapshot) -> dict[str, Any]:
 
 
 def _scalar(value: Any) -> str:
-    """Format a YAML scalar, quoted only if YAML would otherwise not read it as a string."""
     if value is None:
         return ""
     if not isinstance(value, str):

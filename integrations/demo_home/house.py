@@ -55,12 +55,10 @@ class Thing:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names of the entity: its own name, unless `own_name` is False, and its aliases."""
         return (self.name, *self.aliases) if self.own_name else self.aliases
 
     @property
     def device_id(self) -> str | None:
-        """Id of the entity's device, or None for an entity without hardware, such as a script."""
         if self.device is not None:
             return self.device
         if self.domain in ("script", "scene", "todo"):
@@ -70,8 +68,6 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of an entity at one point in time."""
-
     entity_id: str
     state: str
     attributes: Mapping[str, Any]
@@ -94,7 +90,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event other than a state change, such as a registry change or a device event."""
+    """An event other than a state change."""
 
     kind: str  # such as "area_registry_updated"
     data: Mapping[str, Any]
@@ -110,7 +106,6 @@ class TodoItem:
         self.done = True
 
     def row(self) -> dict[str, str]:
-        """Return the item in the form that Home Assistant's API uses."""
         status = "completed" if self.done else "needs_action"
         return {"summary": self.summary, "uid": self.uid, "status": status}
 
@@ -122,9 +117,8 @@ EventListener = Callable[[Event], None]
 class DemoHouse:
     """All entities, their areas and their current states.
 
-    A lock or cover takes `settle_s` seconds to reach its new state. If `settle_s` is 0, it reports
-    the transitional state and the final state immediately. `spawn` starts a background task in the
-    owner's task group.
+    An entity that moves, such as a lock, takes `settle_s` seconds. `spawn` starts a background task
+    in the owner's task group.
     """
 
     def __init__(
@@ -165,20 +159,16 @@ class DemoHouse:
         )
 
     def get(self, entity_id: str) -> Snapshot:
-        """Return the entity's current state. Raises KeyError for an unknown id."""
         return self._states[entity_id]
 
     def all(self) -> list[Snapshot]:
-        """Return the current states of all entities, in the order in which the entities were
-        added."""
         return list(self._states.values())
 
     def exposed(self) -> list[Thing]:
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
-        """Return the area of the entity or its device, or None. Raises KeyError for an
-        unknown id."""
+        """Return the area of the entity or its device, or None."""
         thing = self.things[entity_id]
         return self.areas[thing.area_id] if thing.area_id is not None else None
 
@@ -192,7 +182,6 @@ class DemoHouse:
         return NOWHERE
 
     def put_device(self, device_id: str, area_id: str | None) -> None:
-        """Assign a device to an area, or to none if `area_id` is None."""
         for thing in [one for one in self.things.values() if one.device_id == device_id]:
             self.alter(thing.entity_id, area_id=area_id, area_on_device=True)
 
@@ -237,7 +226,6 @@ class DemoHouse:
             self.changed_entry(thing.entity_id, "update" if old else "create")
 
     def remove(self, entity_id: str) -> None:
-        """Remove an entity. Raises KeyError for an unknown id."""
         thing = self.things.pop(entity_id)
         self._tell(StateChange(self._states.pop(entity_id), None))
         if thing.registered:
@@ -251,7 +239,6 @@ class DemoHouse:
         self.changed_entry(entity_id, "update")
 
     def changed_entry(self, entity_id: str, action: str) -> None:
-        """Fire the event for a change of the entity's registry entry."""
         self.fire("entity_registry_updated", action=action, entity_id=entity_id)
 
     def _tell(self, change: StateChange) -> None:
@@ -259,8 +246,7 @@ class DemoHouse:
             listener(change)
 
     def write(self, entity_id: str, state: str | None = None, /, **attributes: Any) -> None:
-        """Set the given attributes, and the state unless it is None. Listeners are called if
-        anything changed."""
+        """Set the given attributes, and the state unless it is None."""
         old = self._states[entity_id]
         new_state = old.state if state is None else state
         new_attributes = {**old.attributes, **attributes}
@@ -275,10 +261,8 @@ class DemoHouse:
         self._tell(StateChange(old, new))
 
     def travel(self, entity_id: str, via: str, to: str, **attributes: Any) -> None:
-        """Set the state to `via`, and after `settle_s` seconds to `to`.
-
-        Replaces any movement in progress. Does nothing if the entity is already in its final state.
-        """
+        """Move the entity to the state `to`, through the state `via`, in `settle_s` seconds.
+        Replaces any movement in progress."""
         self.halt(entity_id)
         if self.get(entity_id).state == to and all(
             self.get(entity_id).attributes.get(key) == value for key, value in attributes.items()
@@ -296,7 +280,7 @@ class DemoHouse:
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """Cancel all movements when the house is shut down."""
+        """Cancel all movements."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 
@@ -337,7 +321,6 @@ class Labels:
         self.borne[owner] = tuple(label_ids)
 
     def of(self, owner: str) -> list[str]:
-        """Return the label ids of an area or device, given its id."""
         return list(self.borne.get(owner, ()))
 
 

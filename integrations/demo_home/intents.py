@@ -71,8 +71,6 @@ class ServiceTool:
         return match(house, target)
 
     def _service(self, state: Snapshot) -> tuple[str, str]:
-        """Return the domain and service to call for an entity. Depending on the entity, turning it
-        on or off can mean opening or closing it, or locking or unlocking it."""
         domain = domain_of(state)
         if self.domain == "homeassistant":
             special = _ON_OFF.get((domain, self.service))
@@ -92,7 +90,7 @@ _ON_OFF = {
 
 
 def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[str, Any]:
-    """Return the response of a tool that changed something. `speech` is always empty."""
+    """Return the response of a tool that changed something."""
     return {
         "speech": {},
         "response_type": "action_done",
@@ -199,7 +197,6 @@ def _todo_item(
 
 
 def _todo_done(house: DemoHouse, todo: Snapshot, name: str) -> dict[str, Any]:
-    """Update the list's state and return a response with the list's name as the caller wrote it."""
     house.count_todo(todo.entity_id)
     return done([_named("entity", name, todo.entity_id)], [])
 
@@ -247,7 +244,6 @@ class Tool:
 
     @property
     def intent(self) -> str:
-        """Tool name without the integration's prefix."""
         return self.name.rpartition("__")[2]
 
 

@@ -48,7 +48,6 @@ class Target:
 
     @property
     def empty(self) -> bool:
-        """True if there is no constraint, so that the whole house would match."""
         asked = (self.name, self.area, self.floor, self.domains, self.device_classes)
         return not any((*asked, self.features, self.states))
 
@@ -85,7 +84,7 @@ class MatchError(Exception):
 
 
 def same_name(one: str, other: str) -> bool:
-    """Compare names, ignoring case and surrounding spaces. Accents and inner spaces matter."""
+    """Compare names, ignoring case and surrounding spaces."""
     return one.strip().casefold() == other.strip().casefold()
 
 
@@ -108,11 +107,8 @@ def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
 
 
 def match(house: DemoHouse, target: Target, among: list[Snapshot] | None = None) -> Match:
-    """Return the exposed entities that match `target`, searching the states in `among` or, if it is
-    None, the whole house.
-
-    Raises MatchError.
-    """
+    """Return the exposed entities that match `target`, among the given states or in the whole
+    house. Raises MatchError."""
 
     def kept(
         states: list[Snapshot], keep: Callable[[Snapshot], bool], reason: Reason
@@ -163,8 +159,7 @@ def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[F
 
 
 def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Resolve duplicate names by the preferred floor, then by the preferred area. Raises
-    MatchError."""
+    """Resolve duplicate names by the preferred floor, then by the preferred area."""
     for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
         if len(states) > 1 and wanted:
             states = [state for state in states if place(house, state) == wanted]
@@ -177,10 +172,6 @@ def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Sn
 
 
 def _single(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Return the only entity in the preferred area or, failing that, on the preferred floor.
-
-    Raises MatchError.
-    """
     left = states
     if target.near_area:
         left = [state for state in states if _area_id(house, state) == target.near_area]

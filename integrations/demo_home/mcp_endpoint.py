@@ -102,10 +102,6 @@ class McpEndpoint:
     async def _reply(
         self, message: types.JSONRPCRequest, version: str | None
     ) -> types.JSONRPCResponse | types.JSONRPCError:
-        """Run a request with the protocol version in its header.
-
-        If the version is missing or unknown, the newest version that has a handshake is used.
-        """
         meta = (message.params or {}).get("_meta")
         envelope = meta if isinstance(meta, dict) else {}
         connection = Connection.from_envelope(
@@ -131,7 +127,6 @@ class McpEndpoint:
         return types.JSONRPCResponse(jsonrpc="2.0", id=message.id, result=result)
 
     def _place(self, ctx: ServerRequestContext[Any, Any]) -> CallerPlace:
-        """Return the calling device's area and floor, or NOWHERE if the device is unknown."""
         device_id = (ctx.meta or {}).get(DEVICE_KEY)
         if device_id is not None and not isinstance(device_id, str):
             raise TypeError("device_id must be a string")

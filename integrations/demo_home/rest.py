@@ -35,45 +35,38 @@ _MISASKED = {
 
 
 class Rest:
-    """The request handlers. Except for `providers`, which needs no token, the token has already
-    been checked, and the user is in `request.state`."""
+    """The request handlers. All except `providers` need a token that has already been checked, and
+    its user in `request.state`."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house
 
     async def root(self, request: Request) -> Response:
-        """GET /api/"""
         return JSONResponse({"message": "API running."})
 
     async def providers(self, request: Request) -> Response:
-        """GET /auth/providers"""
         local = {"name": "Home Assistant Local", "id": None, "type": "homeassistant"}
         return JSONResponse({"providers": [local], "preselect_remember_me": False})
 
     async def config(self, request: Request) -> Response:
-        """GET /api/config"""
         return JSONResponse(shapes.config(self._house))
 
     async def states(self, request: Request) -> Response:
-        """GET /api/states"""
         return JSONResponse([shapes.state(snapshot) for snapshot in self._house.all()])
 
     async def state(self, request: Request) -> Response:
-        """GET /api/states/<entity_id>"""
         entity_id = request.path_params["entity_id"]
         if entity_id not in self._house.things:
             return JSONResponse({"message": "Entity not found."}, 404)
         return JSONResponse(shapes.state(self._house.get(entity_id)))
 
     async def services(self, request: Request) -> Response:
-        """GET /api/services"""
         told = actions.action_list(self._house)
         return JSONResponse(
             [{"domain": domain, "services": known} for domain, known in told.items()]
         )
 
     async def camera(self, request: Request) -> Response:
-        """GET /api/camera_proxy/<entity_id>"""
         entity_id = str(request.path_params["entity_id"])
         if entity_id not in self._house.things or not entity_id.startswith("camera."):
             return PlainTextResponse("404: Not Found", 404)
@@ -82,8 +75,7 @@ class Rest:
         return Response(picture(), media_type="image/png")
 
     async def service(self, request: Request) -> Response:
-        """POST /api/services/<domain>/<service>: returns all states that changed during the
-        call."""
+        """Run an action, and return the states that changed during the call."""
         body = await request.body()
         try:
             data = json.loads(body) if body else {}
@@ -120,13 +112,11 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class DemoHome:
-    """The server of the simulated house, which runs while the context is open.
+    """The server of the simulated house, which runs on a loopback port while the context is open.
 
     Clients need `url` and a token: `token` belongs to an administrator, `person_token` to a user
-    without administrator rights. `/api/mcp` (administrators only) and `/api/mcp/assist` offer the
-    same tools. `location_name` is "Demo home", so that clients can tell that the house is
-    simulated. Locks and covers take `settle_s` seconds to move. `calls` contains the received tool
-    calls in order. The server opens one loopback port and runs in the caller's event loop.
+    without administrator rights. `calls` contains the received tool calls in order. Locks and
+    covers take `settle_s` seconds to move.
     """
 
     house_class: type[DemoHouse] = DemoHouse
@@ -177,15 +167,12 @@ class DemoHome:
 
     @property
     def states(self) -> dict[str, str]:
-        """Current states by entity id."""
         return {snapshot.entity_id: snapshot.state for snapshot in self.house.all()}
 
     def get(self, entity_id: str) -> Snapshot:
         return self.house.get(entity_id)
 
     def describe(self) -> str:
-        """Return the states of all entities except scripts, scenes and cameras, one
-        line per area."""
         return describe(self.house)
 
     def fail_next(self, entity_id: str) -> None:
@@ -197,7 +184,7 @@ class DemoHome:
         self.house.jammed.add(lock_id)
 
     def lose(self, entity_id: str) -> None:
-        """Make the entity unavailable: actions on it succeed but do nothing."""
+        """Make the entity unavailable, so that actions on it succeed but do nothing."""
         self.house.write(entity_id, UNAVAILABLE)
 
     def _heard(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -250,11 +237,8 @@ class DemoHome:
         return []
 
     def route(self, path: str, handler: Handler, method: str, refuse: int = 0) -> Route:
-        """Return a route for one HTTP method that requires a token.
-
-        `refuse` is the HTTP status for users who aren't administrators. If it is 0, they are
-        admitted.
-        """
+        """Return a route for one HTTP method that requires a token. `refuse` is the HTTP status for
+        users who aren't administrators, or 0 to admit them."""
 
         async def guarded(request: Request) -> Response:
             if request.method != method:
@@ -279,6 +263,5 @@ def _unauthorized(request: Request) -> Response:
 
 
 async def _status_text(request: Request, error: Exception) -> Response:
-    """Return an HTTP error as Home Assistant words it: "404: Not Found"."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     return PlainTextResponse(f"{status}: {HTTPStatus(status).phrase}", status)

@@ -1,7 +1,7 @@
 """Scenes, scripts, saved states and colour names of the simulated house.
 
 Scenes are saved and applied as in Home Assistant 2026.11 (`scene.create` and each domain's
-`reproduce_state`). Unavailable entities and those of unsupported domains are left unchanged.
+`reproduce_state`).
 """
 
 import re
@@ -59,10 +59,8 @@ COLORS: dict[str, tuple[int, int, int]] = {
 
 
 def color_rgb(name: str) -> tuple[int, int, int]:
-    """Return the RGB value of a colour name, ignoring spaces and case.
-
-    Raises ValueError for an unknown colour.
-    """
+    """Return the RGB value of a colour name, ignoring spaces and case. Raises ValueError for an
+    unknown colour."""
     try:
         return COLORS[name.replace(" ", "").casefold()]
     except KeyError:
@@ -73,8 +71,7 @@ def color_rgb(name: str) -> tuple[int, int, int]:
 
 
 def describe(house: DemoHouse) -> str:
-    """Return the states of all entities except scripts, scenes and cameras, one line per area.
-    Entities without an area come last."""
+    """Return the states of all entities except scripts, scenes and cameras, one line per area."""
     rows: dict[str, list[str]] = {area.name: [] for area in house.areas.values()}
     rows["Elsewhere"] = []
     for snapshot in house.all():
@@ -136,8 +133,7 @@ def create(
     """Save the current states of `entity_ids` and the states in `given` as a scene.
 
     A given state is a string, or a mapping of attributes that includes `state`. Ids in `entity_ids`
-    that don't exist are ignored. Nothing is saved if no state is left to save, or if the id belongs
-    to a scene that was not created here.
+    that don't exist are ignored.
     """
     entity_id = f"scene.{scene_id}"
     kept = [_given(house, member, wanted) for member, wanted in given.items()]
@@ -153,7 +149,7 @@ def create(
 
 
 def apply(house: DemoHouse, entity_id: str) -> None:
-    """Restore a scene's states. Locks and covers take their usual time to move."""
+    """Restore a scene's states."""
     house.write(entity_id, house.clock.now().isoformat())
     for kept in house.scenes[entity_id]:
         if kept.entity_id in house.things:
@@ -289,11 +285,8 @@ def config(house: DemoHouse, entity_id: str) -> Mapping[str, Any] | None:
 def run_script(
     house: DemoHouse, entity_id: str, fields: Mapping[str, Any], call: Call
 ) -> Mapping[str, Any] | None:
-    """Run a script and return its response. Raises the error of a step that fails.
-
-    The script's state is "on" while it is running. Like Home Assistant, this checks neither
-    required fields nor ranges, so an invalid field makes a step fail.
-    """
+    """Run a script and return its response. Raises the error of a step that fails. Like Home
+    Assistant, this checks neither required fields nor ranges."""
     house.write(entity_id, "on", last_triggered=house.clock.now().isoformat(), current=1)
     try:
         if entity_id == "script.movie_night":

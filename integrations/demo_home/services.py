@@ -14,10 +14,8 @@ Handler = Callable[[DemoHouse, str, Data], Mapping[str, Any] | None]
 
 
 class ServiceError(Exception):
-    """The action failed or was refused, for the reason in `str(error)`.
-
-    `code` and `prefix` are used in the websocket's error message.
-    """
+    """The action failed or was refused, for the reason in `str(error)`. `code` and `prefix` are for
+    the websocket's error message."""
 
     code = "home_assistant_error"
     prefix = ""
@@ -34,11 +32,7 @@ class DataError(ServiceError):
 
 
 class UnfitError(ServiceError):
-    """The data is valid but doesn't suit the entity.
-
-    This is also the error if response data is required but not requested, or requested but not
-    available.
-    """
+    """The data is valid, but doesn't suit the entity or the requested response."""
 
     code = "service_validation_error"
     prefix = "Validation error: "
@@ -47,11 +41,8 @@ class UnfitError(ServiceError):
 def call(
     house: DemoHouse, domain: str, service: str, entity_id: str, data: Data
 ) -> Mapping[str, Any] | None:
-    """Run an action on an entity. Returns its response data, or None if it has none.
-
-    As in Home Assistant, nothing happens if the entity is unavailable or in another domain. Raises
-    ServiceError.
-    """
+    """Run an action on an entity. Returns its response data, or None. Raises ServiceError. As in
+    Home Assistant, nothing happens if the entity is unavailable."""
     own = entity_id.partition(".")[0]
     handler = SERVICES.get((own if domain == "homeassistant" else domain, service))
     if handler is None:
@@ -65,8 +56,7 @@ def call(
 
 
 def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Turn a light on. As in Home Assistant, settings that the light doesn't support are
-    ignored."""
+    """Turn a light on, ignoring settings that it doesn't support, as in Home Assistant."""
     light = house.get(entity_id)
     modes = light.attributes["supported_color_modes"]
     if modes == ["onoff"]:
@@ -88,11 +78,7 @@ def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _brightness(data: Data) -> int | None:
-    """Return the requested brightness, 0 to 255, or None if neither `brightness` nor
-    `brightness_pct` (0 to 100) is given.
-
-    Raises DataError.
-    """
+    """Return the requested brightness, 0 to 255, or None. Raises DataError."""
     if "brightness_pct" not in data:
         return data.get("brightness")
     percent = data["brightness_pct"]
@@ -106,8 +92,6 @@ def _brightness(data: Data) -> int | None:
 
 
 def _colour(data: Data, modes: list[str]) -> dict[str, Any]:
-    """Return the attributes for the requested colour, or {} if there is none or it isn't
-    supported."""
     if "rgb" in modes and ("rgb_color" in data or "color_name" in data):
         rgb = data["rgb_color"] if "rgb_color" in data else color_rgb(data["color_name"])
         return {"color_mode": "rgb", "rgb_color": list(rgb), "color_temp_kelvin": None}
@@ -175,7 +159,6 @@ def _move(house: DemoHouse, entity_id: str, position: int) -> None:
 
 
 def _stop_cover(house: DemoHouse, entity_id: str, data: Data) -> None:
-    """Stop a moving cover. If it has a position, it stops half open."""
     if not house.halt(entity_id):
         return
     if "current_position" in house.get(entity_id).attributes:

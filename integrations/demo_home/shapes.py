@@ -76,8 +76,7 @@ def state_changed(change: StateChange) -> Json:
 
 
 def compressed_state(snapshot: Snapshot) -> Json:
-    """Return a complete state as in `subscribe_entities`, with the keys `s`, `a`, `c` and `lc`, and
-    also `lu` if it differs from `lc`."""
+    """Return a complete state as in `subscribe_entities`."""
     short: Json = {
         "s": snapshot.state,
         "a": dict(snapshot.attributes),
@@ -90,8 +89,7 @@ def compressed_state(snapshot: Snapshot) -> Json:
 
 
 def compressed_change(change: StateChange) -> Json:
-    """Return a state change as in `subscribe_entities`, with additions in `a`, removals in `r` or
-    changes in `c`."""
+    """Return a state change as in `subscribe_entities`."""
     old, new = change.old, change.new
     if new is None:
         return {"r": [change.entity_id]}
@@ -173,7 +171,7 @@ def labels(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def devices(house: DemoHouse, since: datetime) -> list[Json]:
-    """Return the result of `config/device_registry/list`, with one device per hardware entity."""
+    """Return the result of `config/device_registry/list`."""
     own = [
         device(
             thing.device_id,
@@ -208,7 +206,7 @@ def entities(house: DemoHouse, since: datetime) -> list[Json]:
 
 
 def entity(thing: Thing, since: datetime) -> Json:
-    """Return a row of `config/entity_registry/list`. It has no aliases; see `extended_entity`."""
+    """Return a row of `config/entity_registry/list`, which has no aliases."""
     return {
         "area_id": None if thing.area_on_device else thing.area_id,
         "categories": {},
@@ -316,10 +314,7 @@ def touched(house: DemoHouse, entity_id: str) -> tuple[str, ...]:
 
 
 def related(house: DemoHouse, kind: str, item: str) -> dict[str, list[str]]:
-    """Return the ids of items related to an item, by type, as `search/related` does.
-
-    Types without related items are left out.
-    """
+    """Return the ids of items related to an item, by type, as `search/related` does."""
     found: dict[str, list[str]] = {}
     if kind in ("script", "scene", "entity") and item in house.things:
         members = touched(house, item)

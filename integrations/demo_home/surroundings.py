@@ -27,8 +27,6 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user with a long-lived token."""
-
     name: str
     is_admin: bool
     token: str = field(repr=False)
@@ -39,7 +37,6 @@ class Person:
 
 
 def whose(people: Iterable[Person], token: object) -> Person | None:
-    """Return the user to whom the token belongs, or None."""
     if not isinstance(token, str):
         return None
     given = token.encode()
@@ -125,7 +122,6 @@ def _day(
 
 
 def _hour(when: datetime) -> dict[str, Any]:
-    """Return the forecast for one hour. The warmest hour is 15:00."""
     return {
         "datetime": when.isoformat(),
         "condition": "rainy" if when.hour < 12 else "cloudy",

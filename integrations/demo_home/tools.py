@@ -275,7 +275,6 @@ def _player_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """Return a media player tool that acts only on players in `state`."""
     return action_tool(
         f"media_player__{name}",
         title,

@@ -42,7 +42,6 @@ class Socket:
         self._last_id = 0
 
     async def serve(self) -> None:
-        """Serve the client until it disconnects."""
         await self._websocket.accept()
         try:
             person = await self._signed_in()
@@ -71,7 +70,6 @@ class Socket:
         return None
 
     async def _converse(self) -> None:
-        """Receive commands and send messages until the client disconnects or is too slow."""
         async with asyncio.TaskGroup() as group:
             tasks = (group.create_task(self._read()), group.create_task(self._write()))
             await self._over.wait()
@@ -98,14 +96,12 @@ class Socket:
             self._over.set()
 
     def _send(self, message: Json) -> None:
-        """Queue a message. If the queue is full, the client is disconnected."""
         if self._out.full():
             self._over.set()
         else:
             self._out.put_nowait(message)
 
     def _answer(self, message: Any) -> None:
-        """Answer a command, whose id must be larger than that of the previous command."""
         id_ = message.get("id") if isinstance(message, dict) else None
         if not isinstance(id_, int) or not isinstance(message.get("type"), str):
             self._fail(id_, "invalid_format", "Message incorrectly formatted.")
@@ -151,7 +147,6 @@ class Socket:
         self._succeed(id_)
 
     def _subscribe_events(self, id_: int, message: Json) -> None:
-        """Send all events, or those of one type, until the client unsubscribes."""
         wanted = message.get("event_type")
         if wanted not in FOR_ANYONE and not self._person.is_admin:
             raise CommandError("unauthorized", "Unauthorized")
@@ -175,8 +170,6 @@ class Socket:
         self._succeed(id_)
 
     def _subscribe_entities(self, id_: int, message: Json) -> None:
-        """Send the current states of the requested entities, or of all, and then their changes,
-        until the client unsubscribes."""
         wanted = message.get("entity_ids")
 
         def tell(change: StateChange) -> None:
@@ -267,7 +260,6 @@ class Commands:
         return thing is not None and thing.registered
 
     def _entries(self, message: Json) -> dict[str, Json | None]:
-        """Return the requested entities, with None for any that has no registry entry."""
         entity_ids = needed(message, "entity_ids")
         for one in entity_ids:
             if not _ENTITY_ID.fullmatch(str(one)):
