@@ -33,10 +33,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 @contextmanager
 def downloading_into(folder: Path) -> Iterator[None]:
-    """Create the folder if needed and lock it against other downloads. Raises Misconfigured.
-
-    If the process ends unexpectedly, the lock is released.
-    """
+    """Create the folder if needed and lock it against other downloads. Raises Misconfigured."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -84,7 +81,7 @@ def forget(path: Path) -> None:
 
 
 def kept_tag(path: Path) -> str:
-    """Return the stored entity tag of the partial content, or "" if there is none."""
+    """Return the stored entity tag of the partial content, or ""."""
     try:
         return _tag_of(path).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -92,7 +89,8 @@ def kept_tag(path: Path) -> str:
 
 
 def keep_tag(path: Path, tag: str) -> None:
-    """Store the entity tag of the version being downloaded. If it is "", delete the stored tag."""
+    """Store the entity tag of the version being downloaded, or delete the stored tag if this one
+    can't be used."""
     if tag and tag.isascii() and tag.isprintable():
         _tag_of(path).write_text(tag, encoding="ascii")
     else:
@@ -102,8 +100,8 @@ def keep_tag(path: Path, tag: str) -> None:
 def put_in_place(paths: Sequence[Path]) -> None:
     """Rename complete partial files to their targets, in this order. Raises OSError.
 
-    The last file marks the set as complete. Its old version is deleted first, so that even after an
-    interruption, a set that looks complete never mixes versions.
+    The last file marks the set as complete. Its old version is deleted first, so that a set that
+    looks complete never mixes versions.
     """
     if len(paths) > 1:
         paths[-1].unlink(missing_ok=True)
@@ -118,7 +116,7 @@ def put_in_place(paths: Sequence[Path]) -> None:
 
 
 def check_room(path: Path, more: int) -> None:
-    """Raise Misconfigured if another `more` bytes do not fit on the disk."""
+    """Raise Misconfigured if the disk has no room for another `more` bytes."""
     free = shutil.disk_usage(path.parent).free
     if more and free < more + ROOM:
         raise Misconfigured(
@@ -205,12 +203,9 @@ async def fetch_together(
     """Download files that belong together, and move them into place once all are verified.
 
     Returns the paths of the downloaded files. Files that are already correct are skipped. The first
-    file is moved into place last. Raises:
-
-    - Unavailable if the download can be continued later. Partial content is kept.
-    - Refused if the size or hash is wrong, after deleting the partial content, or if the URL does
-      not exist or is not allowed.
-    - Misconfigured if there is a problem with the disk.
+    file is moved into place last. Raises Unavailable if the download can be continued later,
+    Misconfigured if there is a problem with the disk, and Refused if a URL can't be used or its
+    file has the wrong size or hash.
     """
     wanted = [one for one in downloads if not is_right(one, one.path)]
     for one in wanted:
@@ -327,7 +322,6 @@ def _in_words(error: httpx.TransportError) -> str:
 async def _take(
     download: Download, response: httpx.Response, done: int, progress: Progress
 ) -> None:
-    """Write the response to the partial file, after its first `done` bytes or from the start."""
     start = _start(download, response, done)
     tag = response.headers.get("ETag", "")
     # Weak tags must not be used for ranges.

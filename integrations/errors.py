@@ -82,8 +82,8 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def unpacked(error: BaseException) -> BaseException:
-    """Return the first error inside nested exception groups, such as those that task groups
-    raise."""
+    """Return the first error inside nested exception groups, or the error itself if it isn't a
+    group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -1,8 +1,7 @@
 """Clients for Home Assistant's websocket, REST and discovery APIs, independent of the assistant.
 
 Start with `client`, which keeps one websocket open and maintains the newest `house.House`.
-`websocket` and `rest` implement the two transports. `registry`, `picture` and `context` build the
-house from Home Assistant's data. `effects`, `actions` and `runs` determine what scripts,
-automations and switches do. `assist`, `media`, `phones` and `mobile_app` use Home Assistant's
-services. `reasons` contains the error message for each connection problem.
+`registry`, `picture` and `context` build the house from Home Assistant's data. `effects`, `actions`
+and `runs` determine what scripts, automations and switches do. `reasons` contains the error message
+for each connection problem.
 """

@@ -2,9 +2,7 @@
 
 The configuration comes from `script/config` or `automation/config` (2026.11), with blueprints
 filled in but templates not rendered. Every branch counts, regardless of its conditions. Anything
-that cannot be interpreted is recorded as a reason why more entities may be affected: an action that
-is not in `WAYS`, a template that chooses an action or a target, or an event that could trigger
-automations.
+that cannot be interpreted is recorded as a reason why more entities may be affected.
 """
 
 import re
@@ -38,9 +36,8 @@ _KINDS = _LOOKS | {*_CALLS, *_INNER, "choose", "device_id", "event", "if", "repe
 def read_script(config: Any, places: Places) -> Effects:
     """Return a script's effects from the result of `script/config`.
 
-    If a target is simply the value of one of the script's fields, the caller has to check that
-    value when it runs the script. This applies only to fields whose selector limits the value to
-    the house (area, device, entity, floor or target).
+    If a target is the value of a field whose selector limits it to the house, such as an area
+    selector, the caller has to check that value when it runs the script.
     """
     config = mapping(config)
     reader = _Reader(places, _fields(config))
@@ -138,11 +135,7 @@ class _Reader:
         return None
 
     def _targets(self, step: Mapping[str, Any], domain: str) -> set[str]:
-        """Return the ids of the entities that the step targets.
-
-        If the step names an area, device, floor or label, only its entities in `domain` are
-        included. If `domain` is "", all of its entities are included.
-        """
+        """Return the ids of the entities that the step targets."""
         found: set[str] = set()
         for holder in (step, step.get("target"), *_datas(step)):
             if isinstance(holder, str):
@@ -173,11 +166,8 @@ class _Reader:
         return {name for name in found if not domain or name.partition(".")[0] == domain}
 
     def _entities(self, value: Any, domain: str) -> set[str]:
-        """Return the entity ids in a list or a comma-separated string.
-
-        "all" means all entities in `domain`. Other ids may have any domain, because a group can
-        contain entities of other domains.
-        """
+        """Return the entity ids in a list or a comma-separated string. Only "all" is limited to
+        `domain`, because a group can contain entities of other domains."""
         found: set[str] = set()
         for one in self._texts(value):
             for name in (part.strip().lower() for part in one.split(",")):
@@ -193,8 +183,6 @@ class _Reader:
         return found
 
     def _texts(self, value: Any) -> list[str]:
-        """Return a target's plain strings. A template is recorded as a doubt, unless it is just a
-        checked field."""
         texts = value if isinstance(value, list | tuple) else [value]
         found = []
         for one in texts:
@@ -252,8 +240,6 @@ def _datas(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _data(step: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the action's data. If the data as a whole is a template, it is returned under the key
-    ""."""
     given: dict[str, Any] = {}
     for data in _datas(step):
         given |= {"": data} if isinstance(data, str) else mapping(data)

@@ -70,8 +70,8 @@ class Conversation:
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`device_id` returns this device's id in Home Assistant. Sentences that name no room apply
-        to the device's area."""
+        """`device_id` returns this device's id in Home Assistant. Its area applies to sentences
+        that name no room."""
         self._home = home
         self._device_id = device_id
         self._monotonic = monotonic
@@ -94,10 +94,7 @@ class Conversation:
 
     async def recognize(self, texts: Sequence[str], language: str) -> Recognized | None:
         """Return the result of a dry run for the first text that the engine understands, or None.
-
-        Raises IntegrationError, in particular CommandRefused with `unknown` set if this release has
-        no dry run.
-        """
+        Raises IntegrationError, in particular CommandRefused if this release has no dry run."""
         answer = await self._home.command(
             _DRY_RUN, sentences=list(texts), language=language, **await self._device()
         )
@@ -111,11 +108,8 @@ class Conversation:
         return next((one for one in found if one is not None), None)
 
     async def process(self, text: str, language: str, owner: str = PEOPLE) -> EngineReply:
-        """Have Home Assistant process a sentence, and return its reply.
-
-        `owner` is the owner of the conversation. Raises IntegrationError, in particular
-        CommandRefused and Unanswered.
-        """
+        """Have Home Assistant process a sentence in the owner's conversation, and return its reply.
+        Raises IntegrationError, in particular CommandRefused and Unanswered."""
         answer = await self._home.command(
             _SAY,
             text=text,
@@ -130,8 +124,7 @@ class Conversation:
         return _reply(reply.get("response"))
 
     def forget(self) -> None:
-        """End the conversation of the people at this device. Their next sentence starts a new
-        one."""
+        """End the conversation of the people at this device."""
         self._kept.pop(PEOPLE, None)
 
     def _id_of(self, owner: str) -> str | None:
@@ -148,8 +141,8 @@ class Conversation:
     async def _device(self) -> dict[str, str]:
         """Return the `device_id` field for a command, or {} if this release does not accept it.
 
-        A dry run always accepts the field, but it is omitted there too, so that the dry run and the
-        actual command give the same result.
+        Dry runs always accept the field, but it is omitted there too, so that they give the same
+        result as the actual command.
         """
         device = self._device_id()
         if not device:
@@ -159,11 +152,8 @@ class Conversation:
         return {"device_id": device} if self._takes_device else {}
 
     async def _is_taken(self, device: str) -> bool:
-        """Return True if `conversation/process` accepts a device id.
-
-        To find out, it sends a command with a device id but no sentence. Home Assistant 2026.2,
-        which does not accept the id, names the unknown field in its error message.
-        """
+        """Return True if `conversation/process` accepts a device id. Home Assistant 2026.2, which
+        does not accept it, names the unknown field in its error message."""
         try:
             await self._home.command(_SAY, device_id=device)
         except CommandRefused as error:
@@ -232,11 +222,8 @@ class Pipeline:
 
 
 async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
-    """List the pipelines that have a speech recogniser, with the preferred pipeline first.
-
-    Returns () if Home Assistant refuses the command, usually because `assist_pipeline` is not
-    installed. Raises Unavailable.
-    """
+    """List the pipelines that have a speech recogniser, with the preferred pipeline first. Returns
+    () if Home Assistant refuses the command. Raises Unavailable."""
     try:
         answer = await home.command("assist_pipeline/pipeline/list")
     except Refused:
@@ -258,11 +245,8 @@ async def list_pipelines(home: Commands) -> tuple[Pipeline, ...]:
 def fitting(
     pipelines: Sequence[Pipeline], language: str, languages: Sequence[str]
 ) -> tuple[Pipeline, ...]:
-    """Return the pipelines for `language`, best match first.
-
-    If none match, return the preferred pipeline, provided it recognises one of `languages`. A
-    pipeline for any other language would produce a wrong transcript.
-    """
+    """Return the pipelines for `language`, best match first. If none match, return the preferred
+    pipeline, provided it recognises one of `languages`."""
     exact = [one for one in pipelines if _plain(one.language) == _plain(language)]
     near = [one for one in pipelines if _base(one.language) == _base(language)]
     known = {_base(code) for code in languages}

@@ -51,10 +51,8 @@ class HomeAssistant:
     """A connection to one Home Assistant. Inside the context, `house` is the state of the house.
 
     If Home Assistant is unreachable, entering the context still succeeds: `connected` is then
-    False, `problem` gives the reason, and the owner task retries with growing pauses. While the
-    connection is down, `house` keeps its last value. Everything is read again on each new
-    connection, and once more when Home Assistant has finished starting, because events are lost
-    while it is starting.
+    False, and `problem` gives the reason. While the connection is down, `house` keeps its last
+    value.
     """
 
     def __init__(
@@ -69,11 +67,7 @@ class HomeAssistant:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`url` is the base URL ("http://host:8123"). `pause_s` is the shortest and the longest
-        pause before a retry.
-
-        Registry changes are collected for `settle_s` before they are read. `monotonic` is the clock
-        for `age_s`, in seconds.
-        """
+        pause before a retry. Registry changes are collected for `settle_s` before they are read."""
         self._url = url
         self._token = token
         self._verify_tls = verify_tls
@@ -125,8 +119,7 @@ class HomeAssistant:
 
     @property
     def house(self) -> House:
-        """The newest state of the house. Each change creates a new House; existing ones never
-        change."""
+        """The newest state of the house."""
         return self._picture.house
 
     @property
@@ -136,21 +129,16 @@ class HomeAssistant:
 
     @property
     def age_s(self) -> float | None:
-        """Seconds since `house` was last up to date. 0.0 while connected, and None if it was never
-        read.
-
-        A silent connection counts as connected until its pings time out; see `look`.
-        """
+        """Seconds since `house` was last up to date: 0.0 while connected, and None if it was never
+        read."""
         if self.connected:
             return 0.0
         return None if self._lost_s is None else self._monotonic() - self._lost_s
 
     async def look(self) -> float | None:
         """Ping Home Assistant, waiting at most LOOK_S (1 s), and return the age of `house` in
-        seconds.
-
-        If there is no answer, return the longest time for which a lost connection can go unnoticed.
-        """
+        seconds. Without an answer, the age is the longest time for which a lost connection can go
+        unnoticed."""
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
             return self.age_s
@@ -158,8 +146,7 @@ class HomeAssistant:
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection. None while connected or connecting for the first
-        time."""
+        """The reason why there is no connection, or None."""
         return self._problem
 
     async def command(self, kind: str, **fields: Any) -> Any:
@@ -176,8 +163,7 @@ class HomeAssistant:
         """Subscribe now and on every new connection, and return a function that unsubscribes.
 
         `kind` and `fields` are the subscribing command. `handler` gets each event in order and must
-        be quick. If it raises, the error is logged and later events are still delivered. A refused
-        subscription is logged and retried on the next connection.
+        be quick. A refused subscription is logged and retried on the next connection.
         """
         followed = Followed(handler, kind, fields)
         self._followed.add(followed)
@@ -194,12 +180,9 @@ class HomeAssistant:
         return end
 
     def learn_exposure(self, shown: Sequence[Shown]) -> None:
-        """Apply the MCP server's list of exposed entities; () means that there is no list.
-
-        The list applies to entities whose registry entry does not set their exposure, until the
-        next list arrives. Without a list, such entities usually count as exposed. Applying an
-        unchanged list is cheap.
-        """
+        """Apply the MCP server's list of exposed entities; () means that there is no list. The list
+        applies to entities whose registry entry does not set their exposure, until the next list
+        arrives."""
         if self._picture.learn(shown):
             self._wake(None)
 
@@ -225,10 +208,7 @@ class HomeAssistant:
         self, entity_ids: Collection[str], predicate: Callable[[House], bool], timeout_s: float
     ) -> bool:
         """Wait until `predicate(house)` is true, checking it whenever one of `entity_ids` changes.
-
-        Returns True immediately if it is already true. Returns False after `timeout_s`, or
-        immediately if there is no connection.
-        """
+        Returns False after `timeout_s`, or immediately if there is no connection."""
         if not self.connected:
             return False
         if predicate(self.house):
@@ -250,7 +230,6 @@ class HomeAssistant:
         return self._connection
 
     async def _own(self) -> None:
-        """Stay connected until cancelled, recording each error and pausing after it."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -269,8 +248,7 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """Run one connection from sign-in until it closes. Raises IntegrationError, possibly in an
-        exception group."""
+        """Run one connection from sign-in until it closes."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
             open_connection(self._url, self._token, tls) as connection,
@@ -317,7 +295,6 @@ class HomeAssistant:
             self._was_read()
 
     async def _subscribe_registry(self, connection: Connection, event: str) -> bool:
-        """Subscribe to a registry event. Returns False if the user lacks permission."""
         try:
             await connection.subscribe(
                 partial(self._on_registry, event), "subscribe_events", event_type=event
@@ -384,7 +361,6 @@ class HomeAssistant:
         self._wake(entity_id)
 
     def _wake(self, entity_id: str | None) -> None:
-        """Check the waiters for this entity, or all waiters if it is None."""
         for waiter in self._waiters:
             if (entity_id is None or entity_id in waiter.entity_ids) and waiter.predicate(
                 self.house

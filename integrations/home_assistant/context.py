@@ -50,10 +50,7 @@ class Listing:
 
 def find_list(text: str) -> Listing:
     """Split the text into the list, which begins at the first line "- names: ...", and the text
-    around it.
-
-    A row includes its indented lines, and empty lines between them.
-    """
+    around it."""
     lines = text.splitlines(keepends=True)
     begin = next((at for at, line in enumerate(lines) if line.startswith(_FIRST)), None)
     if begin is None:
@@ -106,9 +103,8 @@ def exposed_by(
 ) -> dict[str, bool]:
     """Determine which entities are in the list, as True or False by entity id.
 
-    `said` contains the exposure that is already known, by entity id. Several entities can have
-    identical rows. If the list has some of these rows, but fewer than there are such entities,
-    their exposure is unclear. The result contains neither unclear entities nor those in `said`.
+    `said` contains the exposure that is already known. Several entities can have identical rows, so
+    that the exposure of some of them is unclear. Entities in `said` and unclear ones are left out.
     """
     if not shown:
         return {}
@@ -130,8 +126,7 @@ def exposed_by(
 
 
 def _plainly(row: str) -> dict[str, str] | None:
-    """Parse a row of plain one-line values without the YAML parser, which is much slower. Returns
-    None for any other row."""
+    """Parse a row of plain one-line values without the YAML parser, which is much slower."""
     content: dict[str, str] = {}
     for line in row.splitlines():
         found = _PLAIN_LINE.fullmatch(line.rstrip())

@@ -38,11 +38,8 @@ class FoundHome:
 async def find_homes(
     seconds: float = LOOK_S, interfaces: Sequence[str] | None = None
 ) -> list[FoundHome]:
-    """Search for `seconds` and return the homes, sorted by name.
-
-    `interfaces` are the local addresses to search from (default: all). Returns [] if there is no
-    home or no network.
-    """
+    """Search for `seconds` and return the homes, sorted by name. `interfaces` are the local
+    addresses to search from (default: all). Returns [] if there is no network."""
     found: dict[str, FoundHome] = {}
     try:
         # All interfaces, because Home Assistant may also run on this machine.
@@ -89,11 +86,8 @@ async def _ask(network: AsyncZeroconf, name: str) -> FoundHome | None:
 
 
 def home_of(told: Mapping[str, str], addresses: Sequence[str], port: int) -> FoundHome | None:
-    """Return the announced home, or None if the announcement contains no usable address.
-
-    `told` is the service's text record. The home's own URL in it is used if it is on this network,
-    otherwise the first address with `port`.
-    """
+    """Return the announced home, or None if the announcement contains no usable address. `told` is
+    the service's text record."""
     url = told.get("internal_url") or told.get("base_url") or ""
     if not _in_this_network(url):
         if not addresses or not port:

@@ -29,7 +29,6 @@ class Effects:
 
     @property
     def complete(self) -> bool:
-        """True if every affected entity is known."""
         return not self.reasons
 
 
@@ -179,7 +178,6 @@ class Places:
         }
 
     def on_floors(self, floors: Collection[str]) -> set[str]:
-        """Return the entities in the areas on these floors."""
         areas = self._registries.areas.values()
         return self.inside((), [area.area_id for area in areas if area.floor_id in floors])
 
@@ -200,11 +198,8 @@ class Places:
         return next((name for name, entry in entries if entry.get("id") == entry_id), None)
 
     def named(self, name: str) -> set[str]:
-        """Return the entities that a name can refer to.
-
-        The name is an entity or device id, the id, name or alias of an area or floor, or the id or
-        name of a label.
-        """
+        """Return the entities that a name can refer to. It can be the id of an entity or device, or
+        the id or a name of an area, floor or label."""
         areas = {
             area.area_id
             for area in self._registries.areas.values()
@@ -250,10 +245,8 @@ def read_related(
 def touched_by(
     item_id: str, answer: Mapping[str, Any], registries: Registries, entities: Mapping[str, Entity]
 ) -> frozenset[str]:
-    """Return the ids of the entities that a script, automation or scene affects.
-
-    `answer` is the result of `search/related`: ids by type ("entity", "device", "area", "floor",
-    "label"). Entities that are not in the house are left out.
+    """Return the ids of the entities that a script, automation or scene affects. `answer` is the
+    result of `search/related`, with ids by type. Entities that are not in the house are left out.
     """
     named = _ids(answer, "entity") - {item_id}
     touched = {entity_id for entity_id in named if entity_id in entities}
@@ -319,11 +312,8 @@ def is_worth_reading(entity: Entity) -> bool:
 
 
 def read_scene(config: Any, entity: Entity) -> Effects | None:
-    """Return a scene's effects from its configuration.
-
-    Returns None if the configuration and the scene's attribute list different entities, because
-    Home Assistant has then loaded a different configuration.
-    """
+    """Return a scene's effects from its configuration, or None if Home Assistant has loaded a
+    different configuration."""
     states = mapping(mapping(config).get("entities"))
     held = entity.attributes.get("entity_id")
     if not isinstance(held, list | tuple) or set(map(str, held)) != set(map(str, states)):

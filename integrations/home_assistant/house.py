@@ -51,7 +51,6 @@ class Entity:
 
     @property
     def domain(self) -> str:
-        """The part of the entity id before the dot, such as "light" or "lock"."""
         return self.entity_id.partition(".")[0]
 
     @property
@@ -101,7 +100,6 @@ class House:
         return [one for one in alike if one.entity_id != entity.entity_id]
 
     def exposed(self) -> list[Entity]:
-        """Return the entities that the assistant is allowed to see."""
         return [entity for entity in self.entities.values() if entity.exposed]
 
 
@@ -130,8 +128,7 @@ def texts(value: Any) -> tuple[str, ...]:
 
 
 def keyed(values: Iterable[Any], key: str) -> dict[str, Mapping[str, Any]]:
-    """Index rows by their id, which is under `key`. Raises TypeError if `values` is not
-    iterable."""
+    """Index rows by their id, which is under `key`."""
     return {
         row[key]: row
         for row in values

@@ -34,14 +34,12 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class SoundFile:
-    """A downloaded audio file."""
-
     name: str  # the last segment of its path
     data: bytes = field(repr=False)  # at most MAX_SOUND_BYTES
 
 
 class HomeSounds:
-    """Fetches audio files. Nothing is cached."""
+    """Fetches audio files from Home Assistant."""
 
     def __init__(
         self, home: Commands, url: str, verify_tls: bool = True, ca_file: str = ""
@@ -53,11 +51,9 @@ class HomeSounds:
         self._ca_file = ca_file
 
     async def fetch(self, media: str) -> SoundFile:
-        """Fetch an audio file by name: "media-source://…", "/local/…", "/media/…" or a URL.
-
-        A URL must point to Home Assistant itself. Raises Refused if the file is not allowed, not
-        found or larger than MAX_SOUND_BYTES (10 MB), or another IntegrationError.
-        """
+        """Fetch an audio file by name: "media-source://…", "/local/…", "/media/…" or a URL of Home
+        Assistant itself. Raises Refused if the file is not allowed, not found or larger than
+        MAX_SOUND_BYTES (10 MB), or another IntegrationError."""
         try:
             async with asyncio.timeout(TOTAL_S):
                 return await self._get(await self._path_of(media))
@@ -178,7 +174,7 @@ class Snapshot:
 
 
 class Cameras:
-    """Fetches camera pictures. Each fetch opens a new connection, because fetches are rare."""
+    """Fetches camera pictures from Home Assistant."""
 
     def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
         """`url` is Home Assistant's base URL ("http://host:8123")."""
@@ -188,11 +184,8 @@ class Cameras:
         self._ca_file = ca_file
 
     async def snapshot(self, entity_id: str) -> Snapshot:
-        """Fetch the camera's current picture.
-
-        Raises Refused if the camera is unknown or sends no picture, and Unavailable, SignInAgain or
-        Misconfigured.
-        """
+        """Fetch the camera's current picture. Raises Refused if the camera is unknown or sends no
+        picture, and Unavailable, SignInAgain or Misconfigured."""
         reach = (self._url, self._token, self._verify_tls, self._ca_file)
         try:
             async with (

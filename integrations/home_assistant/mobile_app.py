@@ -133,8 +133,6 @@ async def look(home: Commands, webhook_id: str) -> Registered | None:
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """One of this device's sensors, with its state."""
-
     kind: Literal["binary_sensor", "sensor"]
     unique_id: str  # unique within the device; never changes
     name: str  # Home Assistant puts the device's name in front of it
@@ -148,10 +146,8 @@ class Sensor:
 
 
 async def register_sensor(home: Commands, webhook_id: str, sensor: Sensor) -> None:
-    """Register a sensor, or update the name and state of one that is already registered.
-
-    Raises IntegrationError, in particular Stale if the webhook does not exist.
-    """
+    """Register a sensor, or update the name and state of one that is already registered. Raises
+    IntegrationError, in particular Stale if the webhook does not exist."""
     told: dict[str, Any] = {
         **_state_of(sensor),
         "name": sensor.name,
@@ -168,10 +164,7 @@ async def update_sensors(
     home: Commands, webhook_id: str, sensors: Sequence[Sensor]
 ) -> tuple[str, ...]:
     """Update sensor states and return the unique ids of the sensors that must be registered first.
-
-    Home Assistant ignores updates of a disabled sensor. Raises IntegrationError, in particular
-    Stale if the webhook does not exist.
-    """
+    Raises IntegrationError, in particular Stale if the webhook does not exist."""
     data = [_state_of(sensor) for sensor in sensors]
     told = await _webhook(home, webhook_id, "update_sensor_states", data)
     if told is None:
@@ -191,10 +184,8 @@ def _state_of(sensor: Sensor) -> dict[str, Any]:
 
 
 async def fire_event(home: Commands, webhook_id: str, kind: str, data: Mapping[str, Any]) -> None:
-    """Fire an event of type `kind` in Home Assistant.
-
-    Raises IntegrationError, in particular Stale if the webhook does not exist.
-    """
+    """Fire an event of type `kind` in Home Assistant. Raises IntegrationError, in particular Stale
+    if the webhook does not exist."""
     told = {"event_type": kind, "event_data": dict(data)}
     if await _webhook(home, webhook_id, "fire_event", told) is None:
         raise Stale(_NOBODY)
@@ -206,10 +197,8 @@ async def update(home: Commands, webhook_id: str, appearance: Appearance) -> Non
 
 
 async def ready(home: Commands) -> None:
-    """Check that Home Assistant has started and accepts device registrations.
-
-    Raises Unavailable while Home Assistant is starting, and Misconfigured if it lacks `mobile_app`.
-    """
+    """Check that Home Assistant has started and accepts device registrations. Raises Unavailable
+    while Home Assistant is starting, and Misconfigured if it lacks `mobile_app`."""
     config = await home.command("get_config")
     try:
         state, components = config["state"], config["components"]
@@ -252,10 +241,7 @@ async def set_area(home: Commands, device_id: str, area_id: str) -> None:
 
 async def hide_tracker(home: Commands, identifier: str) -> None:
     """Disable the device tracker that every registration creates, because Hearth's device never
-    moves.
-
-    Raises Refused unless Hearth's user is an administrator.
-    """
+    moves. Raises Refused unless Hearth's user is an administrator."""
     for row in rows(await home.command("config/entity_registry/list")):
         mine = row.get("platform") == DOMAIN and row.get("unique_id") == identifier
         entity_id = str(row.get("entity_id"))
@@ -266,10 +252,8 @@ async def hide_tracker(home: Commands, identifier: str) -> None:
 
 
 async def remove_entry(address: Address, entry_id: str) -> None:
-    """Delete a configuration entry together with its device.
-
-    Raises Refused unless Hearth's user is an administrator, and Unavailable.
-    """
+    """Delete a configuration entry together with its device. Raises Refused unless Hearth's user is
+    an administrator, and Unavailable."""
     answer = await _request(address, "DELETE", f"/api/config/config_entries/entry/{entry_id}")
     if answer.status_code not in (200, 404):
         raise Refused(f"Home Assistant did not delete the entry (HTTP {answer.status_code}).")

@@ -79,10 +79,7 @@ class _Device:
 
 
 class Phones:
-    """Sends notifications and questions to phones.
-
-    `all` looks up the phones on every call, because new ones can be added while Hearth is running.
-    """
+    """Sends notifications and questions to phones."""
 
     def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:
         """`device_id` returns this device's id in the device registry, or "" if it has none yet."""
@@ -91,10 +88,8 @@ class Phones:
         self._device_id = device_id
 
     async def all(self) -> list[Phone]:
-        """List the phones that accept notifications, in Home Assistant's order.
-
-        Raises IntegrationError.
-        """
+        """List the phones that accept notifications, in Home Assistant's order. Raises
+        IntegrationError."""
         services = mapping(await self._home.command("get_services")).get(_NOTIFY)
         offered = [name for name in mapping(services) if name.startswith(_PREFIX)]
         if not offered:
@@ -125,12 +120,11 @@ class Phones:
         timeout_s: float,
         buttons: tuple[str, str] = ("Yes", "No"),
     ) -> Literal["yes", "no"] | None:
-        """Ask a question with a yes button and a no button, and return the answer.
+        """Ask a yes-or-no question, and return the answer or None if no button is pressed within
+        `timeout_s`.
 
-        `buttons` are their labels. Returns None if no button is pressed within `timeout_s`, or if
-        the connection is lost. Only the first answer to this question counts, and the notification
-        is removed afterwards. Raises AnswersHidden, or another IntegrationError if the question
-        could not be sent.
+        `buttons` are the labels for yes and no. Returns None as well if the connection is lost.
+        Raises AnswersHidden, or another IntegrationError if the question could not be sent.
         """
         nonce = secrets.token_hex(16).upper()
         yes, no = (f"HEARTH_{nonce}_{answer}" for answer in ("YES", "NO"))
@@ -175,8 +169,8 @@ class Phones:
         await self._services.call(_NOTIFY, phone.service, fields)
 
     async def _clear(self, phone: Phone, tag: str) -> None:
-        """Remove a notification. Never raises, because the buttons of a leftover notification do
-        nothing."""
+        """Remove a notification. A failure is only logged, because the buttons of a leftover
+        notification do nothing."""
         try:
             async with asyncio.timeout(_CLEAR_S):
                 await self._notify(phone, CLEAR, "", {"tag": tag})
@@ -195,11 +189,8 @@ async def _first(events: Events, nonce: str, yes: str) -> Literal["yes", "no"]:
 
 
 def slug(name: str) -> str:
-    """Return the slug that the device's notify action has in its name.
-
-    The result differs from Home Assistant's slug for letters that Unicode does not decompose, such
-    as "ß".
-    """
+    """Return the slug that the device's notify action has in its name. Home Assistant's own slug
+    differs for letters that Unicode does not decompose, such as "ß"."""
     curly = unicodedata.normalize("NFKD", name.translate(_QUOTES))
     plain = "".join(sign for sign in curly if not unicodedata.combining(sign)).lower()
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")

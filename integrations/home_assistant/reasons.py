@@ -23,15 +23,13 @@ class CommandRefused(Refused):
     """Home Assistant answered a command with an error."""
 
     def __init__(self, sentence: str, code: str) -> None:
-        """`code` is Home Assistant's error code, such as "unknown_command" or
-        "pipeline-not-found"."""
+        """`code` is Home Assistant's error code, such as "unknown_command"."""
         super().__init__(sentence)
         self.code = code
 
     @property
     def unknown(self) -> bool:
-        """True if this release does not have the command, or the command's integration is not set
-        up."""
+        """True if this Home Assistant does not have the command."""
         return self.code == "unknown_command"
 
 
@@ -155,10 +153,8 @@ def not_onboarded(url: str) -> Misconfigured:
 
 
 def hung_up(url: str) -> Unavailable:
-    """Return the error for a connection that was closed without an answer.
-
-    A restart causes this, and so does a port that expects TLS.
-    """
+    """Return the error for a connection that was closed without an answer, as after a restart or by
+    a port that expects TLS."""
     return Unavailable(
         f"{shown(url)} closes the connection without answering: it may be restarting; if "
         "Home Assistant is served with TLS, start home_assistant.url with https://."
@@ -180,10 +176,7 @@ def something_else(url: str) -> Misconfigured:
 
 def moved(url: str, location: str) -> Misconfigured:
     """Return the error for a redirect, which is never followed because the token would be sent
-    along.
-
-    The message shows only the origin of the target.
-    """
+    along."""
     if host_of(location) is None:
         return something_else(url)
     parts = urlsplit(location)
@@ -195,10 +188,7 @@ def moved(url: str, location: str) -> Misconfigured:
 
 
 def behind_proxy(url: str, status: int) -> Unavailable:
-    """Return the error for status 500 or higher.
-
-    Home Assistant is still starting, or a proxy in front of it cannot reach it.
-    """
+    """Return the error for status 500 or higher."""
     return Unavailable(
         f"Home Assistant at {shown(url)} answered with status {status}: it may still be "
         "starting, so try again in a minute."
@@ -206,10 +196,8 @@ def behind_proxy(url: str, status: int) -> Unavailable:
 
 
 def not_ready(url: str, state: str) -> Unavailable:
-    """Return the error for a Home Assistant that is starting or shutting down.
-
-    `state` is the state that Home Assistant reports.
-    """
+    """Return the error for a Home Assistant that is starting or shutting down, given the state that
+    it reports."""
     going = state in ("STOPPING", "FINAL_WRITE", "STOPPED")
     doing = "shutting down" if going else "still starting"
     return Unavailable(f"Home Assistant at {shown(url)} is {doing}; try again in a minute.")
@@ -224,10 +212,8 @@ def recovery_mode(url: str) -> Misconfigured:
 
 
 def banned(url: str) -> Misconfigured:
-    """Return the error for status 403 on every request.
-
-    Home Assistant has banned this device's IP address (components/http/ban.py).
-    """
+    """Return the error for status 403 on every request, which means that Home Assistant has banned
+    this device's IP address (components/http/ban.py)."""
     return Misconfigured(
         f"{shown(url)} rejects every request from this device: if Home Assistant has banned "
         "its address after wrong tokens, remove it from ip_bans.yaml and restart Home "
@@ -236,10 +222,8 @@ def banned(url: str) -> Misconfigured:
 
 
 def untrusted_proxy(url: str) -> Misconfigured:
-    """Return the error for status 400 on a plain GET request.
-
-    Home Assistant does not trust the proxy in front of it (components/http/forwarded.py).
-    """
+    """Return the error for status 400 on a plain GET request, which means that Home Assistant does
+    not trust the proxy in front of it (components/http/forwarded.py)."""
     return Misconfigured(
         f"{shown(url)} rejects requests from its proxy: add the proxy to trusted_proxies in "
         "Home Assistant's HTTP settings, or set home_assistant.url to its address on the "

@@ -18,8 +18,6 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
-    """The fields of a device that Hearth needs."""
-
     area_id: str | None  # its own, or else its parent device's
     labels: frozenset[str] = frozenset()
     name: str = ""
@@ -65,19 +63,13 @@ def read_areas(rows: Iterable[Json]) -> dict[str, Area]:
 
 
 def read_area_labels(rows: Iterable[Json]) -> dict[str, frozenset[str]]:
-    """Return the label ids by area id from the result of `config/area_registry/list`.
-
-    Areas without labels are left out.
-    """
+    """Return the label ids by area id from the result of `config/area_registry/list`."""
     labels = {area_id: read_labels(row) for area_id, row in keyed(rows, "area_id").items()}
     return {area_id: has for area_id, has in labels.items() if has}
 
 
 def read_devices(rows: Iterable[Json]) -> dict[str, DeviceRow]:
-    """Parse the result of `config/device_registry/list` and return the devices by id.
-
-    A device without an area gets the area of its parent device.
-    """
+    """Parse the result of `config/device_registry/list` and return the devices by id."""
     known = keyed(rows, "id")
     places = {device_id: text(row.get("area_id")) for device_id, row in known.items()}
     return {
@@ -96,11 +88,8 @@ def read_entries(rows: Iterable[Json]) -> dict[str, Json]:
 
 
 def read_listed(answer: Json) -> dict[str, bool]:
-    """Return a mapping of entity ids to their exposure to the `conversation` assistant.
-
-    `answer` is the result of `homeassistant/expose_entity/list`. Entities without this setting are
-    left out.
-    """
+    """Return each entity's exposure to the `conversation` assistant from the result of
+    `homeassistant/expose_entity/list`."""
     said = mapping(mapping(answer).get("exposed_entities"))
     return {
         entity_id: bool(mapping(assistants)["conversation"])
@@ -171,23 +160,15 @@ def with_registries(entity: Entity, registries: Registries) -> Entity:
 
 
 def said_exposed(entity_id: str, registries: Registries) -> bool | None:
-    """Return the registry entry's exposure to `conversation`, or None if it is not set.
-
-    Home Assistant sets the exposure when it first checks the entity (`async_should_expose`).
-    """
+    """Return the registry entry's exposure to `conversation`, or None if it is not set."""
     options = mapping(registries.entities.get(entity_id, {}).get("options"))
     said = mapping(options.get("conversation")).get("should_expose")
     return None if said is None else bool(said)
 
 
 def _exposed(entity_id: str, entry: Json, registries: Registries) -> bool:
-    """Return True if an entity is exposed.
-
-    The registry decides first, then the MCP server's prompt, then the list that only administrators
-    can read. If none of them mentions the entity, it is exposed unless it is hidden or disabled or
-    has an entity category such as "diagnostic". In case of doubt, an entity counts as exposed,
-    because the policy must not overlook an exposed entity.
-    """
+    """Return True if an entity is exposed. In case of doubt, it counts as exposed, because the
+    policy must not overlook an exposed entity."""
     said = said_exposed(entity_id, registries)
     if said is not None:
         return said
@@ -208,8 +189,6 @@ def _labels(
 
 
 def _platform(entry: Json) -> str | None:
-    """Return the integration that provides the entity, "" if it has no registry entry, or None if
-    the entry names no integration."""
     return (text(entry.get("platform")) or None) if entry else ""
 
 
@@ -250,7 +229,7 @@ class Stale:
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Record a registry event; `kind` is its type, one of REGISTRY_EVENTS."""
+        """Record a registry event of type `kind`."""
         data = mapping(event.get("data"))
         if kind == "entity_registry_updated":
             for key in ("entity_id", "old_entity_id"):
@@ -289,10 +268,8 @@ async def read_registries(connection: Connection) -> Registries:
 
 
 async def refreshed(connection: Connection, known: Registries, stale: Stale) -> Registries | None:
-    """Read the changed entries again and return the new registries.
-
-    Returns None if everything must be read again. Raises Refused or Unavailable.
-    """
+    """Read the changed entries again and return the new registries, or None if everything must be
+    read again. Raises Refused or Unavailable."""
     if stale.everything or len(stale.entity_ids) > MAX_NAMED:
         return None
     try:
@@ -323,8 +300,7 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Return the label names by id, or {} if they cannot be read, as in an older Home Assistant
-    without labels."""
+    """Return the label names by id, or {} for an older Home Assistant without labels."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:

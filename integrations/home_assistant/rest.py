@@ -31,10 +31,8 @@ class Instance:
 
 
 async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> Instance:
-    """Check the URL and token by reading Home Assistant's configuration.
-
-    Raises Misconfigured, SignInAgain or Unavailable.
-    """
+    """Check the URL and token by reading Home Assistant's configuration. Raises Misconfigured,
+    SignInAgain or Unavailable."""
     async with rest_client(url, token, verify_tls, ca_file) as client:
         return await read_instance(client, url)
 
@@ -42,8 +40,8 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
     """Check that Home Assistant answers at `url`. Raises Misconfigured, Refused or Unavailable.
 
-    It requests `/auth/providers`, which needs no token. Without a token, a request to a path that
-    needs one would count as a failed login (homeassistant.components.http.ban).
+    Requests `/auth/providers`, which needs no token, because a request without the token that it
+    needs would count as a failed login (homeassistant.components.http.ban).
     """
     async with rest_client(url, "", verify_tls, ca_file) as client:
         answer = await client.get("/auth/providers")
@@ -75,11 +73,11 @@ def home_tls(url: str, verify_tls: bool, ca_file: str) -> ssl.SSLContext | None:
 async def rest_client(
     url: str, token: str, verify_tls: bool, ca_file: str
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Yield an HTTP client for Home Assistant that does not follow redirects.
+    """Yield an HTTP client for Home Assistant that does not follow redirects. If `token` is "",
+    requests are sent without authentication.
 
-    If `token` is "", requests are sent without authentication. Network errors inside the block are
-    raised as Misconfigured, SignInAgain or Unavailable, and the whole block times out after
-    TIMEOUT_S (10 s) with Unavailable.
+    Network errors inside the block are raised as Misconfigured, SignInAgain or Unavailable. The
+    whole block times out after TIMEOUT_S (10 s) with Unavailable.
     """
     if host_of(url) is None:
         raise reasons.no_address(url)
@@ -142,12 +140,8 @@ _PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 async def diagnose(
     url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 ) -> IntegrationError | None:
-    """Return the reason why the MCP server cannot be used, or None if no reason was found. Never
-    raises.
-
-    To find the reason, it reads the configuration and pings up to two MCP endpoints. It gives up
-    after LIMIT_S (3 s).
-    """
+    """Return the reason why the MCP server cannot be used, or None if no reason was found within
+    LIMIT_S (3 s). Never raises."""
     try:
         async with asyncio.timeout(LIMIT_S), rest_client(url, token, verify_tls, ca_file) as client:
             instance = await read_instance(client, url)
@@ -175,10 +169,6 @@ def _not_up(url: str, instance: Instance) -> IntegrationError | None:
 async def _endpoints(
     client: httpx.AsyncClient, url: str, instance: Instance
 ) -> IntegrationError | None:
-    """Return the reason why the MCP server cannot be used, or None if no reason was found.
-
-    The MCP endpoints are pinged in turn, until one of them answers with a status other than 404.
-    """
     for path in MCP_PATHS:
         answer = await client.post(path, json=_PING, headers={"Accept": "application/json"})
         if answer.status_code == 401:
