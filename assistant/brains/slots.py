@@ -245,7 +245,7 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What people have been told about the state of Gemini's brains."""
+    """The state of Gemini's brains that people have been told about."""
 
     alone: bool = False  # Gemini is unreachable
     # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.

@@ -61,8 +61,8 @@ class _Piece:
 class Answer:
     """An answer that is being spoken, created by `SpeechOutput.answer`.
 
-    It can mix clauses for the local voice (`say`) with the brain's own speech (`sound`, plus its
-    text as `transcript`). They are played in the order of the calls.
+    It can mix clauses for the local voice (`say`) with the brain's own speech (`sound`). `make_way`
+    is awaited before the first audio is played, so that short sounds can end first.
     """
 
     def __init__(
@@ -73,8 +73,6 @@ class Answer:
         make_way: Callable[[], Awaitable[None]] | None = None,
         manner: Manner = PLAIN,
     ) -> None:
-        """`make_way` is awaited before the first audio is played, so that short sounds can end
-        first."""
         self._synthesis = synthesis
         self._sink = sink
         self._on_first_audio = on_first_audio
@@ -104,7 +102,7 @@ class Answer:
         self._spoken: SpokenAnswer | None = None
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Start synthesis and playback in a task group. Called by `SpeechOutput`."""
+        """Start synthesis and playback in a task group."""
         self._tasks = [group.create_task(self._synthesise()), group.create_task(self._play())]
 
     async def room(self) -> None:
@@ -126,8 +124,8 @@ class Answer:
         self._queue(_Sound(pcm, rate))
 
     def transcript(self, clause: str) -> None:
-        """Queue the text of a clause that the brain speaks at about this point. It is recorded but
-        not synthesised."""
+        """Queue the text of a clause that the brain speaks at about this point. It is not
+        synthesised."""
         self._queue(_Words(clause.strip(), None))
 
     def withdraw(self) -> None:
@@ -169,8 +167,8 @@ class Answer:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """Record of the spoken answer. While it is still playing, the record covers what has been
-        heard so far."""
+        """The record of the answer, which covers what has been heard so far while it is still
+        playing."""
         if self._spoken is not None:
             return self._spoken
         return SpokenAnswer(tuple(self._clauses), self._played_ms, self._words_heard)
@@ -261,15 +259,9 @@ class Answer:
         self._end(self._clauses, None if self._made else self._words_heard)
 
     def _is_void(self, draft: int, clause: int | None) -> bool:
-        """Return True if the audio was withdrawn before its clause started."""
         return draft != self._draft and (clause is None or clause >= len(self._begins))
 
     def _note(self, piece: _Piece) -> None:
-        """Record the audio positions at which the answer and its clauses start.
-
-        A transcribed clause is complete at about the time when its audio has arrived, so the next
-        clause is assumed to start at that point.
-        """
         here = self._sink.accepted_ms
         if self._began is None:
             self._began = here
@@ -283,6 +275,8 @@ class Answer:
                 self._played.append((here, self._progress[piece.clause]))
             self._begins += [here] * (piece.clause + 1 - len(self._begins))
         else:
+            # A transcribed clause is complete at about the time when its audio has arrived, so the
+            # next clause is assumed to start at that point.
             self._begins.append(here if self._untold_from is None else self._untold_from)
             self._untold_from = here
             progress = self._own_progress(here, sounds=False)

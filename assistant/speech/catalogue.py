@@ -46,7 +46,7 @@ LONG_LINES = frozenset(
 
 
 def is_short(key: str) -> bool:
-    """Return True if this line is spoken to users and must therefore be in every language file."""
+    """Return True if this line must be in every language file, because it is spoken to users."""
     return key not in LONG_LINES and key.partition(".")[0] not in LONG_SECTIONS
 
 
@@ -153,8 +153,7 @@ class Names(str):
 
 
 def counted(count: int) -> Names:
-    """Return a count for use in a sentence. In English, small counts are words ("two"), and 0 is
-    "none"."""
+    """Return a count for use in a sentence. In English, small counts are words: "none", "two"."""
     words = ("none" if not count else integer(count)) if count <= _IN_WORDS else str(count)
     return Names(str(count), words)
 
@@ -198,10 +197,7 @@ class Catalogue:
         return self.line(key, language, **values).text
 
     def line(self, key: str, language: str, **values: object) -> Line:
-        """Return the same sentence as `say`, together with its language.
-
-        The language is English if the requested language lacks the sentence.
-        """
+        """Return the same sentence as `say`, together with its language."""
         found = self._find(key, language)
         language = _base(found.language)
         filled = {name: _Filled(value, language) for name, value in values.items()}
@@ -210,8 +206,7 @@ class Catalogue:
     def own(self, language: str) -> str:
         """Return the language in which Hearth answers users who speak `language`.
 
-        This is `language` if it has a file, because such a file contains every spoken sentence.
-        Otherwise, it is English.
+        This is English if `language` has no file.
         """
         known = language in self._texts or _base(language) in self._texts
         return language if known else FALLBACK
@@ -266,8 +261,10 @@ _JOINED = {
 
 
 def contracted(text: str, language: str) -> str:
-    """Contract a preposition with the article of the value after it: "de el salón" becomes "del
-    salón"."""
+    """Contract a preposition with the article of the value after it.
+
+    "de el salón" becomes "del salón".
+    """
     if language not in _JOINED:
         return text
     joined = _JOINED[language]

@@ -43,17 +43,16 @@ _ENDS = frozenset(".!?…。！？")
 
 
 def asks(text: str) -> bool:
-    """Return True if the text ends with a question mark, so that the user is expected to answer."""
+    """Return True if the text ends with a question mark, so that an answer is expected."""
     return text.rstrip().endswith(_QUESTION_MARKS)
 
 
 class ClauseCutter:
     """Splits an answer into clauses as its text arrives.
 
-    The first clause ends at the first safe boundary, even a comma, so that speech starts early.
-    Later clauses end with their sentence or line; long ones end at a comma, before a conjunction or
-    between two words. A boundary is decided only when enough of the following text has arrived, so
-    the clauses don't depend on how the text was chunked. Tables and code blocks are kept whole.
+    The first clause ends at the first safe boundary, even a comma, so that speech starts early. A
+    boundary is decided only when enough of the following text has arrived, so the clauses don't
+    depend on how the text was chunked.
     """
 
     def __init__(self) -> None:
@@ -78,8 +77,8 @@ class ClauseCutter:
         """Return the pending text if it looks like a complete sentence. Call this during a pause in
         the text.
 
-        Nothing is returned after a digit, an abbreviation or an initial, where only the next
-        character could decide: "at 21." may continue with "5".
+        Nothing is returned where only the next character could decide: "at 21." may continue with
+        "5".
         """
         text = self._text.strip()
         before = text.rstrip(_CLOSERS)
@@ -108,8 +107,6 @@ class ClauseCutter:
         return clauses
 
     def _find_mark(self) -> bool:
-        """Advance to the next character that may end the clause. Returns False if there is none
-        yet."""
         found = _MARK.search(self._text, self._next, VERY_LONG)
         if found is None and len(self._text) > VERY_LONG:
             found = _MARK_OR_SPACE.search(self._text, max(self._next, VERY_LONG))
@@ -193,29 +190,24 @@ class ClauseCutter:
         return at if word.lower() in _JOINING else 0
 
     def _word(self, at: int) -> str | None:
-        """Return the word that starts at `at`, or None if its end has not arrived yet."""
         end = at
         while end < len(self._text) and self._text[end].isalpha():
             end += 1
         return self._text[at:end] if end < len(self._text) else None
 
     def _skip(self, at: int, characters: str) -> int | None:
-        """Return the index of the first character not in `characters`, or None if it has not
-        arrived yet."""
         while at < len(self._text) and self._text[at] in characters:
             at += 1
         return at if at < len(self._text) else None
 
 
 def _is_block(clause: str) -> bool:
-    """Return True for a table or a code block. Line ends and full stops in it are not
-    boundaries."""
+    # Line ends and full stops in tables and code blocks are not boundaries.
     return clause.startswith(("|", _FENCE)) and len(clause) < BLOCK_LENGTH
 
 
 def _is_inside_span(clause: str) -> bool:
-    """Return True if a bracket or backtick is still open, so that a cut would split a link
-    or code."""
+    # A cut within a bracket or backticks would split a link or code.
     tail = clause[-SPAN_LENGTH:]
     return (
         tail.count("`") % 2 == 1
@@ -226,14 +218,12 @@ def _is_inside_span(clause: str) -> bool:
 
 
 def _is_initial(before: str) -> bool:
-    """Return True if the text ends with a capital letter that may be an initial."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     return word.isupper() and (len(word) == 1 or "." in word)
 
 
 def _surely_ends(before: str) -> bool:
-    """Return True if a full stop after `before` ends the sentence, whatever follows."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if not word.isalpha() or word.isupper():  # an initial, or half of "EE. UU."
@@ -242,8 +232,6 @@ def _surely_ends(before: str) -> bool:
 
 
 def _ends_sentence(before: str, following: str) -> bool:
-    """Return True if a full stop ends the sentence, given the text before it and the next
-    letter."""
     found = _WORD_BEFORE.search(before)
     word = found.group() if found else ""
     if following.islower() or word.lower() in _TITLES:

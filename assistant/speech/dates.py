@@ -1,7 +1,4 @@
-"""Rewriting of dates and times the way they are read aloud.
-
-Dates can be numeric, contain the name of a month, or be in ISO 8601.
-"""
+"""Rewriting of dates and times the way they are read aloud."""
 
 import re
 from collections.abc import Mapping
@@ -52,7 +49,6 @@ class ClockReader:
         )
 
     def read(self, text: str) -> str:
-        """Return the text with times and durations in words."""
         text = _ISO_DURATION.sub(self._say_iso_duration, text)
         text = self._duration.sub(self._say_duration, text)
         if self._calendar.h_is_clock:
@@ -81,8 +77,7 @@ class ClockReader:
         return " ".join(said)
 
     def _lasting(self, *parts: int) -> str:
-        """Return a duration in words. "0:05:00" means five minutes, while "00:05:00" is a time of
-        day."""
+        # "0:05:00" means five minutes, while "00:05:00" is a time of day.
         said = [
             self._counted(number, unit)
             for number, unit in zip(parts, self._units[1:], strict=True)
@@ -95,7 +90,7 @@ class ClockReader:
         return f"{self._numbers.integer(number, unit)} {name}"
 
     def _say_half_begin(self, found: re.Match[str]) -> str:
-        """Return "six to" for the "6:00 to" of a range that ends with AM or PM."""
+        # In "6:00 to 7:30 PM", "6:00 to" becomes "six to".
         hour, minute, joint = found.groups(default="0")
         if not 1 <= int(hour) <= 12:
             return found[0]

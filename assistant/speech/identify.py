@@ -1,8 +1,7 @@
 """Detection of a short sentence's language among the configured ones.
 
-It is made for smart-home commands, which can consist of only three words, two of them a name in
-another language. Therefore, it counts grammatical words and command words, which people say in
-their own language, and ignores names. See docs/decisions/0009 for reasons and figures.
+It counts grammatical words and command words, which people say in their own language, and ignores
+names. See docs/decisions/0009 for reasons and figures.
 """
 
 import re
@@ -162,11 +161,9 @@ _UNSURE = 2.0
 def identify(text: str, languages: Sequence[str], expected: str | None = None) -> str | None:
     """Return the configured language of `text`, such as "es-MX", or None if it is unclear.
 
-    If only one language is configured, the result is always that language. A language without a
-    word table is never detected. `expected` is the most likely language, for example the user's
-    while an answer is spoken. In that case, another language is detected only if the text has none
-    of the expected language's words and more foreign words than a name would: a lamp with a foreign
-    name must not turn an English sentence into a Spanish one.
+    If only one language is configured, the result is that language. With an `expected` language,
+    another one is detected only with clear evidence: a lamp with a foreign name must not turn an
+    English sentence into a Spanish one.
     """
     if len(languages) == 1:
         return languages[0]
@@ -187,14 +184,11 @@ def identify(text: str, languages: Sequence[str], expected: str | None = None) -
 
 
 def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
-    """Count the votes of each word for each language.
-
-    A word that is in several languages splits its vote. A word that is in all of them doesn't
-    count.
-    """
     plain = unicodedata.normalize("NFC", text).lower()  # not casefold, which would lose the "ß"
     votes = dict.fromkeys(bases, 0.0)
     for place, word in enumerate(_WORD.findall(plain)):
+        # A word that is in several languages splits its vote, and a word that is in all doesn't
+        # count.
         found = _languages_of(word, bases)
         if len(found) == len(bases) > 1:
             continue
@@ -207,11 +201,8 @@ def _votes(text: str, bases: Sequence[str]) -> dict[str, float]:
 
 
 def _languages_of(word: str, bases: Sequence[str]) -> list[str]:
-    """Return the languages that contain the word.
-
-    If there are none, return the languages that contain one of its letters. If there are none of
-    those either, return the languages that contain the word without its accents.
-    """
+    """Return the languages that contain the word, or otherwise one of its letters, or otherwise the
+    word without its accents."""
     return (
         [base for base in bases if word in WORDS[base]]
         or [base for base in bases if any(letter in LETTERS.get(base, "") for letter in word)]
@@ -248,17 +239,14 @@ class Languages:
 
     @property
     def first(self) -> str:
-        """Language assumed for a user who has not spoken yet."""
         return self.codes[0]
 
     def led_by(self, code: str) -> "Languages":
-        """Return a copy with `code` as the default language, or unchanged if it isn't
-        configured."""
+        """Return a copy with `code` as the default language if it is configured."""
         return replace(self, codes=led_by(code, self.codes))
 
     def configured(self, code: str | None) -> str | None:
-        """Return the configured code for a language, so that "es" matches "es-MX", or None if there
-        is none."""
+        """Return the configured code for a language, so that "es" matches "es-MX", or None."""
         if not code:
             return None
         if code in self.codes:
@@ -282,14 +270,13 @@ def _base(code: str) -> str:
 
 
 class TurnLanguage:
-    """Language of one turn.
+    """The language of one turn.
 
-    It starts with the default and becomes the language of the user's sentence, or of the answer if
-    the sentence is unclear.
+    It is `given`, or becomes the language of the user's sentence, or of the answer if the sentence
+    is unclear.
     """
 
     def __init__(self, languages: Languages, given: str | None = None) -> None:
-        """`given` is the language if it is known in advance."""
         self.code = given or languages.first
         self._languages = languages
         self._known = given is not None
@@ -303,7 +290,6 @@ class TurnLanguage:
         """Return the language of a clause of the answer, or None if it is unclear.
 
         If the user's sentence left the turn's language open, the first clear clause settles it.
-        Otherwise a clause is in another language only if it has no word of the turn's language.
         """
         told = self._languages.identify(text, self.code if self._known else None)
         if not self._known:
@@ -311,8 +297,7 @@ class TurnLanguage:
         return told
 
     def now(self, clause: str) -> str:
-        """Return the language in which to speak a clause: its own, or the turn's if that is
-        unclear."""
+        """Return the language in which to speak a clause."""
         return self.of_clause(clause) or self.code
 
     def _settle(self, told: str | None) -> None:

@@ -27,14 +27,13 @@ class Amounts:
         return self.say(number, None) if mark else digits
 
     def measured(self, number: str, unit: Unit) -> str:
-        """Return a number and its unit in words. The unit is in the singular after 1."""
+        """Return a number and its unit in words."""
         digits, mark, decimals = self.split(number.lstrip(MINUS + "+"))
         one = int(digits) == 1 and not (mark and int(decimals))
         return f"{self.say(number, unit)} {unit.one if one else unit.many}"
 
     def say(self, number: str, unit: Unit | None) -> str:
-        """Return a number in words, with its sign and decimals, in the form that `unit`
-        requires."""
+        """Return a number in words, in the form that `unit` requires."""
         sign = ""
         if number[0] in MINUS:
             sign = f"{self._numbers.minus} "
@@ -46,8 +45,7 @@ class Amounts:
         return sign + self._numbers.decimal(digits, mark, decimals)
 
     def split(self, number: str) -> tuple[str, str, str]:
-        """Return a number's digits without thousands separators, its decimal mark or "", and its
-        decimals."""
+        """Return a number's digits without separators, its decimal mark or "", and its decimals."""
         found = self._grouped.fullmatch(number) or self._ungrouped.fullmatch(number)
         assert found, number
         digits, mark, decimals = found.groups(default="")
@@ -106,7 +104,6 @@ class MeasureReader:
         )
 
     def read(self, text: str) -> str:
-        """Return the text with amounts in words."""
         if self._amount.search(text):
             text = self._read_amounts(text)
         return self._lone.sub(lambda found: self._unit(found[0]).many, text)
@@ -200,6 +197,7 @@ class MeasureReader:
         units = self._spoken.units
         if sign in units:
             return units[sign]
+        # Two units of the table can be joined with a slash.
         above, _, below = sign.partition("/")
         unit, per = units[above], f" {self._spoken.per} {units[below].one}"
         return Unit(unit.one + per, unit.many + per, unit.feminine, unit.apart)

@@ -26,7 +26,8 @@ _ALARM = Manner(alarm=True)
 class SpeechOutput:
     """Speaks one answer at a time, and plays earcons and ringing.
 
-    A process uses one instance for everything that it says aloud.
+    A process uses one instance for everything that it says aloud. `volume`, from 0 to 2, applies to
+    speech and earcons. `off` contains the names of earcons that are turned off.
     """
 
     def __init__(
@@ -37,8 +38,6 @@ class SpeechOutput:
         fallback: Voices = EspeakVoice,
         off: Collection[str] = (),
     ) -> None:
-        """`volume` (0 to 2) applies to speech and earcons. `off` contains the names of earcons that
-        are turned off."""
         self._synthesis = Synthesis(voices, fallback)
         self._volume = volume
         self._loudest: Callable[[], float] = lambda: math.inf
@@ -59,8 +58,7 @@ class SpeechOutput:
         self._volume = volume
 
     def limit(self, loudest: Callable[[], float]) -> None:
-        """Set a maximum volume for speech and earcons. Alarms, and the tone that warns that the
-        microphone is opening, can exceed it.
+        """Set a maximum volume for speech and earcons, except for alarms and sounds with a `floor`.
 
         `loudest` is called whenever audio is passed to the player.
         """
@@ -68,7 +66,6 @@ class SpeechOutput:
 
     @property
     def limited(self) -> bool:
-        """True while the volume is limited, as in quiet hours."""
         return self._loudest() < math.inf
 
     @asynccontextmanager
@@ -77,13 +74,12 @@ class SpeechOutput:
         on_first_audio: Callable[[], None] | None = None,
         announced: Manner | None = None,
     ) -> AsyncIterator[Answer]:
-        """Start an answer. Leaving the block waits until it has been played.
+        """Start an answer when the previous one has ended. Leaving the block waits until it has
+        been played.
 
-        Before starting, waits until the previous answer, which may just have been interrupted, has
-        ended. Set `announced` for an announcement, which is played on its own stream with that
-        manner's loudness; the caller plays its tone. An error or cancellation inside the block
-        stops the audio and is passed on unchanged. Raises AudioError, from `finish` or at the end
-        of the block, if the answer could not be spoken.
+        An announcement is played on its own stream with the loudness of `announced`; the caller
+        plays its tone. An error or cancellation inside the block stops the audio and is passed on
+        unchanged. Raises AudioError if the answer could not be spoken.
         """
         failure: Exception | None = None
         async with self._free:
@@ -130,8 +126,8 @@ class SpeechOutput:
     async def tell_opening(self) -> bool:
         """Play the tone that warns that the microphone is opening, and wait for it to end.
 
-        It can't be turned off. Returns False if it failed, if `stop` cut it off, or if nobody can
-        have heard it because there is no loudspeaker.
+        Returns False if it failed, if `stop` cut it off, or if audio was dropped because there is
+        no loudspeaker.
         """
         before = self.drops, self._stops
         return await self._sounds.opening() and (self.drops, self._stops) == before
@@ -227,11 +223,12 @@ _log = logging.getLogger(__name__)
 
 
 class Sounds:
-    """Plays the earcons of `audio.earcons` on one stream, except those that are turned off."""
+    """Plays the earcons of `audio.earcons` on one stream, except those that are turned off.
+
+    If `words`, the sink for answers, is the same as `sink`, earcons and speech share one queue.
+    """
 
     def __init__(self, sink: AudioSink, words: AudioSink, off: Collection[str] = ()) -> None:
-        """`words` is the sink for answers. If it is the same as `sink`, earcons and speech share
-        one queue."""
         self._sink = sink
         self._apart = words is not sink
         self._off = frozenset(off)
@@ -249,8 +246,7 @@ class Sounds:
     async def opening(self) -> bool:
         """Play the tone that warns that the microphone is opening, and wait for it to end.
 
-        It can't be turned off, and a low volume doesn't make it inaudible. Returns False if it
-        fails or takes longer than OPENING_S seconds.
+        It can't be turned off. Returns False if it fails or takes longer than OPENING_S seconds.
         """
         try:
             async with asyncio.timeout(OPENING_S):
@@ -271,8 +267,8 @@ class Sounds:
             await self._sink.play(*earcon(name), OPENING if name == OPEN else PLAIN)
 
     async def make_way(self) -> None:
-        """End the thinking earcon and wait for any other to end, because speech is about to
-        start."""
+        """End the thinking earcon and wait for any other to end, because speech is
+        about to start."""
         self._end_soft()
         await self.ended()
 

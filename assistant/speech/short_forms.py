@@ -20,8 +20,8 @@ OPENING_WORDS = frozenset(
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Return a pattern that matches any of the texts, preferring longer ones. Without texts, the
-    pattern matches nothing."""
+    """Return a pattern that matches any of the texts, preferring longer ones, or nothing if there
+    are none."""
     ordered = sorted(texts, key=len, reverse=True)
     return "|".join(re.escape(text) for text in ordered) or r"(?!)"
 
@@ -32,8 +32,7 @@ def folded(word: str) -> str:
 
 
 def full_stop(found: re.Match[str]) -> str:
-    """Return "." if the full stop of an abbreviation such as "etc." also ends the sentence, and ""
-    otherwise."""
+    """Return "." if an abbreviation's full stop also ends the sentence, and "" otherwise."""
     rest = found.string[found.end() :].lstrip()
     return "." if found[0].endswith(".") and (not rest or rest[0].isupper()) else ""
 
@@ -118,13 +117,11 @@ class ShortReader:
         )
 
     def rewrite(self, text: str) -> str:
-        """Apply the table's `rewrites`."""
         for pattern, words in self._rewrites:
             text = pattern.sub(words, text)
         return text
 
     def read(self, text: str) -> str:
-        """Return the text with the table's abbreviations and acronyms in words."""
         text = self._numbered.sub(
             lambda found: as_written(self._before[found[1]], found) + " ", text
         )
@@ -144,16 +141,12 @@ class ShortReader:
 
 
 def _initial(found: re.Match[str]) -> str:
-    """Return the initial in "J. Smith" without its full stop. A letter that ends a sentence keeps
-    it."""
+    # The full stop is omitted in "J. Smith", but not after a letter that ends a sentence.
     return found[0] if found[2] in OPENING_WORDS else found[1]
 
 
 def _cased(rows: Mapping[str, str]) -> dict[str, str]:
-    """Return the abbreviations as written and capitalised ("min." and "Min.").
-
-    Case matters otherwise: the "ms." in "18 ms." is not "Ms.".
-    """
+    # Case matters otherwise: the "ms." in "18 ms." is not "Ms.".
     return {short[0].upper() + short[1:]: words for short, words in rows.items()} | dict(rows)
 
 
@@ -184,7 +177,6 @@ class DigitReader:
         self._ordinal = re.compile(rf"(?<![\w.,:/])(\d+)({spoken.numbers.ordinal_signs})(?!\w)")
 
     def read(self, text: str) -> str:
-        """Return the text with these numbers in words."""
         text = _MAC.sub(self._say_mac, text)
         text = _PHONE.sub(self._say_phone, text)
         text = self._own_phone.sub(self._say_phone, text)
@@ -215,7 +207,7 @@ class DigitReader:
         return f"{self._version} " + found[1].replace(".", f" {self._point} ")
 
     def _say_ratio(self, found: re.Match[str]) -> str:
-        """Return a score or ratio in words. Times of day have already been replaced."""
+        # Times of day have already been replaced.
         return f"{found[1]} {self._to} {found[2] or found[3]}"
 
     def _say_ordinal(self, found: re.Match[str]) -> str:

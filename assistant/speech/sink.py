@@ -26,8 +26,8 @@ _WORD = 0.5  # weight of a word in addition to its letters
 def weight(word: str) -> float:
     """Estimate how long a word takes to speak, relative to other words.
 
-    The figures were fitted by least squares to the word durations of espeak-ng in en, es, de, fr,
-    pt and vi: 33 ms per word, 62 ms per letter and 330 ms per digit. Vowels add no extra time.
+    Fitted by least squares to the word durations of espeak-ng in en, es, de, fr, pt and vi: 33 ms
+    per word, 62 ms per letter and 330 ms per digit.
     """
     letters = sum(char.isalpha() for char in word)
     return _WORD + letters + _DIGIT * sum(char.isdigit() for char in word)
@@ -36,12 +36,11 @@ def weight(word: str) -> float:
 class PlaybackProgress:
     """Tracks the audio of a text, to find how many of its words have been heard.
 
-    A word counts as heard when its last sample has been played. If the voice doesn't report where
-    words end, the audio without its pauses is divided among the words by `weight`.
+    If the voice doesn't report where words end, this is estimated by `weight`. `pace_ms` comes from
+    an earlier `PlaybackProgress` of the same voice.
     """
 
     def __init__(self, text: str = "", pace_ms: float = PACE_MS) -> None:
-        """`pace_ms` comes from an earlier `PlaybackProgress` of the same voice."""
         self.words: list[str] = text.split()
         self.whole = False  # True once all audio has been added
         self._pace_ms = pace_ms
@@ -52,7 +51,6 @@ class PlaybackProgress:
 
     @property
     def sounds(self) -> bool:
-        """True if any audio has been added."""
         return self._ms > 0.0
 
     @property
@@ -64,8 +62,7 @@ class PlaybackProgress:
         return self._spoken_ms[-1] / weights
 
     def tell(self, text: str) -> None:
-        """Add text that is spoken in the audio added so far, or in audio that is still
-        to be added."""
+        """Add text whose audio has been added or will be added."""
         self.words += text.split()
 
     def add(self, pcm: bytes, rate: int, ends: Sequence[int] = ()) -> None:
@@ -109,7 +106,6 @@ class PlaybackProgress:
 
     @property
     def _spoken_ms(self) -> list[float]:
-        """Return the milliseconds of speech, without pauses, up to the end of each block."""
         if not any(self._loud):  # a very quiet voice
             return [block * float(BLOCK_MS) for block in range(1, len(self._loud) + 1)]
         spoken: list[float] = []
@@ -143,10 +139,7 @@ OPENING = Manner(floor=0.25)
 
 
 class Speaker(Protocol):
-    """A conversation that can make announcements between its turns.
-
-    Implemented by `assistant.conversation.loop.ConversationLoop`.
-    """
+    """A conversation that can make announcements between its turns."""
 
     @property
     def ending(self) -> bool:
@@ -164,18 +157,19 @@ class Speaker(Protocol):
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Call `ended` with the text of each finished announcement, before `rest` returns.
 
-        The second argument is False if some of the audio could not be played. It is True if
-        somebody stopped the announcement.
+        The second argument is False if some of the audio could not be played, but True if somebody
+        stopped the announcement.
         """
         ...
 
 
 class AudioSink:
-    """Adjusts the loudness of audio, passes it to a player and tracks how much has been played."""
+    """Adjusts the loudness of audio, passes it to a player and tracks how much has been played.
+
+    `loudness` is called for each chunk and returns a factor; 1.0 leaves the audio unchanged.
+    """
 
     def __init__(self, player: Player, loudness: Callable[[Manner], float]) -> None:
-        """`loudness` is called for each chunk and returns a factor; 1.0 leaves the audio
-        unchanged."""
         self.accepted_ms = player.played_ms  # position at which the next audio will start
         self._player = player
         self._loudness = loudness

@@ -77,9 +77,9 @@ def plain(text: str) -> str:
 
 
 def _sentences(blocks: Iterator[str]) -> str:
-    """Join the blocks, adding a full stop to all but the last where punctuation is missing."""
     parts = [" ".join(block.split()) for block in blocks]
     parts = [part for part in parts if part]
+    # A missing full stop is added to all blocks but the last.
     closed = [part if part.endswith(_ENDINGS) else f"{part}." for part in parts[:-1]]
     return " ".join([*closed, *parts[-1:]])
 
@@ -108,7 +108,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _ticked(item: str) -> str:
-    """Return a task list item with its tick moved to the end."""
+    # A task's tick is read after its text.
     if item.startswith("[ ] "):
         return item[4:]
     return f"{item[4:]}, ☑" if item[:4] in ("[x] ", "[X] ") else item
@@ -144,7 +144,7 @@ def _line_break(before: str, after: Sequence[Token]) -> str:
 
 
 def _tag(tag: str) -> str:
-    """Return a space for an HTML tag that separates words, or "" for any other."""
+    # Only some tags separate words.
     return " " if re.match(r"</?(br|p|div|li|tr|td|th|ul|ol|h\d)\b", tag, re.IGNORECASE) else ""
 
 
@@ -203,11 +203,10 @@ def _dotted(name: str, dot: str) -> str:
 
 
 def spoken_name(name: str) -> str:
-    """Return a name in a form that is safe within Hearth's sentences: one short line that can't be
-    mistaken for a sentence.
+    """Return a name as one short line that can't be mistaken for a sentence, or "" if nothing is
+    left.
 
-    Keeps letters, digits, spaces and the few symbols used in names, up to MAX_NAME characters, and
-    cuts the name between words if possible. Returns "" if nothing is left.
+    It has at most MAX_NAME characters: letters, digits, spaces and the few symbols used in names.
     """
     line = one_line(unicodedata.normalize("NFC", name), 4 * MAX_NAME)
     kept = "".join(
@@ -222,10 +221,9 @@ def spoken_name(name: str) -> str:
 
 
 def _belongs(sign: str, before: str, after: str) -> bool:
-    """Return True if a character is part of a name. Punctuation that opens or ends a sentence isn't
-    part of it."""
     if unicodedata.category(sign)[0] in "LNM" or sign == " " or sign in "&+%°":
         return True
+    # Punctuation that opens or ends a sentence isn't part of a name.
     return sign in "'’-./" and before.isalnum() and after.isalnum()
 
 
@@ -249,8 +247,7 @@ def speakable(text: str, language: str) -> str:
     """Return a clause as it should be spoken, on one line, or "" if there is nothing to speak.
 
     Markdown, HTML, emoji, control characters and entity ids are removed or replaced in any
-    language. Numbers, units, times and symbols are put into words if the language has a table;
-    otherwise they are left to the voice.
+    language. Numbers, units, times and symbols are put into words if the language has a table.
     """
     spoken = spoken_language(language)
     words = _TAG.sub(" ", plain(_clean(text)))
@@ -278,9 +275,6 @@ def _cleaned(found: re.Match[str]) -> str:
 
 
 def _only_speech(text: str, allowed: frozenset[str]) -> str:
-    """Keep letters, digits, punctuation and `allowed`. Replace everything else with a space or a
-    pause."""
-
     def form(found: re.Match[str]) -> str:
         at = found.start()
         before, after = text[at - 1 : at] or " ", text[at + 1 : at + 2] or " "

@@ -20,8 +20,8 @@ WARM_PHRASE = "1 2 3 4 5 6."
 class Synthesis:
     """The voices of all languages, each loaded once, and the one thread that they run in.
 
-    If a voice fails while speaking, the fallback speaks its language until `renew` is called. If a
-    voice can't be loaded, Hearth doesn't try again, and the fallback speaks its language.
+    If a voice fails while speaking, the fallback speaks its language until `renew` is called. A
+    voice that can't be loaded isn't tried again.
     """
 
     def __init__(self, voices: Voices, fallback: Voices) -> None:
@@ -61,10 +61,10 @@ class Synthesis:
                 pass
 
     async def sound(self, text: str, language: str) -> AsyncGenerator[tuple[Chunk, int]]:
-        """Yield the text's audio in chunks as they are synthesised, each with its rate in Hz.
+        """Yield the text's audio in chunks, each with its rate in Hz.
 
-        If a voice fails halfway, the fallback repeats the clause from its start, because repeated
-        words are better than missing ones. Raises AudioError if the fallback fails too.
+        If a voice fails halfway, the fallback repeats the clause from its start. Raises AudioError
+        if the fallback fails too.
         """
         voices = self._voices
         own = (voices, language)
@@ -77,6 +77,7 @@ class Synthesis:
             except AudioError as error:
                 (self._broken if own in self._made else self._unmade).add(own)
                 self._warn(f"{error} Until then, the fallback voice is used.")
+        # If the voice failed halfway, repeated words are better than missing ones.
         async with aclosing(self._pieces(self._fallback, text, language)) as pieces:
             async for piece in pieces:
                 self._note_fallback(language)

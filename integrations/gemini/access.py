@@ -1,7 +1,7 @@
 """Access to Gemini: the API key, the server's address, and a client with explicit settings.
 
-google-genai reads environment variables for the key, Vertex, the address and the API version. This
-module sets all of these explicitly, so that the environment cannot override Hearth's settings.
+google-genai reads environment variables for all of these. They are set explicitly, so that the
+environment cannot override Hearth's settings.
 """
 
 import asyncio
@@ -90,9 +90,9 @@ def make_client(access: Access) -> "Client":
 
 
 def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
-    """Create a transport with a separate connection timeout, because the SDK doesn't set one."""
     from httpx2 import AsyncHTTPTransport, Request, Response
 
+    # The SDK sets no separate timeout for connecting.
     class PromptTransport(AsyncHTTPTransport):
         async def handle_async_request(self, request: Request) -> Response:
             given = request.extensions.get("timeout", {})
@@ -111,10 +111,7 @@ class LazyClient:
         self._making = asyncio.Lock()
 
     async def get(self) -> "Client":
-        """Return the client, creating it if necessary.
-
-        Raises the errors of `make_client`; the next call then tries again.
-        """
+        """Return the client, creating it if necessary. Raises the errors of `make_client`."""
         async with self._making:
             if self._client is None:
                 self._client = await asyncio.to_thread(make_client, self._access)
@@ -141,10 +138,6 @@ def _usable_key(given: str) -> str:
 
 
 def _usable_address(given: str) -> str:
-    """Return the address without a trailing slash. Raises Misconfigured if it is invalid.
-
-    The SDK appends its path, and replaces the scheme with wss for Live.
-    """
     try:
         parts = urlsplit(given or _BASE_URL)
         usable = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
@@ -155,4 +148,5 @@ def _usable_address(given: str) -> str:
             "gemini.base_url is not a valid address: leave it empty to use Google's own, or "
             "set one such as https://host:8443."
         )
+    # The SDK appends its path, and replaces the scheme with wss for Live.
     return (given or _BASE_URL).rstrip("/")

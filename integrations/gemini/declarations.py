@@ -1,7 +1,7 @@
 """Convert an MCP tool's JSON Schema to a function declaration that Gemini accepts.
 
-Keywords that Gemini's subset (`subset`) lacks are described in sentences, and anything that cannot
-be expressed is recorded as a loss. The model's arguments are still validated against the original
+Keywords that Gemini's subset lacks are described in sentences, and anything that cannot be
+expressed is recorded as a loss. The model's arguments are still validated against the original
 schema.
 """
 
@@ -111,7 +111,6 @@ class Translator:
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The original names of the renamed arguments, by declared name."""
         return self._names.renamed
 
     def losses(self) -> tuple[str, ...]:
@@ -150,8 +149,8 @@ class Translator:
     def _flat(self, node: Any, path: str, refs: Refs, level: int = 0) -> tuple[Node, Refs, bool]:
         """Resolve `$ref` and `allOf` in a node.
 
-        Returns the resolved node, the references that were followed to get there, and True if one
-        of them is recursive.
+        Returns the resolved node, the references that were followed, and True if one of them is
+        recursive.
         """
         if not isinstance(node, dict):
             if node is False:
@@ -236,10 +235,7 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _any(self, node: Node, path: str) -> Schema:
-        """Translate an unrestricted value as any plain type or a list of plain types.
-
-        Inside a list, only the plain types are declared.
-        """
+        # The value is declared as any plain type, or a list of plain types.
         self.lose(path, "any value, but no object can be given")
         said = self._notes(node, path)
         kinds: list[Schema] = [{"type": kind} for kind in _PLAIN]
@@ -248,7 +244,7 @@ class Translator:
         return nullable({"anyOf": [described(one, self._own(node), said) for one in kinds]})
 
     def _wider(self, schema: Schema, base: Node, path: str) -> Schema:
-        """Extend the schema to any plain value, because one of the alternatives is unrestricted."""
+        # One of the alternatives is unrestricted, so the schema must accept any plain value.
         self.lose(path, "any other list or object")
         told = schema.get("anyOf", [schema])
         there = {one["type"] for one in told if "enum" not in one}
@@ -263,8 +259,6 @@ class Translator:
         return described(schema, self._own(node), said)
 
     def _own(self, node: Node) -> str:
-        """Return the node's description or title, or "" once the tool's descriptions exceed
-        MAX_TEXT."""
         own = node.get("description") or node.get("title")
         if not own or not isinstance(own, str):
             return ""
@@ -345,8 +339,6 @@ class Translator:
     def _several(
         self, base: Node, members: list[tuple[Node, Refs, bool]], path: str, depth: int
     ) -> Schema:
-        """Translate the alternatives, each merged with the keywords beside them, and drop
-        duplicates."""
         if len(members) > MAX_ALTERNATIVES:
             self.lose(path, f"{len(members) - MAX_ALTERNATIVES} of {len(members)} alternatives")
         shape = {key: value for key, value in base.items() if key not in ANNOTATIONS}
@@ -369,11 +361,8 @@ class Translator:
         return told[0] if len(told) == 1 else {"anyOf": told}
 
     def _json_text(self, node: Node, path: str) -> Schema:
-        """Declare a value as a JSON string, for objects whose properties are unknown or nested too
-        deeply.
-
-        The API requires properties for every object.
-        """
+        # The API requires properties for every object, but here they are unknown or nested too
+        # deeply.
         self.lose(path, "a free object, given as JSON text")
         kind = {"object": "An object", "array": "A list"}.get(likely_type(node), "A value")
         names = ", ".join(str(name)[:40] for name in list(mapping(node, "properties"))[:20])
@@ -383,7 +372,6 @@ class Translator:
 
 
 def _is_open(node: Node) -> bool:
-    """Return True if the object accepts properties that it does not name."""
     return node.get("additionalProperties") not in (None, False)
 
 

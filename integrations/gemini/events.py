@@ -1,8 +1,6 @@
 """The events of a Live session, created from Gemini's frames in the order in which they arrive.
 
-One frame can contain several messages, and each message that Hearth uses becomes an event.
-Transcripts arrive independently: they are aligned neither with the audio nor with each other (SDK
-documentation).
+Transcripts are aligned neither with the audio nor with each other (SDK documentation).
 """
 
 import logging
@@ -73,8 +71,7 @@ class FunctionCalls:
 
 @dataclass(frozen=True, slots=True)
 class CallWithoutId:
-    """A function call without an id. It can't be answered, so the model waits in vain for its
-    result."""
+    """A function call that can't be answered, because it has no id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +155,7 @@ _NATURAL_END = "TURN_COMPLETE_REASON_UNSPECIFIED"
 class FrameReader:
     """Converts one connection's frames to events, and reports each function call only once.
 
-    The service may send the same call twice, in the reply and as a tool call (mastra-ai/mastra
-    #22969).
+    The service may send the same call in the reply and as a tool call (mastra-ai/mastra #22969).
     """
 
     def __init__(self) -> None:
@@ -206,8 +202,8 @@ class FrameReader:
 
 
 def seconds(duration: str | None, unsaid: float) -> float:
-    """Convert a protobuf duration ("50s", "0.2s") to seconds. Returns `unsaid` if it cannot be
-    parsed."""
+    """Convert a protobuf duration such as "0.2s" to seconds, or return `unsaid` if it
+    is not one."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)s", (duration or "").strip())
     return float(found[1]) if found else unsaid
 
@@ -259,10 +255,7 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Return the total token counts.
-
-    Results of Google's own tools count as input, and thoughts count as output.
-    """
+    """Return the total token counts, of which thoughts count as output."""
     by_modality: dict[str, int] = {}
     for side, details in (
         ("input", usage.prompt_tokens_details),

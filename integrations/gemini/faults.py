@@ -1,8 +1,6 @@
 """Convert every Gemini failure to an IntegrationError whose class says how to recover.
 
-This is based on the errors of google-genai 3.4.0, and on close reasons reported on GitHub. While
-the SDK is receiving or setting up, a close with any code raises APIError with that code. Sending on
-a closed socket raises the websocket library's error. A refused upgrade raises InvalidStatus. One
+This is based on the errors of google-genai 3.4.0, and on close reasons reported on GitHub. One
 close code can have several causes, so the text of the reason is checked before the code.
 """
 
@@ -157,10 +155,12 @@ def fault_of(
 
 
 def _told(error: BaseException) -> _Told | None:
-    """Return the service's response, or None if it did not respond."""
     from google.genai.errors import APIError
     from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+    # While the SDK is receiving or connecting, any close raises APIError with the close code.
+    # Sending on a closed socket raises ConnectionClosed, and a refused upgrade raises
+    # InvalidStatus.
     if isinstance(error, APIError):
         said = (error.message, error.status, error.details)
         text = " ".join(part for part in said if isinstance(part, str))
@@ -240,12 +240,9 @@ def _quoted(text: str, secret: str) -> str:
 
 
 def _cleaned(text: str, secret: str) -> str:
-    """Return the service's text on one line, replacing words that could be a key.
-
-    Field paths such as 'setup.input_audio_transcription' are kept, because they name the cause.
-    """
     if secret:
         text = text.replace(secret, "…")
+    # Field paths such as 'setup.input_audio_transcription' are kept, because they name the cause.
     return _LONG_WORD.sub(_unless_path, one_line(text, _READ))
 
 
@@ -254,7 +251,6 @@ def _unless_path(word: re.Match[str]) -> str:
 
 
 def _without_words(error: BaseException) -> IntegrationError:
-    """Convert an exception for which the service sent no readable response."""
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 

@@ -35,10 +35,9 @@ def doubtful(key: str) -> str:
 
 
 async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:
-    """Test the key by requesting the description of `model`.
+    """Test the key by requesting the description of `model`. Raises IntegrationError if it fails.
 
-    Raises IntegrationError if the key cannot be used. Call it only with the user's consent, because
-    it sends the key to Google.
+    It sends the key to Google, so call it only with the user's consent.
     """
     client = LazyClient(access)
     try:

@@ -1,7 +1,7 @@
 """A Gemini Live session: one connection that one task owns and reads.
 
-The SDK's `receive()` ends after every turn, but resumption handles, late transcripts and disconnect
-warnings arrive between turns (googleapis/python-genai #1224), so the reader calls it repeatedly.
+The SDK's `receive()` ends after every turn, but some messages arrive between turns
+(googleapis/python-genai #1224), so the reader calls it repeatedly.
 """
 
 import asyncio
@@ -61,7 +61,6 @@ class LiveSession:
 
     @property
     def closed(self) -> bool:
-        """True if the connection is closed or closing."""
         return self._over is not None
 
     async def begin_activity(self) -> None:
@@ -146,8 +145,7 @@ class LiveSession:
         return fault_of(error, model=self._setup.row.name, secret=self._secret)
 
     def end(self, reason: IntegrationError) -> None:
-        """Make all further sends raise `reason`, unless the session has already ended for another
-        reason.
+        """Make all further sends raise `reason`, unless the session has already ended.
 
         Only the owner task may call this.
         """
@@ -177,9 +175,8 @@ class LiveSession:
             yield self._fault(error)
 
     def _note_handle(self, message: "types.LiveServerMessage") -> None:
-        """Update the resumption handle. It is valid only while the service reports the session as
-        resumable."""
         update = message.session_resumption_update
+        # The handle is valid only while the service reports the session as resumable.
         if update is not None:
             self.handle = (update.new_handle or None) if update.resumable else None
 
@@ -216,10 +213,7 @@ class LiveClient:
             await self._sdk.close()
 
     async def load(self) -> None:
-        """Import Google's library, which can take seconds on a busy machine.
-
-        Raises IntegrationError.
-        """
+        """Import Google's library, which can take seconds. Raises IntegrationError."""
         await self._sdk.get()
 
     async def connect(
@@ -227,8 +221,8 @@ class LiveClient:
     ) -> LiveSession:
         """Open a session and wait until Gemini has accepted its set-up.
 
-        `on_event` is then called with each event, in order. The last event is Closed, once the
-        socket is closed. If this method raises IntegrationError, `on_event` is never called.
+        `on_event` is then called with each event, in order; the last one is Closed. If this method
+        raises IntegrationError, `on_event` is never called.
         """
         opening: _Opening = asyncio.get_running_loop().create_future()
         taken = asyncio.Event()
@@ -252,8 +246,7 @@ class LiveClient:
     async def _own(
         self, setup: LiveSetup, on_event: OnEvent, opening: _Opening, taken: asyncio.Event
     ) -> None:
-        """Run one connection from start to end in a single task, as the SDK's context manager
-        requires."""
+        # The SDK's context manager must be entered and left in the same task.
         session: LiveSession | None = None
         reason: IntegrationError | None = None  # None: closed by us
         try:
@@ -297,8 +290,7 @@ class LiveClient:
 
 
 async def _messages(wire: "AsyncSession") -> "AsyncGenerator[types.LiveServerMessage]":
-    """Yield the frames, skipping unreadable ones unless there are too many in a row. When the SDK
-    raises an error for a frame, it has already consumed that frame."""
+    # When the SDK raises an error for a frame, it has already consumed that frame.
     strange = 0
     level = logging.WARNING
     while True:

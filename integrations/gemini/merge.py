@@ -16,8 +16,8 @@ _STEM = 56  # characters of a changed name, before the number that makes it uniq
 
 
 def legal_name(name: str) -> str:
-    """Return the closest function name that Gemini accepts: up to 128 letters, digits and
-    `_.:-`."""
+    """Return the closest function name that Gemini accepts: up to 128 letters, digits
+    and `_.:-`."""
     if _FUNCTION.fullmatch(name):
         return name
     legal = re.sub(r"[^A-Za-z0-9_.:-]", "_", name)[:128]
@@ -25,10 +25,10 @@ def legal_name(name: str) -> str:
 
 
 class ArgumentNames:
-    """Chooses the declared names of one tool's arguments, at all nesting levels.
+    """Chooses the declared names of one tool's arguments.
 
-    One map from declared to original names covers all levels, so a declared name must never equal
-    another argument's original name.
+    One map from declared to original names covers all nesting levels, so a declared name must never
+    equal another argument's original name.
     """
 
     def __init__(self) -> None:
@@ -83,8 +83,7 @@ def properties(node: Node, flat: Flat, lose: Lose) -> dict[str, Any]:
     """Return the possible arguments and their schemas by name, including those that a condition
     adds.
 
-    Arguments that accept no value are left out. At most MAX_PROPERTIES are returned, required ones
-    first.
+    At most MAX_PROPERTIES are returned, required ones first.
     """
     found = {str(name): sub for name, sub in mapping(node, "properties").items()}
     for part in (node.get("then"), node.get("else"), *mapping(node, "dependentSchemas").values()):
@@ -133,8 +132,7 @@ class References:
         self._named: dict[str, Any] | None = None  # by anchor ("#a") or id; read on first use
 
     def resolve(self, ref: str) -> Any:
-        """Return the part of the schema that `ref` refers to, or None if it is not in the
-        schema."""
+        """Return the part of the schema that `ref` refers to, or None if there is none."""
         base, _, fragment = ref.partition("#")
         document = self._root if not base else self._document(base)
         if not fragment or document is None:
@@ -144,7 +142,6 @@ class References:
         return self._names().get(f"#{fragment}")
 
     def _document(self, base: str) -> Any:
-        """Return the part whose `$id` is `base`, which may be relative to the root's `$id`."""
         names = self._names()
         return names.get(base, names.get(self._absolute(base)))
 
@@ -171,9 +168,9 @@ class References:
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """Return the target of a JSON pointer such as "/a/b", or None if it does not exist.
+    """Return the target of a JSON pointer such as "/a/b" (RFC 6901), or None if it does not exist.
 
-    Pointers follow RFC 6901 and are percent-encoded as in a URL.
+    The pointer is percent-encoded as in a URL.
     """
     node = document
     for part in unquote(pointer).split("/")[1:]:
@@ -188,7 +185,7 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _nodes(root: Any) -> Iterator[Mapping[Any, Any]]:
-    """Yield each object in a schema once, outer objects first. The schema may be cyclic."""
+    """Yield the objects in a schema once each, outer objects first. The schema may be cyclic."""
     waiting, seen = [root], {id(root)}
     for node in waiting:  # the list grows during the loop
         if len(waiting) > _MAX_SEARCHED:
@@ -219,15 +216,14 @@ _USED_BY = (
 
 
 def likely_type(node: Node) -> str:
-    """Return the first declared type other than null. If there is none, return the type that the
-    keywords suggest, or "" if they suggest none."""
+    """Return the first declared type other than null, or the type that the keywords
+    suggest, or ""."""
     declared = next((name for name in types_of(node) if name != "null"), "")
     return declared or next((kind for kind, keys in _USED_BY if not keys.isdisjoint(node)), "")
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return True if the values are equal. Values that are too deeply nested to compare count as
-    different."""
+    """Return True if the values are equal, and False if they are too deeply nested to compare."""
     try:
         return bool(one == other)
     except RecursionError:
@@ -237,7 +233,7 @@ def alike(one: Any, other: Any) -> bool:
 def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
     """Return a node that accepts only what both nodes accept.
 
-    Only the keywords that declarations use are merged correctly.
+    Keywords that declarations don't use may be merged wrongly.
     """
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:
@@ -274,9 +270,9 @@ def _both(key: str, one: Any, other: Any, lose: Lose) -> Any:
 
 
 def _common_types(one: list[str], other: list[str], lose: Lose) -> list[str]:
-    """Return the types that both nodes accept. An integer is also a number."""
     if not one or not other:
         return one or other
+    # An integer is also a number.
     common = [name for name in one if name in other or (name == "integer" and "number" in other)]
     if "integer" in other and "number" in one and not {"integer", "number"} & set(common):
         common.append("integer")
@@ -294,11 +290,7 @@ COUNTS = frozenset(("minItems", "maxItems"))
 
 
 def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
-    """Return the minimum and maximum, and sentences for the limits that these cannot express.
-
-    In newer drafts of JSON Schema, an exclusive bound is a number; in draft 4, it is a flag beside
-    the bound.
-    """
+    """Return the minimum and maximum, and sentences for the limits that these cannot express."""
     schema: Schema = {}
     notes: list[str] = []
     for key, exclusive, sign, word in (
@@ -306,6 +298,7 @@ def bounds(node: Node, kind: str, lose: Lose) -> tuple[Schema, list[str]]:
         ("maximum", "exclusiveMaximum", -1, "Less"),
     ):
         bound, edge = node.get(key), node.get(exclusive)
+        # In draft 4 of JSON Schema, an exclusive bound is a flag; in newer drafts, it is a number.
         if edge is True:
             edge, bound = bound, None
         limits = [_inside(bound, sign) if kind == "integer" else bound] if is_number(bound) else []
@@ -336,6 +329,5 @@ def _in_order(schema: Schema, low: str, high: str, lose: Lose) -> Schema:
 
 
 def _inside(number: float, sign: int) -> int:
-    """Round a bound inwards: up for a lower bound (`sign` 1), down for an upper bound (`sign`
-    -1)."""
+    # Bounds are rounded inwards: a lower bound (`sign` 1) up, and an upper bound (`sign` -1) down.
     return math.ceil(number) if sign > 0 else math.floor(number)

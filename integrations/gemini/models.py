@@ -1,8 +1,7 @@
 """The capabilities and prices of Gemini models: one row per model, with its source.
 
-If a request contains a field that the model does not support, the service closes the socket (1007).
-Sessions are therefore set up from the row, and no other code depends on a model's name. Prices and
-capabilities are as of November 2026.
+If a request contains a field that the model does not support, the service closes the socket (1007),
+so sessions are set up from the row. Prices and capabilities are as of November 2026.
 """
 
 from collections.abc import Mapping
@@ -27,8 +26,7 @@ class Status(Enum):
 
 
 class ThinkingSetting(Enum):
-    """The thinking setting that a model supports. Gemini refuses any other setting (close code
-    1007)."""
+    """The thinking setting that a model supports. Gemini refuses any other (close code 1007)."""
 
     NONE = "none"  # any setting is refused
     LEVEL = "level"  # thinking_level
@@ -237,8 +235,7 @@ _SAFEST = ModelRow(
 
 
 def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
-    """Return the model's row and True. For an unknown model, return the safest row of `kind` and
-    False.
+    """Return the model's row and True, or for an unknown model the safest row of `kind` and False.
 
     `name` may begin with "models/". The caller should warn about an unknown name.
     """
@@ -251,15 +248,14 @@ def model_row(name: str, kind: Kind = "live") -> tuple[ModelRow, bool]:
 
 
 def cost_usd(row: ModelRow, used: TokensUsed, on: date | None = None) -> float:
-    """Return the cost of the tokens in USD, at the prices on the day `on` (default: today in UTC).
-
-    Tokens are priced by modality where Google reports the modality. The reported details do not add
-    up to the totals (Google's developer forum, 188765), so the remainder is priced as text.
-    """
+    """Return the cost of the tokens in USD, at the prices on the day `on` (default:
+    today in UTC)."""
     day = on or datetime.now(UTC).date()
     prices = [price for price in row.prices if price.since <= day][-1]
     audio_in = used.by_modality.get("input_audio", 0)
     audio_out = used.by_modality.get("output_audio", 0)
+    # The details that Google reports by modality do not add up to the totals (Google's developer
+    # forum, 188765), so the remainder is priced as text.
     text_in = max(_told(used, "input_") - audio_in, used.input_tokens - audio_in)
     text_out = max(_told(used, "output_") - audio_out, used.output_tokens - audio_out)
     return (

@@ -1,7 +1,6 @@
 """Plain requests to Gemini: send a recording or text, and receive the answer as a stream.
 
-No socket stays open. Each round of tool calls is a new request that contains the whole
-conversation.
+Each round of tool calls is a new request that contains the whole conversation.
 """
 
 import asyncio
@@ -75,10 +74,12 @@ OnceEvent = OnceText | OnceCalls | TokensUsed | OnceEnd
 
 
 class OnceClient:
-    """Starts conversations that share one connection pool. Close it with `aclose`."""
+    """Starts conversations that share one connection pool. Close it with `aclose`.
+
+    `patience_s` is the longest wait for each part of an answer, in seconds.
+    """
 
     def __init__(self, access: Access, patience_s: float = PATIENCE_S) -> None:
-        """`patience_s` is the longest wait for each part of an answer, in seconds."""
         self.access = access
         self._patience_s = patience_s
         self._sdk = LazyClient(access)
@@ -91,7 +92,7 @@ class OnceClient:
         return OnceConversation(self, setup, self._patience_s)
 
     async def sdk(self) -> "Client":
-        """Return google-genai's client, creating it on the first call. Raises IntegrationError."""
+        """Return google-genai's client, creating it if necessary. Raises IntegrationError."""
         return await self._sdk.get()
 
 
@@ -99,7 +100,7 @@ class OnceConversation:
     """A conversation's history, and the requests that continue it.
 
     Add input and iterate over `stream`. If it yields OnceCalls, add their results with `answer` and
-    iterate over `stream` again.
+    iterate again.
     """
 
     def __init__(self, client: OnceClient, setup: OnceSetup, patience_s: float) -> None:
@@ -142,8 +143,8 @@ class OnceConversation:
         """Send the request and yield the answer as it arrives.
 
         OnceCalls, TokensUsed and OnceEnd come after the text. With `may_call=False`, the model must
-        answer in text. TokensUsed is yielded even if the request then fails. Raises
-        IntegrationError, in particular Blocked if the service declines the content.
+        answer in text. Raises IntegrationError, in particular Blocked if the service declines the
+        content.
         """
         parts: list[types.Part] = []
         used: TokensUsed | None = None
@@ -218,12 +219,9 @@ class OnceConversation:
         self._contents.append({"role": "user", "parts": list(parts)})
 
     def _echo(self, parts: "list[types.Part]") -> None:
-        """Store the answer part by part, as received, but without empty parts.
-
-        Gemini 3 refuses a call without its thought signature, and the signature can arrive in a
-        part that has no text (Google's page on thought signatures). The parts are therefore neither
-        joined nor changed.
-        """
+        # Gemini 3 refuses a call without its thought signature, which can arrive in a part that has
+        # no text (Google's page on thought signatures). The parts are therefore neither joined nor
+        # changed.
         from google.genai import types
 
         kept = [part for part in parts if part.model_dump(exclude_none=True) != {"text": ""}]
@@ -243,12 +241,9 @@ class OnceConversation:
 
 
 async def _hang_up(chunks: "AsyncGenerator[Any]") -> None:
-    """Close the connection of an answer that is no longer needed.
-
-    Closing the SDK's generator is not enough: its inner generator and HTTP response remain open
-    until they are garbage-collected, and the answer keeps arriving. Cancelling the generator while
-    it waits makes the HTTP client close the connection.
-    """
+    # Closing the SDK's generator is not enough: the HTTP response remains open until it is
+    # garbage-collected, and the answer keeps arriving. Cancelling the generator while it waits
+    # makes the HTTP client close the connection.
     try:
         async with asyncio.timeout(0):
             async for _ in chunks:

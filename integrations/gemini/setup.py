@@ -1,7 +1,7 @@
 """Build a session's configuration, and the tools and thinking level of any request.
 
-The service closes the socket if it gets a field that the model does not support, so only fields
-that the model's row allows are sent.
+Only fields that the model's row allows are sent, because the service closes the socket if it gets
+any other.
 """
 
 import json
@@ -110,8 +110,8 @@ def without(setup: LiveSetup, names: Collection[str]) -> LiveSetup:
 
 
 def suspects(setup: LiveSetup) -> tuple[str, ...]:
-    """Return the names of the optional parts that this set-up sends, those most likely to be
-    refused first."""
+    """Return the names of the optional parts that this set-up sends, those likely to be refused
+    first."""
     return tuple(part.name for part in OPTIONAL if part.is_sent(setup))
 
 
@@ -160,11 +160,8 @@ def live_config(setup: LiveSetup) -> "types.LiveConnectConfig":
 def tools_of(
     row: ModelRow, declarations: Sequence[Declaration], *, google_search: bool
 ) -> "tuple[types.Tool, ...]":
-    """Return all functions as one tool, plus Google Search if requested and supported by the model.
-
-    Functions are declared with `parameters`. With `parameters_json_schema`, one of the models
-    speaks its calls instead of making them (AidenAI-IO/aiden-firmware #708).
-    """
+    """Return all functions as one tool, plus Google Search if requested and supported
+    by the model."""
     from google.genai import types
 
     from integrations.gemini.checked import CheckedSchema
@@ -176,6 +173,8 @@ def tools_of(
             types.FunctionDeclaration(
                 name=one.name,
                 description=one.description,
+                # With `parameters_json_schema`, one of the models speaks its calls instead of
+                # making them (AidenAI-IO/aiden-firmware #708).
                 parameters=(
                     CheckedSchema.model_validate(one.parameters) if one.parameters else None
                 ),
@@ -194,8 +193,8 @@ def tools_of(
 def thinking_of(row: ModelRow, wish: str) -> "types.ThinkingConfig | None":
     """Return the thinking setting for the level `wish`, or None if none should be sent.
 
-    If the model lacks that level, the next higher level is used, or the model's highest level if
-    there is none. "" means the model's minimum.
+    If the model lacks that level, the next higher level is used, or otherwise the model's highest.
+    "" means the model's minimum.
     """
     from google.genai import types
 
@@ -215,11 +214,8 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
 
 
 def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
-    """Return the settings for compressing the context window.
-
-    Compression starts early, because every turn is billed for the whole window. However, the set-up
-    alone must not trigger it, although it is long for a large house.
-    """
+    # Compression starts early, because every turn is billed for the whole window. However, the
+    # set-up alone must not trigger it, although it is long for a large house.
     from google.genai import types
 
     told = len(setup.instruction) + sum(

@@ -1,8 +1,7 @@
 """Gemini's subset of JSON Schema: its keywords, sentences for other keywords, and a final check.
 
-Google documents the subset as `Schema` of the Gemini API: type, description, nullable, enum (of
-strings), properties, required, items, minItems, maxItems, minimum, maximum, minLength, maxLength,
-anyOf. It also lists `pattern`, `format`, `default` and `title`, but not every model accepts them.
+Google documents the subset as `Schema` of the Gemini API. It also lists `pattern`, `format`,
+`default` and `title`, but not every model accepts them.
 """
 
 import json
@@ -32,8 +31,8 @@ ALL_TYPES = ("object", "array", "string", "integer", "number", "boolean", "null"
 
 
 def described(schema: Schema, own: str, notes: list[str]) -> Schema:
-    """Return the schema with a description and notes added. A description that is too long is
-    shortened."""
+    """Return the schema with a description and notes added. A description that is too
+    long is cut."""
     kept = schema.get("description", "")
     if not own and not notes:
         return schema
@@ -45,11 +44,8 @@ def described(schema: Schema, own: str, notes: list[str]) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Return the schema, extended to accept null.
-
-    With `anyOf`, each alternative is extended, because the API allows no other field beside
-    `anyOf`.
-    """
+    """Return the schema, extended to accept null."""
+    # The API allows no other field beside `anyOf`, so each alternative is extended.
     if "anyOf" in schema:
         return {"anyOf": [{**member, "nullable": True} for member in schema["anyOf"]]}
     return {**schema, "nullable": True}
@@ -92,8 +88,7 @@ def all_text(values: Sequence[Any]) -> bool:
 
 
 def is_legal_name(name: str) -> bool:
-    """Return True for a valid argument name: letters, digits and `_`, not too long and not starting
-    with a digit."""
+    """Return True for a valid argument name: a short word of ASCII letters, digits and `_`."""
     return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 
@@ -103,8 +98,7 @@ def is_text(value: Any) -> bool:
 
 
 def count(value: Any) -> int | None:
-    """Return the value of a length keyword as an integer, or None if it is invalid. 2.0 is
-    valid."""
+    """Return the value of a length keyword as an integer, or None if it is invalid."""
     if not is_number(value) or value != int(value) or not 0 <= value < 2**31:
         return None
     return int(value)
@@ -192,9 +186,7 @@ Lose = Callable[[str], None]
 def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) -> Schema:
     """Return the schema of a value that must be one of `values`.
 
-    Strings are listed as an enum, unless the list is too long. Numbers keep their type and are
-    listed in the description if bounds are not enough. Mixed values are declared as strings; the
-    model's choice is converted back later.
+    Mixed values are declared as strings; the model's choice is converted back later.
     """
     types = types_of(node)
     if all_text(values) and types in ([], ["string"]):
@@ -215,9 +207,9 @@ def choice_schema(node: Mapping[str, Any], values: Sequence[Any], lose: Lose) ->
 
 
 def joined_choices(alternatives: Sequence[Any]) -> tuple[list[Any], str] | None:
-    """Join alternatives that are constants or enums, and return all their values and descriptions.
+    """Return the values and descriptions of alternatives that are constants or enums.
 
-    Returns None if an alternative is neither a constant nor an enum.
+    Returns None if an alternative is neither.
     """
     values: list[Any] = []
     said: list[str] = []
@@ -306,12 +298,7 @@ def is_noted(node: Mapping[str, Any]) -> bool:
 
 
 def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Describe a node's unsupported keywords, one sentence each, as far as sentences can express
-    them.
-
-    Each of these keywords also counts as a loss, except defaults and examples, which are not
-    binding.
-    """
+    """Return a sentence for each of a node's unsupported keywords, as far as that is possible."""
     said = []
     for key, text in _SPOKEN.items():
         if isinstance(node.get(key), str | int | float):
@@ -324,6 +311,7 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
         if key in node:
             lose(key)
     said += _on_condition(node, lose) + _together(node, lose) + _excluded(node, lose)
+    # Defaults and examples are not binding, so they are no loss.
     if node.get("default") is not None and (default := as_json(node["default"])):
         said.append(f"Default: {default[:_MAX_VALUE]}.")
     examples = node.get("examples")
@@ -333,10 +321,8 @@ def notes(node: Mapping[str, Any], lose: Lose) -> list[str]:
 
 
 def _on_condition(node: Mapping[str, Any], lose: Lose) -> list[str]:
-    """Describe a simple condition, in which certain values of an argument require other arguments.
-
-    Any other condition is only recorded as a loss.
-    """
+    # Only a simple condition, in which values of some arguments require other arguments, is
+    # described.
     if all(key not in node for key in _CONDITIONS):
         return []
     where, then = _condition(node.get("if")), node.get("then")

@@ -52,10 +52,9 @@ def landlock_abi() -> int:
 
 
 def confine(abi: int, read: list[str], write: list[str]) -> None:
-    """Restrict this process and all its children to files in these paths.
+    """Restrict this process and all its children to files in these paths. Raises OSError.
 
-    `abi` is the kernel's Landlock version. Paths that do not exist or that this user cannot open
-    are skipped. Raises OSError.
+    `abi` is the kernel's Landlock version. Paths that do not exist or cannot be opened are skipped.
     """
     everything = (1 << (13 if abi < 2 else 14 if abi < 3 else 15)) - 1
     ruleset = _Ruleset(everything, 0, _SCOPE_SIGNAL if abi >= 6 else 0)

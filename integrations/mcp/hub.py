@@ -26,14 +26,11 @@ AGAIN_S = 5.0
 class McpHub:
     """Lists and calls the tools of all servers.
 
-    Entering the context does not connect to any server, so it cannot fail.
+    Entering the context does not connect to any server, so it cannot fail. `home` is used only for
+    Home Assistant's own server. Raises ValueError if two servers have the same name.
     """
 
     def __init__(self, servers: Sequence[ServerSpec], *, home: HomeAside | None = None) -> None:
-        """`home` is used only for Home Assistant's own server.
-
-        Raises ValueError if two servers have the same name.
-        """
         if len({spec.name for spec in servers}) < len(servers):
             raise ValueError("two servers have the same name")
         self._sessions = {
@@ -74,12 +71,11 @@ class McpHub:
         return {name: session.openings for name, session in self._sessions.items()}
 
     async def tools(self, wait_s: float = LISTING_S) -> list[McpTool]:
-        """List the tools of every server that answers. `states` shows which servers did not.
+        """Return the tools of all servers. `states` shows which servers did not answer.
 
-        Home Assistant's own server may take as long as it needs. While Home Assistant is known to
-        be unreachable, Hearth waits only a few seconds for this server, or not at all right after a
-        failure, and leaves out its tools if it doesn't answer. If any other server takes longer
-        than `wait_s`, its previous list is returned, and a later call returns the new one.
+        If a server takes longer than `wait_s`, its previous list is used. Home Assistant's own
+        server may take as long as it needs; while Home Assistant is known to be unreachable, its
+        tools are left out after a few seconds.
         """
         began_s = time.monotonic()
         under_way = {name: self._listing(name) for name in self._sessions}
@@ -110,15 +106,12 @@ class McpHub:
         return self._home is None or self._home.here()
 
     def _just_away(self, name: str) -> bool:
-        """Return True if Home Assistant is unreachable and its server failed within the last
-        AGAIN_S."""
+        # A turn waits for Home Assistant's server only once while Home Assistant is unreachable.
         if not self.servers[name].home_assistant or self._here:
             return False
         return time.monotonic() - self._failed_s.get(name, -AGAIN_S) < AGAIN_S
 
     async def _list(self, session: McpSession) -> None:
-        """Store the server's tools, or [] if listing fails. The server's state then contains the
-        reason."""
         name = session.spec.name
         try:
             hidden = self._hidden[name]
@@ -147,19 +140,16 @@ class McpHub:
     ) -> McpResult:
         """Call a tool once. If the tool itself fails, the result has `is_error` set.
 
-        For Home Assistant's server, `meta` is added to the request's `_meta`. Without `timeout_s`,
-        the server's own setting applies. Raises TimeoutError when that time is over,
-        IntegrationError if the call did not run, and its subclass CallLost if it may have run.
+        `meta` is added to the request's `_meta`. Without `timeout_s`, the server's own setting
+        applies. Raises TimeoutError when that time is over, IntegrationError if the call did not
+        run, and its subclass CallLost if it may have run.
         """
         session = self._session(server)
         limit_s = session.spec.timeout_s if timeout_s is None else timeout_s
         return self._hidden[server].result(await session.call(name, arguments, limit_s, meta))
 
     async def prompt(self, server: str) -> str | None:
-        """Return the server's first prompt, or None if it has none. Raises IntegrationError.
-
-        Home Assistant's prompt contains the names of the exposed entities.
-        """
+        """Return the server's first prompt, or None if it has none. Raises IntegrationError."""
         session = self._session(server)
         told = self._hidden[server].text(await session.prompt() or "") or None
         return without_snapshots(told) if told and session.spec.home_assistant else told

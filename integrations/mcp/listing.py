@@ -22,9 +22,8 @@ _MAX_KIND = 60  # characters of a type such as "image/png"
 def as_result(answer: CallToolResult) -> McpResult:
     """Convert a call's result to text.
 
-    Text parts are joined, and other parts are replaced with a note that names their type. If the
-    result is empty, the structured content is returned as JSON. Content beyond `MAX_TEXT` or
-    `MAX_PARTS` is cut, with a note at the end.
+    Parts that are not text are replaced with a note. If the result is empty, the structured content
+    is returned as JSON. Content beyond `MAX_TEXT` or `MAX_PARTS` is cut, with a note at the end.
     """
     parts: list[str] = []
     for content in answer.content[:MAX_PARTS]:
@@ -42,10 +41,7 @@ def as_result(answer: CallToolResult) -> McpResult:
 
 
 def as_text(parts: Iterable[object], most: int = MAX_TEXT) -> str:
-    """Join the text parts of a prompt or resource with line breaks, skipping other parts.
-
-    The result has at most `most` characters.
-    """
+    """Join the text parts of a prompt or resource with line breaks, up to `most` characters."""
     texts = (getattr(part, "text", "") for part in parts)
     return "\n".join(text for text in texts if text)[:most]
 
@@ -76,8 +72,8 @@ class Hidden:
         return replace(result, text=self.text(result.text))
 
     def tool(self, tool: McpTool) -> McpTool:
-        """Replace the secrets in a tool's texts and schema, but not in its name, which calls
-        need."""
+        """Replace the secrets in a tool's texts and schema, but not in its name, which
+        calls need."""
         return replace(
             tool,
             title=self.text(tool.title),
@@ -96,8 +92,7 @@ class Hidden:
 
 
 def _secrets(spec: ServerSpec) -> set[str]:
-    """Return the server's secrets: environment variables, headers with and without their scheme,
-    and the password and query values in the URL. Short values, paths and URLs don't count."""
+    # Short values, paths and URLs don't count as secrets.
     given = {*spec.env.values(), *spec.headers.values()}
     address = urlsplit(spec.url)
     inside = {value for _, value in parse_qsl(address.query)} | {address.password or ""}
@@ -106,7 +101,7 @@ def _secrets(spec: ServerSpec) -> set[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """Return the secret and the escaped forms in which a program might print it."""
+    # A program might print the secret in one of its escaped forms.
     return {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
 
 
@@ -155,7 +150,6 @@ class Listing:
 
 
 def _size(tool: Tool) -> int | None:
-    """Return the tool's size in characters, or None if it cannot be offered."""
     if not tool.name or len(tool.name) > MAX_NAME:
         return None
     try:

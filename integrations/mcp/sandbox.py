@@ -1,10 +1,7 @@
 """Start a tool server that is a local program, and restrict which files it can open.
 
-The program runs as Hearth's user, so without a sandbox it could read Hearth's tokens and journal
-and the owner's other files. If the kernel supports Landlock, the program can open only a part of
-the system (such as its programs, libraries and devices like /dev/null), its own installation, its
-package manager's cache, a temporary folder, and the folders named in its settings. docs/servers.md
-describes this for owners.
+Without a sandbox, the program could read Hearth's tokens and journal and the owner's other files.
+docs/servers.md describes for owners what it can open.
 """
 
 import asyncio
@@ -47,10 +44,8 @@ class Running:
 
 
 def command(spec: ServerSpec) -> ProgramCommand:
-    """Return the command that starts the server. Raises Misconfigured.
-
-    The environment contains only `env`, PATH, HOME and LANG.
-    """
+    """Return the command that starts the server. Raises Misconfigured."""
+    # The program gets no other variables of Hearth's environment.
     own = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     env = {"LANG": "C.UTF-8", **own, **spec.env}
     if spec.cwd is not None and not Path(spec.cwd).is_dir():
@@ -68,10 +63,9 @@ async def start(made: ProgramCommand) -> Running:
     """Start the program, with pipes for stdin, stdout and stderr.
 
     Raises OSError, or ValueError if an argument contains a null character.
-    `asyncio.create_subprocess_exec` is not used, because it gives no access to the transport. If
-    the transport is not closed, the pipes stay open as long as an orphaned child of the program
-    holds their other ends.
     """
+    # `asyncio.create_subprocess_exec` gives no access to the transport. Unless that is closed, the
+    # pipes stay open as long as an orphaned child of the program holds their other ends.
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=_CHUNK, loop=loop),
@@ -87,8 +81,7 @@ async def start(made: ProgramCommand) -> Running:
 
 
 def _found(spec: ServerSpec, path: str | None) -> str | None:
-    """Find the program. A path is relative to the working folder; a bare name is looked up in
-    `path`."""
+    # A path is relative to the working folder.
     if os.sep in spec.command:
         found = shutil.which(Path(spec.cwd or ".") / spec.command)
         return str(Path(found).absolute()) if found else None
@@ -164,8 +157,8 @@ def confined(spec: ServerSpec, made: ProgramCommand) -> ProgramCommand:
 def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grants:
     """Return the paths that the program can open.
 
-    `spec.closed` lists Hearth's own files, which stay inaccessible even if the settings name a
-    folder that contains them. This function reads the file system and creates only cache folders.
+    Files in `spec.closed` stay inaccessible even if the settings name a folder that contains them.
+    Cache folders are created.
     """
     home = Path(made.env.get("HOME", "/nonexistent"))
     closed = tuple(_real(path) for path in spec.closed)
@@ -190,11 +183,9 @@ def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grant
 
 
 def _scratch(name: str) -> str:
-    """Return a temporary folder that only this user can enter. Raises OSError.
-
-    The path stays the same across starts. Otherwise a server that mentions the path in a tool's
-    description would seem to have changed.
-    """
+    """Return a temporary folder that only this user can enter. Raises OSError."""
+    # The path stays the same across starts. Otherwise a server that mentions the path in a tool's
+    # description would seem to have changed.
     base = Path(tempfile.gettempdir(), f"hearth-servers-{os.getuid()}")
     base.mkdir(mode=0o700, exist_ok=True)
     found = base.lstat()
@@ -206,8 +197,8 @@ def _scratch(name: str) -> str:
 
 
 def _installation(folder: Path) -> list[Path]:
-    """Return the paths of the installation with this `bin` folder, and of its Python."""
     found = [folder, *(folder.parent / name for name in _INSTALLED)]
+    # The folder can belong to a virtual environment, whose Python is installed elsewhere.
     python = _real(folder / "python3")
     if python.parent != folder and python.is_file():
         found += [python.parent.parent / name for name in _INSTALLED]
@@ -215,7 +206,6 @@ def _installation(folder: Path) -> list[Path]:
 
 
 def _interpreter(program: Path) -> list[Path]:
-    """Return the folder of a script's interpreter, or [] if the program is not a script."""
     try:
         with program.open("rb") as file:
             line = file.readline(256).decode("utf-8", "replace")
@@ -226,7 +216,6 @@ def _interpreter(program: Path) -> list[Path]:
 
 
 def _around(file: Path, home: Path) -> list[Path]:
-    """Return the program's folder, and the Node packages or virtual environment that contain it."""
     modules = [one for one in file.parents if one.name == _MODULES]
     found = [modules[-1]] if modules else []
     if file.parent not in (home, Path("/")):
@@ -235,8 +224,7 @@ def _around(file: Path, home: Path) -> list[Path]:
 
 
 def _named(texts: Sequence[str], base: Path) -> list[str]:
-    """Return the paths in arguments or settings, such as "/srv/notes", "--root=~/notes" or
-    "server.py"."""
+    # Paths occur as "/srv/notes", "--root=~/notes" or "server.py".
     tails = [text.partition("=")[2] if text.startswith("-") else text for text in texts]
     return [
         one if one.startswith("~/") else str((base / one).absolute())
@@ -253,26 +241,23 @@ def _is_file(path: Path) -> bool:
 
 
 def _folder_of(path: Path, home: Path) -> list[Path]:
-    """Return a folder unchanged, and for a file its folder, unless that folder is too broad."""
+    # For a file, the program can open the file's folder, unless that is too broad.
     around = path.parent
     wide = around == home or around.parent == Path("/home") or len(around.parts) < 3
     return [path if path.is_dir() or wide else around]
 
 
 def _opened(paths: Sequence[Path], closed: Sequence[Path]) -> tuple[str, ...]:
-    """Return the existing paths, without closed files and without paths inside a folder that is
-    also returned."""
     found: set[Path] = set()
     for path in paths:
         found.update(_but(_real(path), closed, _MAX_DEPTH))
+    # A path inside a folder that is also returned is left out.
     return tuple(sorted(str(one) for one in found if not found & set(one.parents)))
 
 
 def _but(path: Path, closed: Sequence[Path], depth: int) -> list[Path]:
-    """Return the path, or if it contains closed files, the paths of its other contents.
-
-    Landlock cannot exclude a file in an allowed folder.
-    """
+    # Landlock cannot exclude a file in an allowed folder, so the folder's other contents are
+    # allowed one by one.
     if path in closed or not path.exists() or not depth:
         return []
     if not any(path in one.parents for one in closed):

@@ -31,8 +31,7 @@ HOME_ASSISTANT_ENDPOINTS = (
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """A configured MCP server. Its secrets are in `headers`, `env` and `url`, which are never
-    shown."""
+    """A configured MCP server. Its secrets in `headers`, `env` and `url` must not be shown."""
 
     name: str
     transport: Literal["http", "sse", "stdio"]
@@ -57,43 +56,37 @@ class ServerSpec:
 
     @property
     def setting(self) -> str:
-        """The section of the configuration, for messages."""
         return "home_assistant" if self.home_assistant else f'mcp.servers "{self.name}"'
 
     def key(self, name: str) -> str:
-        """Return the full name of a setting, for messages.
-
-        Examples are "home_assistant.url" and 'url in mcp.servers "notes"'.
-        """
+        """Return the full name of a setting, for messages, such as 'url in mcp.servers "notes"'."""
         return f"{self.setting}.{name}" if self.home_assistant else f"{name} in {self.setting}"
 
     def allows(self, tool: str) -> bool:
-        """Return True if the owner rated the tool as `comfort`, by its name or by a pattern with
-        `*` and `?`."""
+        """Return True if the owner rated the tool as `comfort`, by its name or a pattern."""
         return any(_is_like(tool, pattern) for pattern in self.allow)
 
     def denies(self, tool: str) -> bool:
-        """Return True if the tool must never be shown. Case is ignored, because a server could
-        change it."""
+        """Return True if the tool must never be shown."""
+        # Case is ignored, because a server could change it.
         name = tool.casefold()
         return any(_is_like(name, pattern.casefold()) for pattern in self.deny)
 
     @property
     def address(self) -> str:
-        """The URL without its username, password, query or fragment, for use in messages."""
+        # The result can be used in messages: it has no username, password, query or fragment.
         return shown(self.url)
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Return True if the whole name matches the pattern, in which brackets are literal."""
+    # Brackets are literal.
     return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def home_assistant_server(
     url: str, token: str, *, verify_tls: bool = True, ca_file: str = "", timeout_s: float = 10.0
 ) -> ServerSpec:
-    """Return the specification of Home Assistant's own MCP server, for every release that has this
-    server."""
+    """Return the specification of Home Assistant's own MCP server."""
     return ServerSpec(
         name=HOME_ASSISTANT,
         transport="http",
@@ -110,8 +103,7 @@ def home_assistant_server(
 
 @dataclass(frozen=True, slots=True)
 class HomeAside:
-    """The functions of the Home Assistant connection that the client of Home Assistant's MCP server
-    needs."""
+    """Functions of the Home Assistant connection that the client of its MCP server needs."""
 
     # Returns what identifies Hearth's device, for `_meta` of each request that depends on the
     # caller. Called for each request. Returns None while Hearth is not registered as a device.
@@ -137,8 +129,7 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True)
 class McpResult:
-    """The result of a call. Its text is untrusted data and must never be followed as an
-    instruction."""
+    """The result of a call. Its text is untrusted and must never be followed as an instruction."""
 
     text: str
     is_error: bool

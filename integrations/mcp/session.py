@@ -1,9 +1,8 @@
 """A session with one MCP server. One owner task opens and closes it, and any task can use it.
 
-The SDK's scopes belong to the task that entered them, so only the owner task opens and closes the
-session. A session is opened on first use. After a failure, it is opened again on the first use
-after a pause. If an existing session turns out to be dead, a read-only request is retried once, but
-a call never is.
+The SDK's scopes belong to the task that entered them. A session is opened on first use, and again
+after a failure. If an existing session turns out to be dead, a read-only request is retried once,
+but a call never is.
 """
 
 import asyncio
@@ -89,7 +88,6 @@ class McpSession:
 
     @property
     def state(self) -> ServerState:
-        """The state that `McpHub.states` reports."""
         if self._client is not None:
             return ServerState(self.spec.name, True, "")
         unknown = "It has not been used yet." if self._opening is None else "It is starting."
@@ -99,7 +97,7 @@ class McpSession:
     async def run(self) -> None:
         """Open a session whenever one is requested, and wait until it ends. Runs until cancelled.
 
-        Errors are stored and never raised, so that they affect only this server.
+        Errors are stored and not raised, so that they affect only this server.
         """
         while True:
             await self._wanted.wait()
@@ -117,9 +115,9 @@ class McpSession:
                     self._fail(await self._reason(trace, error))
 
     async def client(self, limit_s: float | None = None) -> Client:
-        """Return the client of the open session, opening one if necessary.
+        """Return the client of the open session, opening one if necessary. Raises IntegrationError.
 
-        Waits at most `limit_s` seconds for that. Raises IntegrationError.
+        It waits at most `limit_s` seconds for a session to open.
         """
         if self._client is not None and self._doubtful:
             await self._probe(self._client)
@@ -194,11 +192,8 @@ class McpSession:
     async def _answer(
         self, client: Client, name: str, arguments: dict[str, Any], meta: dict[str, Any] | None
     ) -> CallToolResult:
-        """Send a call and return its result.
-
-        `Client.call_tool` is not used: it validates results with the server's own schema, whose
-        patterns can block the whole process, and it lists all tools again to get that schema.
-        """
+        # `Client.call_tool` validates results with the server's own schema, whose patterns can
+        # block the whole process, and it lists all tools again to get that schema.
         given = {"name": name, "arguments": arguments, "_meta": meta}
         request = CallToolRequest(params=CallToolRequestParams.model_validate(given))
         try:
@@ -239,7 +234,6 @@ class McpSession:
         return found
 
     async def _first_prompt(self, client: Client) -> str | None:
-        """Get the first prompt, without listing the prompts if its name is already known."""
         if self._prompt_name is not None:
             try:
                 return await self._prompt_named(client, self._prompt_name)
@@ -261,13 +255,11 @@ class McpSession:
         return as_text((await client.read_resource(uri, meta=self._meta())).contents)
 
     def _meta(self) -> Any:
-        """Return a new `_meta` for Home Assistant's server, because the SDK modifies it."""
+        # The SDK modifies `_meta`, so each request gets a new one.
         known = self._aside.meta() if self._aside is not None else None
         return dict(known) if known else None
 
     async def _read(self, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Run a read-only request. If an existing session turns out to be dead, retry once with a
-        new one."""
         known = self._client
         client = await self.client()
         try:
@@ -279,8 +271,6 @@ class McpSession:
         return await self._attempt(await self.client(), work)
 
     async def _attempt(self, client: Client, work: Callable[[Client], Awaitable[Result]]) -> Result:
-        """Run a request within the time limit. Unless the server refused it, a failure ends the
-        session."""
         self._under_way += 1
         with tracing() as trace:
             try:
@@ -300,7 +290,6 @@ class McpSession:
                 self._under_way -= 1
 
     def _refused(self, client: Client, trace: Trace, error: MCPError | Undelivered) -> McpResult:
-        """Convert an error response to a result if the server refused the call; otherwise raise."""
         code = error.code if isinstance(error, MCPError) else None
         closed = code == CONNECTION_CLOSED
         # The SDK reports an unreadable response as PARSE_ERROR.
@@ -342,7 +331,6 @@ class McpSession:
                 self._busy_since = time.monotonic()
 
     async def _reason(self, trace: Trace, error: Exception) -> IntegrationError:
-        """Return why the session did not open. If that is unclear, ask `HomeAside.diagnose`."""
         problem = self._fate or explain(self.spec, trace, error)
         if self._aside is None or not leaves_open(trace):
             return problem
@@ -350,11 +338,10 @@ class McpSession:
 
     @property
     def _open_s(self) -> float:
-        """The time limit for opening a session, in seconds. A program may have a lot to load."""
+        # A program may have a lot to load.
         return max(OPEN_S, self.spec.timeout_s) if self.spec.transport == "stdio" else OPEN_S
 
     async def _probe(self, client: Client) -> None:
-        """End the session if the program no longer lists its tools."""
         self._doubtful = False
         try:
             async with asyncio.timeout(PROBE_S):
@@ -363,7 +350,7 @@ class McpSession:
             self._end(client, explain(self.spec, Trace(), error))
 
     def _program_ended(self, problem: IntegrationError) -> None:
-        """Record why the program ended, even if that happens while the session is opening."""
+        # The program can end while the session is opening.
         self._fate = problem
         if self._client is not None:
             self._end(self._client, problem)

@@ -1,9 +1,8 @@
 """Connections to MCP servers: endpoint selection, transports, handshake and retry pauses.
 
-A server that is a local program exchanges JSON-RPC messages over its pipes, one per line. This
-module implements that transport itself. The SDK's transport (2.3) buffers lines of any length,
-accepts any number of messages, sends the program's stderr to Hearth's terminal and does not report
-why the program exited.
+A server that is a local program exchanges JSON-RPC messages over its pipes, one per line. The SDK's
+own transport for this (2.3) limits neither lines nor messages, sends the program's stderr to
+Hearth's terminal and does not report why the program exited.
 """
 
 import asyncio
@@ -62,7 +61,6 @@ class Chatter:
         self._add(rest)
 
     def end(self) -> None:
-        """Log the current line. Called at the end of each line and when the program exits."""
         if self._line and self._lines.take(1, time.monotonic()):
             text = self._line.decode(errors="replace")
             _log.debug("%s: %s", self._name, shown_line(text, self._secrets))
@@ -191,7 +189,7 @@ class _Pipes:
         return None
 
     async def overhear(self) -> None:
-        """Read the program's stderr, because the program would block once the pipe is full."""
+        # The program would block once the pipe is full.
         reader, chatter = self._process.stderr, Chatter(self._spec)
         assert reader is not None
         while part := await reader.read(_CHUNK):
@@ -199,13 +197,12 @@ class _Pipes:
         chatter.end()
 
     async def _ended(self) -> None:
-        """Handle the end of the program's stdout. Usually the program has exited."""
+        # Usually the program has exited.
         await _within(FAULT_GRACE_S, lambda: self._process.returncode is not None)
         code = self._process.returncode
         self._fault("closed its output" if code is None else f"ended (exit code {code})")
 
     def _fault(self, what: str) -> None:
-        """End the session with an error. `what` follows the program's name in the message."""
         self._faulty = True
         if not self._leaving:
             name, setting = self._spec.name, self._spec.key("command")
@@ -235,7 +232,6 @@ class _Pipes:
             stream.close()
 
     def _signal(self, number: int) -> None:
-        """Send a signal to the whole process group, unless all its processes have exited."""
         if self._gone:
             return
         try:
@@ -255,10 +251,7 @@ class _Pipes:
 
 
 async def _within(limit_s: float, true: Callable[[], bool]) -> bool:
-    """Wait until `true()` returns True. Returns False after `limit_s`.
-
-    `Process.wait` is not used, because it would also wait for the pipes.
-    """
+    # `Process.wait` would also wait for the pipes.
     deadline = time.monotonic() + limit_s
     while not true():
         if time.monotonic() >= deadline:
@@ -278,7 +271,7 @@ async def open_client(
     trace: Trace,
     on_end: Callable[[IntegrationError], None],
 ) -> tuple[Client, bool]:
-    """Open a client. Returns the client and whether it uses the preferred endpoint.
+    """Open a client. Returns the client, and True if it uses the preferred endpoint.
 
     `stack` closes the client. An endpoint is skipped only if it does not exist (404). Any other
     error is raised, with its HTTP status in `trace`. `on_end` is called if a local program exits.
@@ -338,7 +331,7 @@ def _for_sse(
     timeout: httpx2.Timeout | None = None,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """Create a client with the signature that the SDK's SSE transport requires."""
+    # The SDK's SSE transport requires this signature.
     return http_client(headers, tls, POST_S, aside=True)
 
 
@@ -362,9 +355,9 @@ class Pauses:
         self.not_before_s = 0.0  # earliest time to open it again
 
     def opened(self, now_s: float) -> None:
-        """Record that a session opened. A program must also run for STEADY_S to count as
-        working."""
+        """Record that a session opened."""
         self._opened_s = now_s
+        # A program counts as working only after STEADY_S.
         if not self._program:
             self._failures = 0
 

@@ -1,9 +1,8 @@
 """HTTP details that the SDK hides: the status or network error of each request.
 
-The SDK reports a rejected token, a missing page and an unreachable host with the same generic
-error, and a single failed POST ends its whole session. Here, each request records its outcome in
-the current context's `Trace`, and a network error becomes an ordinary response, so that other calls
-continue.
+The SDK reports different failures with the same generic error, and a single failed POST ends its
+whole session. Here, each request records its outcome in the current context's `Trace`, and a
+network error becomes an ordinary response, so that other calls continue.
 """
 
 import asyncio
@@ -36,8 +35,8 @@ class Allowance:
         self._at_s: float | None = None  # time of the last `take`
 
     def take(self, amount: float, now_s: float) -> bool:
-        """Take `amount` at the time `now_s` (any monotonic clock). Returns False if the bucket
-        holds less."""
+        """Take `amount` at the time `now_s` (any monotonic clock). Returns False if too little is
+        left."""
         if self._at_s is not None:
             self._left = min(self._size, self._left + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
@@ -55,7 +54,7 @@ class Flow:
     _messages: Allowance = field(default_factory=lambda: Allowance(*MESSAGES))
 
     def take(self, part: bytes, now_s: float) -> bool:
-        """Count the data and return False if it exceeds a limit. Each line counts as a message."""
+        """Count the data and return False if it exceeds a limit."""
         return self._bytes.take(len(part), now_s) and self._messages.take(part.count(b"\n"), now_s)
 
 
@@ -84,18 +83,15 @@ class Trace:
 
     @property
     def never_sent(self) -> bool:
-        """True if no connection was made, so that no call can have run."""
+        # No connection was made, so no call can have run.
         return self.error is not None and not self.connected
 
     def sending(self) -> None:
         self.begun = True
 
     def answered(self, status: int, readable: bool | None) -> None:
-        """Record a response.
-
-        `readable` is True if MCP uses the response's content type, False if it does not, and None
-        if the content type does not matter.
-        """
+        """Record a response. `readable` is False if MCP does not use the response's content type,
+        and None if that does not matter."""
         self.connected = True
         if readable is not None:
             self.unreadable = not readable
@@ -134,7 +130,7 @@ class Trace:
 
     @property
     def clean(self) -> bool:
-        """True if HTTP succeeded, so that any failure is an error in the MCP protocol."""
+        # HTTP succeeded, so any failure is an error in the MCP protocol.
         return self.status is None and self.error is None
 
 
@@ -157,11 +153,9 @@ class Undelivered(Exception):
 
 
 def was_cancelled() -> bool:
-    """Return True if the current task was cancelled, even if another error was raised.
-
-    If the tasks of a task group fail while it is being cancelled, the group raises their errors and
-    the cancellation is lost.
-    """
+    """Return True if the current task was cancelled, even if another error was raised."""
+    # If the tasks of a task group fail while it is being cancelled, the group raises their errors
+    # and the cancellation is lost.
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
@@ -169,8 +163,8 @@ def was_cancelled() -> bool:
 class TracingTransport(httpx2.AsyncBaseTransport):
     """Forwards requests and records their outcomes.
 
-    With `aside`, answers arrive in a separate stream, as in the SSE transport. The SDK (2.3) then
-    waits for an answer even if the request was refused or could not be sent.
+    With `aside`, answers arrive in a separate stream, as in the SSE transport, where the SDK (2.3)
+    waits for an answer even if the request was refused.
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, *, aside: bool = False) -> None:
@@ -216,12 +210,10 @@ class TracingTransport(httpx2.AsyncBaseTransport):
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """A response body that records errors and replaces them with errors that do not stop the
-    SDK."""
+    """A response body that replaces errors with errors that do not stop the SDK. `flow` limits an
+    event stream, and is None for a plain response, whose size is limited otherwise."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
-        """`flow` limits an event stream. It is None for a plain response, which has its own size
-        limit."""
         self._inner = inner
         self._trace = trace
         self._flow = flow
@@ -253,10 +245,8 @@ def _asks(request: httpx2.Request) -> bool:
 
 
 def _patience_s(request: httpx2.Request, asks: bool) -> float | None:
-    """Return the read timeout, in seconds, for a message that expects no answer; otherwise None.
-
-    Calls have their own timeouts, and event streams have none.
-    """
+    """Return the read timeout, in seconds, for a message that expects no answer; otherwise None."""
+    # Calls have their own timeouts, and event streams have none.
     return None if asks or request.method == "GET" else FAREWELL_S
 
 
@@ -267,7 +257,7 @@ def http_client(
     *,
     aside: bool = False,
 ) -> httpx2.AsyncClient:
-    """Create an HTTP client for one server. The client never sends headers to another host.
+    """Create an HTTP client for one server. It never sends headers to another host.
 
     For `aside`, see `TracingTransport`.
     """
@@ -314,11 +304,9 @@ def explain(spec: ServerSpec, trace: Trace, error: BaseException) -> Integration
 
 def leaves_open(trace: Trace) -> bool:
     """Return True if it is unclear why the session did not open: the server responded, but not with
-    MCP.
-
-    If the token was rejected, the reason is clear, and Home Assistant would log every further use
-    of the token. After a network error, further requests would reveal nothing more.
-    """
+    MCP."""
+    # If the token was rejected, Home Assistant would log every further use of the token. After a
+    # network error, further requests would reveal nothing more.
     return trace.connected and trace.error is None and trace.status != 401
 
 
@@ -357,8 +345,7 @@ def _by_status(spec: ServerSpec, status: int) -> IntegrationError:
 
 
 def _of_home(spec: ServerSpec, status: int) -> IntegrationError:
-    """Return the error for a status from Home Assistant. `rest.diagnose` can find a more precise
-    error."""
+    # `rest.diagnose` can find a more precise error.
     if status == 401:
         return reasons.wrong_token()
     if status == 403:
@@ -375,7 +362,6 @@ def _title(spec: ServerSpec) -> str:
 
 
 def _kind(found: list[BaseException]) -> str:
-    """Return the innermost error's class name, ignoring groups and cancellations around it."""
     plain = [
         cause
         for cause in found

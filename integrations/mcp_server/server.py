@@ -82,11 +82,12 @@ _log = logging.getLogger(__name__)
 def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, Any]:
     """Return a simplified JSON Schema of the model's fields, with the descriptions in `told`.
 
-    pydantic generates references, titles and `null` for optional fields. With these, models call a
-    tool less reliably, and some clients refuse it. Patterns are left out too, because they use
-    JavaScript syntax, which Home Assistant supports only in part. Raises KeyError for a field
-    without a description, so that a new field is not exposed by accident.
+    Raises KeyError for a field without a description, so that a new field is not exposed by
+    accident.
     """
+    # With references, titles and `null` for optional fields, models call a tool less reliably, and
+    # some clients refuse it. Patterns use JavaScript syntax, which Home Assistant supports only in
+    # part.
     whole = model.model_json_schema()
     definitions = whole.get(_DEFINITIONS, {})
     properties = {
@@ -99,7 +100,6 @@ def tool_schema(model: type[BaseModel], told: Mapping[str, str]) -> dict[str, An
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Remove references, null types, null defaults and the keys in `_LEFT_OUT`."""
     if isinstance(schema, list):
         return [_plain(one, definitions) for one in schema]
     if not isinstance(schema, dict):
@@ -266,7 +266,11 @@ TOOLS = (
 
 
 class McpServer(Opened):
-    """The MCP server. Enter its context before serving its routes, and leave it afterwards."""
+    """The MCP server. Enter its context before serving its routes, and leave it afterwards.
+
+    `turns` enables `get_last_turns`. `version` is Hearth's version. For `callbacks`, see
+    `sign_in_routes`.
+    """
 
     def __init__(
         self,
@@ -277,8 +281,6 @@ class McpServer(Opened):
         turns: bool = False,
         callbacks: Collection[str] = (),
     ) -> None:
-        """`turns` enables `get_last_turns`. `version` is Hearth's version. For `callbacks`, see
-        `sign_in_routes`."""
         self._box = box
         self._tools = {tool.name: tool for tool in TOOLS if turns or tool.name != "get_last_turns"}
         self._guard = guard
@@ -311,12 +313,10 @@ class McpServer(Opened):
         await managers.enter_async_context(self._plain.run())
 
     def routes(self) -> list[Route]:
-        """Return the guarded MCP route and the sign-in routes for Home Assistant.
-
-        GET and DELETE, which MCP uses only for sessions, get status 405.
-        """
+        """Return the guarded MCP route and the sign-in routes for Home Assistant."""
         endpoint = _Endpoint(self._guard.around(self._serve))
         signing_in = sign_in_routes(self._guard, self._callbacks)
+        # GET and DELETE, which MCP uses only for sessions, get status 405.
         return [Route(PATH, endpoint, methods=["POST"]), *signing_in]
 
     async def _serve(self, asgi: Asgi, receive: Receive, send: Send) -> None:
@@ -362,10 +362,8 @@ class McpServer(Opened):
 
 
 class _Endpoint:
-    """Wraps an ASGI application in an object, because Route treats functions as request
-    handlers."""
-
     def __init__(self, app: ASGIApp) -> None:
+        # Route treats functions as request handlers, so the application is wrapped in an object.
         self._app = app
 
     async def __call__(self, asgi: Asgi, receive: Receive, send: Send) -> None:
@@ -373,9 +371,9 @@ class _Endpoint:
 
 
 def _caller(context: _Context) -> Caller:
-    """Return the caller as named in the journal: "mcp:kitchen" for the token "kitchen"."""
     assert context.request is not None
     caller: Caller = context.request.state.caller
+    # In the journal, the caller is "mcp:kitchen" for the token "kitchen".
     return replace(caller, name=f"mcp:{caller.name.rpartition(':')[2]}")
 
 

@@ -30,15 +30,13 @@ _log = logging.getLogger(__name__)
 def sign_in_routes(guard: Guard, callbacks: Collection[str] = ()) -> list[Route]:
     """Return the routes through which Home Assistant's MCP client obtains its token.
 
-    That client does not accept a token directly. It supports only OAuth 2 with a client id and
-    secret, which a person enters in Home Assistant (`components/mcp`, 2026.11), so the secret is
-    one of Hearth's tokens. Hearth redirects the browser without asking anybody. Only the secret,
-    which Home Assistant itself sends to the token path, proves that the client may sign in. The
-    other paths need no token and reveal nothing. The formats follow RFC 6749 and RFC 8414.
-
-    `callbacks` are the allowed redirect targets in addition to My Home Assistant. They must match
-    exactly.
+    Hearth redirects the browser without asking anybody. Only the client secret, which must be one
+    of Hearth's tokens, proves that the client may sign in. The formats follow RFC 6749 and RFC
+    8414. `callbacks` are the allowed redirect targets in addition to My Home Assistant; they must
+    match exactly.
     """
+    # Home Assistant's client accepts no token directly, only OAuth 2 with a client id and secret
+    # (`components/mcp`, 2026.11). The paths other than TOKEN need no token and reveal nothing.
     sign_in = _SignIn(guard, frozenset({MY_HOME_ASSISTANT, *callbacks}))
     return [
         Route(METADATA, sign_in.metadata, methods=["GET"]),
@@ -67,8 +65,7 @@ class _SignIn:
         )
 
     async def authorize(self, request: Request) -> Response:
-        """Redirect to Home Assistant immediately. Errors are shown in the browser, not
-        redirected."""
+        # Errors are shown in the browser, and not redirected.
         given = request.query_params
         back, state = given.get("redirect_uri", ""), given.get("state", "")
         if any(len(given.getlist(name)) > 1 for name in _ONCE):
@@ -91,8 +88,6 @@ class _SignIn:
         return RedirectResponse(f"{back}?{query}", status_code=302)
 
     async def token(self, request: Request) -> Response:
-        """Return the client secret as the access token. The secret must be one of
-        Hearth's tokens."""
         try:
             check_length(request)
             form = parse_qs((await request.body()).decode("utf-8", "replace"))
@@ -115,7 +110,7 @@ class _SignIn:
 
 
 def _sent_with(request: Request, token: str) -> HTTPConnection:
-    """Return the request with this token in its header, so that the guard can check it."""
+    # The guard checks the token in the header.
     headers = [row for row in request.scope["headers"] if row[0] != b"authorization"]
     header = (b"authorization", f"Bearer {token}".encode("utf-8", "replace"))
     return HTTPConnection({**request.scope, "headers": [*headers, header]})

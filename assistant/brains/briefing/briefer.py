@@ -43,10 +43,10 @@ _FIRST = ("person", "todo")  # people and lists: there are few, and they are har
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
-    """Return the names of exposed entities and of their rooms and floors, those in `area` first.
+    """Return the names and aliases of exposed entities and of their rooms and floors.
 
-    Aliases are included. The result contains no duplicates, and at most MAX_NAMES names with
-    MAX_CHARACTERS characters in total.
+    Names in `area` come first. There are at most MAX_NAMES names, with MAX_CHARACTERS characters in
+    total.
     """
     names: dict[str, str] = {}
     room = MAX_CHARACTERS
@@ -63,7 +63,7 @@ def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
 
 
 def _names(house: House, area: str) -> Iterator[str]:
-    """Yield all names, starting with those that are most likely to be spoken."""
+    # The names that are most likely to be spoken come first.
     here = find_area(house, area) if area else None
     here_id = here.area_id if here else None
     things = sorted(house.exposed(), key=lambda entity: _rank(entity, here_id))
@@ -81,7 +81,7 @@ def _names(house: House, area: str) -> Iterator[str]:
 
 
 def _rank(entity: Entity, here_id: str | None) -> tuple[bool, bool]:
-    """Return a sort key. Entities with equal keys keep Home Assistant's order."""
+    # Entities with equal keys keep Home Assistant's order.
     return entity.domain in QUIET, entity.domain not in _FIRST
 
 
@@ -108,10 +108,7 @@ USES_DAYS = timedelta(days=30)  # in which uses are counted
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """A session's instruction, tools and settings.
-
-    Sessions with equal briefings are interchangeable.
-    """
+    """A session's instruction, tools and settings."""
 
     instruction: str
     declarations: tuple[Declaration, ...]
@@ -136,10 +133,10 @@ class Briefer:
     """Builds briefings from the tools and the text of Home Assistant's MCP server.
 
     `menu` lists the current tools. `prompt` returns the server's text, and raises IntegrationError
-    while Home Assistant is unreachable. `learn` receives the exposed entities found in each text
-    (`HomeAssistant.learn_exposure`). `memories` returns remembered facts. `uses` counts the calls
-    of each tool. It is called once a day, so that the menu rarely changes. `tasks` owns requests
-    that take longer than a briefing waits.
+    while Home Assistant is unreachable. `learn` receives the exposed entities found in each text.
+    `memories` returns remembered facts. `uses` counts the calls of each tool; it is called about
+    once a day, so that the menu rarely changes. `tasks` owns requests that take longer than a
+    briefing waits.
     """
 
     def __init__(
@@ -184,9 +181,9 @@ class Briefer:
     ) -> Briefing:
         """Return the current briefing. Never raises.
 
-        Waits at most `wait_s` for Home Assistant's answers, or `first_s` the first time. `profile`
-        is a name in `[profiles]`; "" or an unknown name means no profile. `said` is the request, if
-        it is already known. Owners without the `recalls` right get no remembered facts.
+        It waits at most `wait_s` for Home Assistant's answers, or `first_s` the first time.
+        `profile` is a name in `[profiles]`; "" or an unknown name means no profile. `said` is the
+        request, if it is already known.
         """
         await asyncio.wait([self._asking()], timeout=self._wait_s)
         memories: tuple[str, ...] = ()
@@ -227,6 +224,7 @@ class Briefer:
         large = len(self._home or "") > MAX_HOME
         kinds = frozenset((one.domain, one.device_class) for one in house.exposed())
         depends_on = tuple(allowed), large, bool(house.floors), kinds
+        # Choosing the tools again in every turn would be the slowest part of a briefing.
         last = self._sent
         if (
             last is not None
@@ -247,7 +245,7 @@ class Briefer:
         return self._sent
 
     def _asking(self) -> asyncio.Task[bool]:
-        """Return the request that is running or has just succeeded. If there is none, start one."""
+        # Use the request that is running or has just succeeded.
         task = self._asked
         if task is not None:
             age_s = self._clock.monotonic() - self._asked_s
@@ -274,8 +272,6 @@ class Briefer:
         return True
 
     async def _ask_uses(self) -> None:
-        """Get the number of uses of each tool, once a day. If that fails, the last numbers stay
-        valid."""
         today = self._clock.now().date()
         if self._uses_source is None or today == self._uses_of:
             return
@@ -300,9 +296,9 @@ class Briefer:
         return True
 
     async def _teach(self, home: str) -> None:
-        """Pass on the exposed entities. A text that hasn't changed isn't parsed again."""
         if self._learn is None:
             return
+        # A text that hasn't changed isn't parsed again.
         if home != self._shown_in:
             # In a thread, because parsing 5,000 entities takes 30 ms.
             self._shown, self._shown_in = await asyncio.to_thread(read_context, home), home

@@ -1,9 +1,7 @@
 """Shorten the text of Home Assistant's MCP server.
 
-The text's list of entities is grouped by area. In a large house, only nearby entities are listed,
-and all others are counted. Without this, the text takes 76,000 characters for 1,000 exposed
-entities and 328,000 for 5,000, and it is billed in every turn. Shortening the list doesn't affect
-the server's instructions before and after it.
+The text is billed in every turn, and takes 76,000 characters for 1,000 exposed entities. In a large
+house, only nearby entities are listed, and all others are counted.
 """
 
 import re
@@ -46,7 +44,7 @@ _ASK_WHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The area keys (`area_key`) of this device's area and of the other areas on its floor."""
+    """The keys (`area_key`) of this device's area, and of the other areas on its floor."""
 
     here: frozenset[str] = frozenset()  # empty if unknown
     floor: frozenset[frozenset[str]] = frozenset()  # the other areas of the same floor
@@ -67,9 +65,7 @@ def around(house: House, area: Area | None) -> Around:
 def without_place(text: str, *, known: bool) -> str:
     """Remove sentences of the server that don't suit Hearth.
 
-    These are the area that the server assumes for Hearth (only `assistant.area` counts), a sentence
-    about timers, and general instructions that Hearth's own rules repeat. If the area is `known`,
-    the instruction to ask for an area is removed too.
+    If the area is `known`, the instruction to ask for an area is removed too.
     """
     told = _GENERAL.sub("", _NO_TIMERS.sub("", _THEIR_AREA.sub("", text)))
     return _ASK_WHERE.sub("", told) if known else told
@@ -84,10 +80,9 @@ def without_headings(text: str) -> str:
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     """Return the text with its list grouped by area, shortened to `room` characters.
 
-    If the whole list doesn't fit, only nearby entities are listed, as many as fit. All others are
-    counted by area and domain after `note`; in a house with very many areas, only the names of the
-    areas follow `note`. Returns None if even that doesn't fit. The same arguments always give the
-    same text, so that the service's prefix cache stays valid.
+    If the whole list doesn't fit, only nearby entities are listed, and all others are counted after
+    `note`. Returns None if even that doesn't fit. The same arguments always give the same text, so
+    that the service's prefix cache stays valid.
     """
     before, rows, after = _parsed(text)
     for nearest, quiet in ((2, True), (1, True), (1, False), (0, True), (0, False)):
@@ -112,25 +107,18 @@ def fitted(text: str, where: Around, room: int, note: str) -> str | None:
 
 @lru_cache(maxsize=4)
 def _parsed(text: str) -> tuple[str, list[Shown], str]:
-    """Return the text before the list, the list's rows, and the text after it.
-
-    Lines that look like Hearth's headings lose their heading marks. A row that can't be read
-    becomes part of the text before the list, on one line.
-    """
     listing = find_list(text)
     read = [(row, read_row(row)) for row in listing.rows]
+    # A row that can't be read becomes part of the text before the list.
     odd = "".join(f"{one_line(row, MAX_LINE)}\n" for row, shown in read if shown is None)
     before, after = map(without_headings, (listing.before + odd, listing.after))
     return before, [shown for _, shown in read if shown is not None], after
 
 
 def _grouped(rows: Sequence[Shown]) -> str:
-    """Return the rows as one block per area, with one line per domain.
-
-    Names can contain anything, even line breaks, so each is put on one line.
-    """
     areas: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for row in rows:
+        # Names can contain anything, even line breaks, so each is put on one line.
         names = one_line(", ".join(row.names), MAX_LINE).replace(";", ",")
         areas.setdefault(row.areas, {}).setdefault(row.domain, []).append(names)
     return "".join(
@@ -152,10 +140,6 @@ def _distance(row: Shown, where: Around) -> int:
 
 
 def _counts(rows: Sequence[Shown]) -> str:
-    """Return lines such as "- Kitchen: 12 lights, 3 covers".
-
-    Areas are sorted by name, and domains by number, largest first.
-    """
     places: dict[str, Counter[str]] = {}
     for row in rows:
         places.setdefault(_place(row), Counter())[row.domain] += 1
@@ -166,7 +150,6 @@ def _counts(rows: Sequence[Shown]) -> str:
 
 
 def _places(rows: Sequence[Shown]) -> str:
-    """Return one line with the names of the areas."""
     return f"- {', '.join(sorted({_place(row) for row in rows} - {NOWHERE}))}"
 
 

@@ -175,8 +175,8 @@ def build_instruction(given: Circumstances) -> str:
     """Return the instruction, with at most MAX_INSTRUCTION characters.
 
     If it is too long, only the text about the home is shortened. The instruction contains the date
-    but not the time, so that it stays the same from turn to turn. Changing it in a running session
-    would invalidate the service's prefix cache (SDK documentation of `send_context_update`).
+    but not the time, because a change in a running session would invalidate the service's prefix
+    cache (SDK documentation of `send_context_update`).
     """
     tools = [TOOLS]
     if given.clock_tool:
@@ -197,12 +197,13 @@ def build_instruction(given: Circumstances) -> str:
 
 
 def fenced(text: str) -> str:
-    """Sanitise foreign text: remove invisible characters, and disarm tags that imitate Hearth's."""
+    """Return foreign text without invisible characters, and with tags that imitate Hearth's
+    disarmed."""
     return _MARK.sub("‹", visible(text, MAX_FOREIGN)).strip()
 
 
 def one_line(text: str) -> str:
-    """Sanitise foreign text and put it on one line, so that it can't imitate a heading."""
+    """Return foreign text, sanitised and on one line, so that it can't imitate a heading."""
     return " ".join(fenced(text).split())
 
 
@@ -250,7 +251,7 @@ def _today(given: Circumstances) -> str:
 
 
 def _day(now: datetime) -> str:
-    """Return the date in English, independently of the system's locale."""
+    # The names don't depend on the system's locale.
     return f"{_DAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
 
 
@@ -310,7 +311,6 @@ class Exchange:
 
 
 def bounded(exchange: Exchange) -> Exchange:
-    """Return the exchange with both sides cut to _MAX_KEPT characters."""
     return replace(exchange, heard=exchange.heard[:_MAX_KEPT], answer=exchange.answer[:_MAX_KEPT])
 
 

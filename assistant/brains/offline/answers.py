@@ -54,7 +54,6 @@ _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 def answer_outcome(
     command: ParsedCommand, outcome: ToolOutcome, house: House, say: Catalogue, language: str
 ) -> str:
-    """Return one sentence about the result of a command's call."""
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
@@ -91,7 +90,6 @@ def target_words(command: ParsedCommand, house: House, say: Catalogue, language:
 
 
 def _where(place: str, key: str) -> Names:
-    """Return an area's name as it is used after "the lights" ("in the kitchen") or alone."""
     where = spoken_place(place)
     if "things" not in key:
         return where
@@ -99,8 +97,6 @@ def _where(place: str, key: str) -> Names:
 
 
 def _as_called(called: str) -> Names:
-    """Return the person's name for an entity or area. In languages other than English, it has an
-    article."""
     return Names(called, called, spoken_things([called]).others)
 
 
@@ -157,8 +153,7 @@ ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
 
 
 class StateAnswers:
-    """Answers questions and small talk without a tool call, from the snapshot of the house or the
-    clock."""
+    """Answers questions and small talk without a tool call."""
 
     def __init__(self, say: Catalogue, clock: Clock) -> None:
         self._say = say
@@ -233,7 +228,6 @@ def answer_state(
 
 
 def _measured_at(question: RoomQuestion) -> Names:
-    """Return the place of the reading, in English with a preposition: "in the hall"."""
     if question.is_room:
         return spoken_place(question.place)
     thing = spoken_things([question.place])
@@ -289,8 +283,7 @@ def question_of(command: ParsedCommand) -> Question:
 
 
 def _is_of_windows(command: ParsedCommand) -> bool:
-    """Return True if the question is about windows rather than locks or doors, which use the same
-    intent."""
+    # Questions about windows use the same intent as those about locks and doors.
     return mentions("asked_windows", command.text) and not mentions("asked_doors", command.text)
 
 

@@ -47,10 +47,10 @@ async def _live() -> float | None:
 class OfflineBrain:
     """Understands complete commands and questions about the house.
 
-    It also understands the reply when Hearth asks whose fact it should remember. `house` returns
-    the latest snapshot, and `menu` the current tools. `area` is this device's area. Typed sentences
-    can be in any of `languages`. `connected` returns True while Home Assistant is reachable. `look`
-    returns the snapshot's age in seconds: 0.0 while it is live, None if there is no snapshot.
+    `house` returns the latest snapshot, and `menu` the current tools. `area` is this device's area.
+    Typed sentences can be in any of `languages`. `connected` returns True while Home Assistant is
+    reachable. `look` returns the snapshot's age in seconds: 0.0 while it is live, None if there is
+    no snapshot.
     """
 
     def __init__(
@@ -110,8 +110,6 @@ class OfflineBrain:
 
 
 class OfflineTurn:
-    """A turn with one spoken or typed sentence."""
-
     def __init__(self, brain: OfflineBrain, request: TurnRequest) -> None:
         self._brain = brain
         self._request = request
@@ -121,8 +119,6 @@ class OfflineTurn:
         await self._outcomes.put(outcome)
 
     async def events(self) -> AsyncGenerator[BrainEvent]:
-        """Yield Heard, a call or an answer for each command, and TurnDone. Yields a BrainFault if
-        recognition fails, or if Home Assistant is needed but unreachable."""
         # Fetch the tools and build the grammar while the person is still speaking.
         menu = await self._brain.menu()
         try:
@@ -182,21 +178,14 @@ class OfflineTurn:
         yield TurnDone()
 
     async def _age(self, understood: Understood) -> float | None:
-        """Return the snapshot's age in seconds, or None if there is no snapshot.
-
-        Returns 0.0 if the sentence doesn't ask for a state.
-        """
         if any(command.intent in ABOUT_STATES for command in understood.commands):
             return await self._brain.look()
         return 0.0
 
     async def _answer(self, understood: Understood) -> tuple[Mapping[str, Any], str] | None:
-        """Return the answer to a pending question (see `Expected`) if the sentence isn't a command.
-
-        Only people are asked such questions, not programs.
-        """
         if understood.commands or not understood.text or not self._request.owner.is_people:
             return None
+        # The sentence can be the answer to a pending question, which only people are asked.
         return await self._brain.expected(understood.text, self._request.text is None)
 
     async def _sound(self) -> bytes:
@@ -226,11 +215,8 @@ class OfflineTurn:
         language: str,
         age_s: float | None,
     ) -> list[tuple[ParsedCommand, Call | str]] | Problem:
-        """Return a call or an answer for each command, or the first problem.
-
-        All commands are checked before the first call, so that a problem with a later command
-        doesn't leave the sentence half done.
-        """
+        # All commands are checked before the first call, so that a problem with a later command
+        # doesn't leave the sentence half done.
         steps: list[tuple[ParsedCommand, Call | str]] = []
         for said in commands:
             command = settle_target(said, house, self._brain.area_id(house))

@@ -42,8 +42,6 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call for a command."""
-
     tool: str
     arguments: dict[str, Any]
 
@@ -61,7 +59,7 @@ _SAME_TOOL = {
 def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem:
     """Return the command with a single target.
 
-    Returns a problem if the target's name is ambiguous, or unknown in the room that the person
+    Returns a problem if the target's name is ambiguous, or is unknown in the room that the person
     named. `here` is the id of this device's area, or "" if it isn't set.
     """
     if command.later is not None:
@@ -86,7 +84,6 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:
-    """Return True if the name in the sentence is just the word for lights, not one light's name."""
     if command.slots.get("domain") != "light" or command.intent not in _OF_LIGHTS:
         return False
     return fold(command.name) in _lamp_words()
@@ -94,10 +91,7 @@ def _says_a_kind(command: ParsedCommand) -> bool:
 
 @cache
 def _lamp_words() -> frozenset[str]:
-    """Return the plural words for lights ("lights", "luces") of all languages.
-
-    A word counts as plural if the vocabulary also has a shorter one with the same stem.
-    """
+    # A word is plural if the vocabulary has a shorter one with the same stem: "lights", "luces".
     return frozenset(
         fold(word)
         for words in (entries("lights", code) for code in LANGUAGES)
@@ -162,10 +156,8 @@ def _profile_call(said: str, menu: Menu) -> Call | Problem:
 
 
 def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
-    """Return the call that adds the owner's name to a remembered fact.
-
-    Returns None if the tool is not available.
-    """
+    """Return the call that adds the owner's name to a remembered fact, or None without
+    that tool."""
     call = _own_call(REMEMBER, dict(arguments), menu)
     return call if isinstance(call, Call) else None
 
@@ -185,7 +177,6 @@ _TIMER_LENGTHS = ("hours", "minutes", "seconds", "start_hours", "start_minutes",
 
 
 def _wants_command(command: ParsedCommand) -> bool:
-    """Return True if the command is delayed, as in "turn off the light in five minutes"."""
     return LATER in command.slots
 
 
@@ -201,6 +192,7 @@ def _timer_arguments(command: ParsedCommand) -> dict[str, Any]:
     """
     arguments = dict(TIMER_TOOLS[command.intent][1])
     arguments |= _length_arguments(command)
+    # All timers of this device are in the same room, so a room in the sentence is the timer's name.
     name = (command.name or (command.place if command.area_said else "")).strip()
     if name and not arguments.get("all"):
         arguments["name"] = name
@@ -242,6 +234,7 @@ def _time(command: ParsedCommand, now: datetime | None) -> str:
     half = command.slots.get("half")
     if half is not None and hour <= 12:
         hour = hour % 12 + 12 * (half == "pm")
+    # Without a.m. or p.m., the next of the two times is used.
     elif now is not None and 1 <= hour <= 12:
         passed = now.hour * 60 + now.minute
         halves = (hour % 12, hour % 12 + 12)
@@ -250,14 +243,11 @@ def _time(command: ParsedCommand, now: datetime | None) -> str:
 
 
 def _target(command: ParsedCommand, house: House) -> dict[str, Any]:
-    """Return the target's name, plus its area if other entities share the name.
-
-    Without a name, returns the area or floor.
-    """
     target: dict[str, Any] = {}
     if command.entity_ids:
         entity = house.entities[command.entity_ids[0]]
         target["name"] = entity.name
+        # The area is added if other entities share the name.
         area = house.areas.get(entity.area_id or "")
         if area is not None and _is_shared(entity, house):
             target["area"] = area.name
@@ -291,16 +281,11 @@ def _values(command: ParsedCommand) -> dict[str, Any]:
 
 
 def _is_whole(command: ParsedCommand, key: str, value: float) -> bool:
-    """Return True if the number must be an integer. Only thermostats accept half degrees."""
+    # Only thermostats accept half degrees.
     return value.is_integer() or not (key == "temperature" and command.intent == _CLIMATE)
 
 
 def _shopping_list(house: House, said: str) -> str | None:
-    """Return the name of the list to use as the shopping list, or None if it isn't clear.
-
-    This is the list that the sentence names, the list called "shopping" or the only list, in this
-    order.
-    """
     lists = [entity for entity in house.exposed() if entity.domain == "todo"]
     for entity in lists:
         if entity.name.casefold() in said.casefold():

@@ -66,17 +66,14 @@ def is_talk(text: str) -> bool:
 
 
 def vocabulary(names: Names) -> list[str]:
-    """Return every word that occurs in the names, without duplicates."""
+    """Return the words that occur in the names, without duplicates."""
     called = (*names.entities, *names.areas, *names.floors, *names.doors)
     texts = (name.text for name in called)
     return list(dict.fromkeys(word for text in texts for word in text.split()))
 
 
 def _number(least: int) -> str:
-    """Return a rule for the numbers from `least` to 100.
-
-    The rule combines tens and ones, so it takes only a tenth of the space of a complete list.
-    """
+    # Combining tens and ones takes only a tenth of the space of a complete list.
     small = " | ".join(number_words(number) for number in range(least, 20))
     tens = " | ".join(number_words(number) for number in range(20, 100, 10))
     ones = " | ".join(number_words(number) for number in range(1, 10))
@@ -108,12 +105,9 @@ _ASKED = frozenset({"sensor", "binary_sensor"})  # can only be queried
 
 
 def nearby(names: Names, house: House, area_id: str) -> Names:
-    """Return at most MOST_NAMES entity names, and MOST_PLACES names of rooms and floors.
+    """Return at most MOST_NAMES entity names, and at most MOST_PLACES names of rooms and floors.
 
-    `area_id` is this device's area, or "" if it is unknown. Entities in this area are preferred,
-    followed by those without an area (scripts, scenes), those on the same floor, and all others.
-    Outside this area, sensors have the lowest priority, because people can only ask about them. The
-    names keep their order.
+    Names in and near `area_id` are preferred; it is "" if this device's area is unknown.
     """
     can_be_said = tuple(name for name in names.entities if name.domain in SAID)
     here = house.areas.get(area_id)
@@ -128,6 +122,7 @@ def nearby(names: Names, house: House, area_id: str) -> Names:
     def rank(name: Name) -> tuple[bool, int]:
         areas = [house.entities[one].area_id for one in name.ids]
         near = min(1 if one is None else 2 * far(one) for one in areas)
+        # Outside this area, sensors come last, because people can only ask about them.
         return name.domain in _ASKED and near > 0, near
 
     floors = _first(names.floors, _MOST_FLOORS, lambda name: (floor_id not in name.ids, 0))
@@ -155,8 +150,8 @@ def sayable(
     """Return the grammar of all commands, with the names near this area.
 
     `names` are all names of the house. `area_id` is "" if it is unknown. `unknown` returns the
-    words that the recogniser's dictionary lacks; espeak-ng generates their pronunciation, which
-    takes a moment. Names that can't be pronounced are left out.
+    words that the recogniser's dictionary lacks. Names that can't be pronounced are left out. Runs
+    espeak-ng, which takes a moment.
     """
     near = nearby(names, house, area_id)
     strange = unknown(vocabulary(near))

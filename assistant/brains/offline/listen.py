@@ -66,7 +66,6 @@ class Listener:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that can be recognised."""
         return self._recognizer.languages
 
     async def prepare(self, house: House, area_id: str = "") -> None:
@@ -82,16 +81,13 @@ class Listener:
     ) -> Understood:
         """Recognise a turn's audio and find the command in it.
 
-        `detection` is the position of the wake word detection, in samples. Raises AudioError, in
+        `detection` is the position of the wake word's detection, in samples. Raises AudioError, in
         particular TookTooLong after HEARING_S.
         """
         return await self._in_time(self._hear, pcm, detection, language, house, area_id)
 
     async def transcribe(self, pcm: bytes) -> str:
-        """Return a transcript of 16 kHz mono int16 audio, without looking for commands.
-
-        Raises the same errors as `hear`.
-        """
+        """Return a transcript of 16 kHz mono int16 audio. Raises the same errors as `hear`."""
         return await self._in_time(self._recognizer.transcribe, pcm)
 
     async def spell(self, pcm: bytes) -> str:
@@ -147,11 +143,8 @@ class Listener:
         self._known = known
 
     def _listen_for(self, house: House, area_id: str) -> None:
-        """Rebuild the parser and the grammar if the house's names or the area have changed.
-
-        Call this only for speech: typed text doesn't need the grammar, which takes much longer to
-        build than the parser.
-        """
+        # Typed text must not come here: it doesn't need the grammar, which takes much longer to
+        # build than the parser.
         self._use(house)
         known, room = self._heard
         if (known is self._known and room == area_id) or not isinstance(
@@ -189,13 +182,8 @@ class Listener:
         language: str,
         area_id: str,
     ) -> Understood:
-        """Try several start positions, and return the first command that is accepted.
-
-        If there is none, the result contains only the words. Wake word engines differ in when they
-        report a detection, and a start within the wake word can mislead recognition. Recognition
-        therefore starts shortly before the detection, then at the detection, and then at the start
-        of the audio.
-        """
+        # Wake word engines differ in when they report a detection, and a start within the wake word
+        # can mislead recognition. Several start positions are therefore tried.
         free = Decoding(())
         for start in dict.fromkeys((max(0, detection - _BEFORE_DETECTION), detection, 0)):
             sound = pcm[2 * start :]
@@ -230,13 +218,13 @@ class RemoteRecognizer:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the languages that the server is asked to recognise."""
         return self._languages
 
     def transcribe(self, pcm: bytes) -> str:
         """Return a transcript of 16 kHz mono int16 audio.
 
-        Raises DeviceLost if the server is unavailable, and InputUnusable for other errors.
+        Raises DeviceLost if the server is unavailable, and InputUnusable for other errors of the
+        server.
         """
         try:
             # The worker thread has no event loop, so create one for this request.
@@ -250,9 +238,9 @@ class RemoteRecognizer:
 def make_recognizer(value: str, languages: Sequence[str]) -> Recognizer:
     """Return the recogniser for a value of `offline.recognizer`.
 
-    "" means the built-in recogniser, and "tcp://host:port" or "wyoming://host:port" means a Wyoming
-    server. Anything else is the path of a model folder. `languages` are the configured languages.
-    Loads models, so call it on a worker thread. Raises InputUnusable.
+    "" means the built-in recogniser, an address with "://" a Wyoming server, and anything else the
+    path of a model folder. `languages` are the configured languages. Loads models, so call it on a
+    worker thread. Raises InputUnusable.
     """
     if not value:
         return SphinxRecognizer()

@@ -57,8 +57,6 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """All names in the house."""
-
     entities: tuple[Name, ...]
     areas: tuple[Name, ...]
     floors: tuple[Name, ...]
@@ -82,8 +80,7 @@ def spoken(written: str) -> str:
 def naming(house: House) -> tuple[object, ...]:
     """Return a value that changes whenever the result of `house_names` can change.
 
-    Every state change creates a new snapshot. Comparing this value takes a tenth of the time that
-    `house_names` takes.
+    Comparing it takes a tenth of the time that `house_names` takes.
     """
     things = tuple(
         (one.entity_id, one.names, one.area_id, one.device_class) for one in house.exposed()
@@ -92,7 +89,7 @@ def naming(house: House) -> tuple[object, ...]:
 
 
 def house_names(house: House) -> Names:
-    """Return all names and aliases of exposed entities, areas and floors."""
+    """Return the spoken names of the house's exposed entities, areas, floors and doors."""
     by_text: dict[tuple[str, str], list[tuple[Entity, str]]] = defaultdict(list)
     for entity in house.exposed():
         for written in entity.names:
@@ -116,8 +113,6 @@ def house_names(house: House) -> Names:
 
 
 def without_words(names: Names, words: Collection[str]) -> Names:
-    """Return the names that contain none of these words."""
-
     def kept(some: tuple[Name, ...]) -> tuple[Name, ...]:
         return tuple(name for name in some if not set(name.text.split()) & set(words))
 
@@ -153,6 +148,7 @@ def _doors(house: House) -> Iterable[Name]:
                 if text:
                     by_text.setdefault(text, (written, []))[1].append(part)
     for text, (written, found) in by_text.items():
+        # Each door is represented by one of its locks, contacts and covers.
         doors: list[Entity] = []
         for entity in {one.entity_id: one for one in found}.values():
             if not any(entity in door_of(door, house) for door in doors):

@@ -51,7 +51,6 @@ class ParsedCommand:
 
 
 def languages() -> frozenset[str]:
-    """Return the codes of all languages that have templates."""
     return frozenset(home_assistant_intents.get_languages())
 
 
@@ -109,11 +108,8 @@ class Parser:
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Return True if the value of an open list ends in the middle of a word.
-
-    In "leche a la lista", hassil (3.12) also matches "a {name}" at the end of "la", which would add
-    "leche a l" to the list.
-    """
+    # In "leche a la lista", hassil (3.12) also matches "a {name}" at the end of "la", which would
+    # add "leche a l" to the list.
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
         text in said and not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
@@ -121,10 +117,7 @@ def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
 
 
 def _asks_about_the_world(result: RecognizeResult) -> bool:
-    """Return True if the text matches only because of an open list.
-
-    For example, "who is the prime minister" matches "who is {zone}".
-    """
+    # "Who is the prime minister", for example, matches "who is {zone}".
     state = result.entities.get("state")
     return state is not None and state.is_wildcard
 
@@ -173,10 +166,6 @@ def _with_article(name: str, said: str) -> str:
 
 @cache
 def _intents(language: str) -> Intents | None:
-    """Return the compiled templates for a language, or None if there are none.
-
-    If there are none for "es-MX", those for "es" are used.
-    """
     for code in dict.fromkeys((language, language.partition("-")[0])):
         found = home_assistant_intents.get_intents(code) if code else None
         if found is not None:
@@ -197,8 +186,7 @@ _MOST = 8  # maximum number of wordings
 def reworded(text: str, areas: Iterable[Name]) -> list[str]:
     """Return alternative wordings of a sentence, in lower case.
 
-    "plug number two" becomes "plug two". "the main light in the study" also becomes "the office
-    main light" if "office" is another name of the study.
+    For example, "plug number two" becomes "plug two".
     """
     said = _NUMBER.sub("", text)
     others = [said] if said != text else []
@@ -206,11 +194,8 @@ def reworded(text: str, areas: Iterable[Name]) -> list[str]:
 
 
 def _by_room(text: str, areas: Iterable[Name]) -> Iterator[str]:
-    """Yield wordings that put the room's names before the entity's name.
-
-    "turn on the main light in the study" becomes "turn on the office main light" if "office" is
-    another name of the study.
-    """
+    # "turn on the main light in the study" becomes "turn on the office main light" if "office" is
+    # another name of the study.
     found = _IN.fullmatch(text)
     if found is None:
         return
@@ -268,7 +253,6 @@ def parse_all(text: str, parse: Parse) -> list[ParsedCommand]:
 
 
 def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> ParsedCommand | None:
-    """Parse one part of a sentence, adding words from its neighbours if it is incomplete."""
     if before is not None:
         carried = _carried(part, before)
         alone = parse(part)
@@ -287,12 +271,8 @@ def _part(part: str, last: str, before: ParsedCommand | None, parse: Parse) -> P
 
 
 def _carried(part: str, before: ParsedCommand) -> list[str]:
-    """Return wordings of the part that start like the previous command, longest start first.
-
-    "the hall light" after "turn on the kitchen light" gives "turn on the hall light". If the
-    previous command ends with its switch word, as in "turn the kitchen light off", that word is
-    added as well.
-    """
+    # "the hall light" after "turn on the kitchen light" gives "turn on the hall light". A switch
+    # word at the end, as in "turn the kitchen light off", is added as well.
     words = before.text.split()
     shared = [" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1)]
     candidates = [f"{start} {part}" for start in shared]
@@ -302,5 +282,4 @@ def _carried(part: str, before: ParsedCommand) -> list[str]:
 
 
 def _is_bare(part: str, command: ParsedCommand) -> bool:
-    """Return True if the part is only a name, so that its verb must come from another part."""
     return command.intent in _BARE_INTENTS and command.called.strip() == part.strip().lower()

@@ -4,14 +4,9 @@ Each `sentences/LANGUAGE.toml` contains the following, in hassil's template form
 
 - `intents`: additional templates for an intent, as blocks with slots and requirements.
 - `states`: questions about doors, locks and sensors, grouped by topic (`_STATES`). Home
-  Assistant's templates identify a door by the exact name of a single entity. With these
-  templates, people can use the door's own name (`{door:name}`), whatever its contact and lock
-  are called. They can also ask without a name ("is the garage door open"), or about the whole
-  house.
+  Assistant's templates identify a door only by the exact name of a single entity.
 - `parts`: texts that replace placeholders such as `{SPAN}` in the templates.
 - `lists`: spoken forms and their values.
-
-`grammar.py` builds the recogniser's grammar from `recogniser-en.toml`.
 """
 
 import tomllib
@@ -183,7 +178,7 @@ def spanish_times() -> Iterator[tuple[str, str]]:
 
 
 def _figures() -> Iterator[tuple[str, str]]:
-    """Yield times as people type them. The parser replaces the colon of "7:30" with a space."""
+    # People type "7:30", and the parser replaces the colon with a space.
     for hour in range(24):
         yield f"{hour}", f"{hour}:00"
         for minute in range(60):

@@ -1,7 +1,4 @@
-"""Tables that define how each language reads numbers, times and units aloud.
-
-Each language has a module with its `LanguageTable`.
-"""
+"""Tables that define how each language reads numbers, times and units aloud."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,8 +54,8 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True, eq=False)  # one object per language, compared by identity
 class LanguageTable:
-    """Words and rules for speaking one language. Texts are lower case, except for names, and
-    contain no digits."""
+    """Words and rules for speaking one language, in lower case except for names, and without
+    digits."""
 
     numbers: Numbers
     calendar: Calendar
@@ -96,7 +93,7 @@ def spell(digits: str) -> str:
 
 
 def no_ordinal(number: int, sign: str) -> str | None:
-    """Return None, so that an ordinal stays as it is written."""
+    # An ordinal stays as it is written.
     return None
 
 
@@ -118,8 +115,8 @@ def numbers(thousands: str, minus: str, plus: str, mark: str = ",") -> Numbers:
 def clock(joint: str, whole: str = "", one: str = "") -> Callable[[int, int, str], str]:
     """Return a function for times such as "18 <joint> 30" and, on the hour, "18 <whole>".
 
-    If `whole` is "", the joint is used there too. `one` is the hour's plural and singular, such as
-    "horas hora", for languages that need the singular for 0 and 1.
+    If `whole` is "", the joint is used on the hour too. `one` is the hour's plural and singular,
+    such as "horas hora", for languages that need the singular for 0 and 1.
     """
     many, single = one.split() if one else ("", "")
 
@@ -131,7 +128,6 @@ def clock(joint: str, whole: str = "", one: str = "") -> Callable[[int, int, str
 
 
 def units(names: dict[str, tuple[str, str]]) -> dict[str, Unit]:
-    """Return units from pairs of singular and plural names."""
     return {sign: Unit(one, many) for sign, (one, many) in names.items()}
 
 
@@ -147,10 +143,7 @@ _MODULES = {
 
 @cache
 def spoken_language(language: str) -> LanguageTable | None:
-    """Return the table for a code such as "en" or "es-MX", or None if the language has none.
-
-    Tables are imported on first use.
-    """
+    """Return the table for a code such as "en" or "es-MX", or None if the language has none."""
     name = _MODULES.get(language.lower().replace("_", "-").split("-")[0])
     if name is None:
         return None

@@ -25,7 +25,6 @@ def integer(number: int, unit: Unit | None = None) -> str:
 
 
 def spell(digits: str) -> str:
-    """Return the digits in words, one by one."""
     return " ".join(_ONES[int(digit)] for digit in digits)
 
 
@@ -75,7 +74,6 @@ def _minutes(minute: int) -> str:
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds, which follow the hours and minutes."""
     return f"and {integer(number)} {'second' if number == 1 else 'seconds'}"
 
 

@@ -10,14 +10,12 @@ _SHORT_MONTHS = "janv févr mars avr mai juin juil août sept oct nov déc".spli
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return the day, month and year as they are read, or only the month if `day` is None."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{'1er' if day == 1 else day} {name}"
     return f"{said} {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds, which follow the hours and minutes."""
     return f"et {number} {'seconde' if number == 1 else 'secondes'}"
 
 

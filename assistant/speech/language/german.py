@@ -16,10 +16,7 @@ _TENS = {20: "zwanzig", 30: "dreißig"}
 
 
 def _ordinal(day: int, before: str) -> str:
-    """Return a day as an ordinal in words.
-
-    A voice would mistake the full stop in "21. November" for the end of the sentence.
-    """
+    # In digits, a voice would mistake the full stop of "21. November" for the end of the sentence.
     if day < 20:
         stem = _ORDINALS.get(day) or f"{_ONES[day]}t"
     else:
@@ -41,7 +38,6 @@ def date(year: int | None, month: int, day: int | None, before: str = "") -> str
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds, which follow the hours and minutes."""
     return f"und {number} {'Sekunde' if number == 1 else 'Sekunden'}"
 
 

@@ -9,14 +9,12 @@ _SHORT_MONTHS = "jan fev mar abr mai jun jul ago set out nov dez".split()
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return the day, month and year as they are read, or only the month if `day` is None."""
     name = _MONTHS[month - 1]
     said = name if day is None else f"{day} de {name}"
     return f"{said} de {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds, which follow the hours and minutes."""
     return f"e {number} {'segundo' if number == 1 else 'segundos'}"
 
 

@@ -54,13 +54,12 @@ def _join(head: str, rest: int) -> str:
 
 
 def spell(digits: str) -> str:
-    """Return the digits in words, one by one."""
     return " ".join(_ONES[int(digit)] for digit in digits)
 
 
 def decimal(whole: str, mark: str, decimals: str) -> str:
-    """Return "veintiuno coma cinco" for "21,5". Decimals are read digit by digit if they start with
-    0 or if there are more than two."""
+    """Return "veintiuno coma cinco" for "21,5"."""
+    # Decimals are read digit by digit if they start with 0 or if there are more than two.
     as_number = len(decimals) <= 2 and not decimals.startswith("0")
     behind = _cardinal(int(decimals)) if as_number else spell(decimals)
     return f"{_cardinal(int(whole))} {'coma' if mark == ',' else 'punto'} {behind}"
@@ -110,7 +109,6 @@ def _part_of_day(hour: int, minute: int, half: str) -> str:
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds, which follow the hours and minutes."""
     unit = Unit("segundo", "segundos")
     return f"y {integer(number, unit)} {unit.one if number == 1 else unit.many}"
 

@@ -5,13 +5,11 @@ from assistant.speech.language import Calendar, LanguageTable, Unit
 
 
 def date(year: int | None, month: int, day: int | None, before: str = "") -> str:
-    """Return the day, month and year as they are read, or only the month if `day` is None."""
     said = f"tháng {month}" if day is None else f"ngày {day} tháng {month}"
     return f"{said} năm {year}" if year is not None else said
 
 
 def seconds(number: int) -> str:
-    """Return the words for the seconds, which follow the hours and minutes."""
     return f"{number} giây"
 
 
