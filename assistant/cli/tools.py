@@ -23,8 +23,9 @@ from assistant.config.schema import Settings
 from assistant.conversation.rules.events import Prompter
 from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.tool_call import Decision
-from assistant.tools.catalog.menu import MenuEntry, text_tokens, tokens
+from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.policy.rules import OwnerRule, Ruling, menu_json, rule_of
+from integrations.gemini.tokens import text_tokens, tool_tokens
 from integrations.mcp.servers import HOME_ASSISTANT, ServerState
 from integrations.owner import OwnedTasks
 
@@ -143,7 +144,7 @@ async def _briefing(home: HomeContext, settings: Settings, clock: Clock, profile
 
 def _sizes(briefing: Briefing, offered: int) -> list[str]:
     instruction = text_tokens(briefing.instruction)
-    menu = sum(map(tokens, briefing.declarations))
+    menu = sum(map(tool_tokens, briefing.declarations))
     names = ", ".join(one.name for one in briefing.declarations)
     return [
         f"Tools sent ({len(briefing.declarations)}, of {offered} offered): {names}",

@@ -36,7 +36,6 @@ from assistant.doctor.gemini import (
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord, new_id
 from assistant.domain.version import own_version
-from assistant.tools.catalog.menu import text_tokens, tokens
 from integrations.errors import IntegrationError, Misconfigured
 from integrations.gemini.access import NO_KEY, LazyClient
 from integrations.gemini.faults import fault_of
@@ -44,6 +43,7 @@ from integrations.gemini.key import live_models
 from integrations.gemini.live import LiveClient
 from integrations.gemini.models import MODELS, model_row
 from integrations.gemini.setup import LiveSetup, live_config
+from integrations.gemini.tokens import prompt_tokens
 from integrations.owner import OwnedTasks
 from integrations.tls import tls_context
 
@@ -291,8 +291,7 @@ async def addresses(host: str, port: int, family: int) -> list[str]:
 
 def _facts(setup: LiveSetup) -> SetupFacts:
     sent = live_config(setup).model_dump_json(exclude_none=True, by_alias=True)
-    menu = sum(tokens(one) for one in setup.declarations)
-    read = text_tokens(setup.instruction) + menu
+    read = prompt_tokens(setup.instruction, setup.declarations)
     return SetupFacts(len(setup.declarations), len(sent), read)
 
 

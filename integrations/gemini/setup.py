@@ -4,7 +4,6 @@ Only fields that the model's row allows are sent, because the service closes the
 any other.
 """
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.models import ModelRow, ThinkingSetting
+from integrations.gemini.tokens import prompt_tokens
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -24,7 +24,6 @@ AUDIO_MIME = f"audio/pcm;rate={INPUT_RATE}"
 _COMPRESS_AT_TOKENS = 10_000
 _COMPRESS_TO_TOKENS = 4_000
 _TALK_TOKENS = 6_000  # minimum for the conversation, on top of the set-up
-_CHARACTERS_A_TOKEN = 4  # a usual estimate for English text
 _MAX_VOCABULARY = 1_000  # Google's Live transcription documentation; up to 100 work best
 
 # Tokens per level, from the mapping for 2.5 models in Google's OpenAI-compatible interface.
@@ -218,10 +217,7 @@ def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
     # set-up alone must not trigger it, although it is long for a large house.
     from google.genai import types
 
-    told = len(setup.instruction) + sum(
-        len(each.description) + len(json.dumps(each.parameters)) for each in setup.declarations
-    )
-    fixed = told // _CHARACTERS_A_TOKEN
+    fixed = prompt_tokens(setup.instruction, setup.declarations)
     return types.ContextWindowCompressionConfig(
         trigger_tokens=max(_COMPRESS_AT_TOKENS, fixed + _TALK_TOKENS),
         sliding_window=types.SlidingWindow(

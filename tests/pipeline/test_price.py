@@ -6,7 +6,7 @@ import pytest
 
 from assistant.app.build import open_app
 from assistant.setup.cloud import ONE_COMMAND
-from assistant.tools.catalog.menu import tokens
+from integrations.gemini.tokens import tool_tokens
 from tests.pipeline.rig import offline_settings
 
 
@@ -16,7 +16,7 @@ async def test_a_command_in_the_demos_house_is_reckoned_with_what_a_model_is_sen
     settings = offline_settings(tmp_path)
     async with open_app(settings, None, hears=False) as app:
         briefing = await app.brains.briefer.brief()
-    menu = sum(tokens(one) for one in briefing.declarations)
+    menu = sum(tool_tokens(one) for one in briefing.declarations)
     instruction = len(briefing.instruction) / 4  # characters, as `tokens` counts them
     assert ONE_COMMAND.by_modality["input_text"] == pytest.approx(
         2 * (menu + instruction), rel=0.05

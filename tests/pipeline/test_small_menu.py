@@ -12,8 +12,8 @@ from assistant.app.build import App, open_app
 from assistant.brains.briefing.briefer import Briefing
 from assistant.conversation.record import FinishedTurn
 from assistant.domain.tool_call import Decision, Status
-from assistant.tools.catalog.menu import text_tokens, tokens
 from integrations.demo_home import DemoHome
+from integrations.gemini.tokens import prompt_tokens
 from integrations.mcp.hub import McpHub
 from integrations.mcp.servers import McpTool, ServerSpec
 from tests.benchmarks.declarations import OTHERS
@@ -50,7 +50,7 @@ async def asked(app: App, text: str) -> FinishedTurn:
 
 def size_of(briefing: Briefing) -> int:
     """Return the tokens of instruction and menu."""
-    return text_tokens(briefing.instruction) + sum(map(tokens, briefing.declarations))
+    return prompt_tokens(briefing.instruction, briefing.declarations)
 
 
 async def test_the_demo_house_takes_at_most_2500_tokens(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from assistant.tools.house.intents import INTENTS, READINGS, Action, suffix
 from integrations.cleaning import one_line
 from integrations.gemini.declarations import Declaration, convert
 from integrations.gemini.merge import legal_name
-from integrations.gemini.subset import as_json
+from integrations.gemini.tokens import tool_tokens
 from integrations.mcp.servers import McpTool, ServerSpec
 
 # Size of the menu that a model sees.
@@ -28,24 +28,10 @@ MAX_TOOLS = 512  # limit for one Tool, by google-genai's `function_declarations`
 MAX_TOKENS = 16_000
 PORTION = 2_000  # tokens that a server gets before the next one; about 15 tools
 
-# An estimate: google-genai 3.6.1 counts no Live model's tokens offline. Gemma 3's tokenizer, which
-# it uses for Gemini 2.x and 3, gives 4.0 to 4.1 characters a token for schemas and texts.
-_CHARACTERS_A_TOKEN = 4
 _TOO_MANY = f"there are more than {MAX_TOOLS} tools, and others have priority"
 _TOO_LONG = (
     f"all tools would take more than {MAX_TOKENS:,} tokens per turn, and others have priority"
 )
-
-
-def text_tokens(text: str) -> int:
-    """Estimate how many tokens a text takes."""
-    return -(-len(text) // _CHARACTERS_A_TOKEN)
-
-
-def tokens(declaration: Declaration) -> int:
-    """Estimate how many tokens of the prompt a tool takes."""
-    schema = as_json(declaration.parameters, compact=True) if declaration.parameters else ""
-    return text_tokens(f"{declaration.name}{declaration.description}{schema}")
 
 
 def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]:
@@ -58,7 +44,7 @@ def in_turns(servers: Sequence[str], ranked: Sequence[Declaration]) -> list[int]
     portions = []
     for server, declaration in zip(servers, ranked, strict=True):
         portions.append(so_far.get(server, 0) // PORTION)
-        so_far[server] = so_far.get(server, 0) + tokens(declaration)
+        so_far[server] = so_far.get(server, 0) + tool_tokens(declaration)
     return portions
 
 
@@ -68,7 +54,7 @@ def left_out(ranked: Sequence[Declaration]) -> dict[str, str]:
     reasons: dict[str, str] = {}
     shown, room = 0, MAX_TOKENS
     for declaration in ranked:
-        size = tokens(declaration)
+        size = tool_tokens(declaration)
         if shown >= MAX_TOOLS:
             reasons[declaration.name] = _TOO_MANY
         elif size > room:

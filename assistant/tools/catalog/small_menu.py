@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.tools.builtin.protocol import CALL_TOOL, FIND_TOOLS, HEARTH
-from assistant.tools.catalog.menu import MenuEntry, text_tokens, tokens
+from assistant.tools.catalog.menu import MenuEntry
 from assistant.tools.house.intents import INTENTS, Intent
 from integrations.gemini.declarations import Declaration
+from integrations.gemini.tokens import text_tokens, tool_tokens
 from integrations.home_assistant.house import Entity, House
 
 MOST_TOOLS = 20  # including `find_tools` and `call_tool`
@@ -53,15 +54,15 @@ def small_menu(
     domains = frozenset(one.domain for one in exposed)
     lean = [(entry, _lean(entry, house, exposed)) for entry in tools]
     every = tuple(declaration for _, declaration in lean)
-    if len(every) <= MOST_TOOLS and sum(map(tokens, every)) <= MOST_TOKENS:
+    if len(every) <= MOST_TOOLS and sum(map(tool_tokens, every)) <= MOST_TOKENS:
         return every
     find, call = ways[FIND_TOOLS], ways[CALL_TOOL]
-    room = MOST_TOKENS - tokens(find) - tokens(call) - text_tokens(_listed(tools))
+    room = MOST_TOKENS - tool_tokens(find) - tool_tokens(call) - text_tokens(_listed(tools))
     core: set[str] = set()
     for entry, declaration in sorted(lean, key=lambda one: _rank(one[0], uses, large)):
         if len(core) == MOST_TOOLS - len(ways) or not _counts(entry, domains, uses, large):
             continue
-        size = tokens(declaration)
+        size = tool_tokens(declaration)
         if size <= room:
             core.add(declaration.name)
             room -= size

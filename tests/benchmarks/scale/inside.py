@@ -25,10 +25,11 @@ from assistant.brains.offline.listen import Listener
 from assistant.brains.offline.names import house_names, naming
 from assistant.brains.offline.parse import Parser
 from assistant.domain.clock import SystemClock
-from assistant.tools.catalog.menu import Menu, tokens
+from assistant.tools.catalog.menu import Menu
 from assistant.tools.house.targets import find_area
 from audio.frames import SAMPLE_RATE
 from audio.recognize.sphinx import SphinxRecognizer
+from integrations.gemini.tokens import tool_tokens
 from integrations.home_assistant.picture import Picture
 from integrations.mcp.servers import HOME_ASSISTANT
 from tests.pipeline.rig import offline_settings
@@ -74,7 +75,7 @@ async def _menu(home: HomeContext) -> Figures:
     return {
         "tools": [len(menu.entries)],
         "tools offered": [len(offered)],
-        "menu, tokens": [sum(tokens(one.declaration) for one in offered)],
+        "menu, tokens": [sum(tool_tokens(one.declaration) for one in offered)],
         "menu anew, ms of CPU": again,
     }
 

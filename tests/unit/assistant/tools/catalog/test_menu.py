@@ -8,7 +8,8 @@ import pytest
 
 from assistant.domain.tool_call import Tier
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.catalog.menu import MAX_TOKENS, MAX_TOOLS, Menu, MenuKeeper, build_menu, tokens
+from assistant.tools.catalog.menu import MAX_TOKENS, MAX_TOOLS, Menu, MenuKeeper, build_menu
+from integrations.gemini.tokens import tool_tokens
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 
 HOME = home_assistant_server("http://127.0.0.1:1", "")
@@ -85,7 +86,7 @@ def test_more_than_the_api_takes() -> None:
 def test_more_than_a_turn_should_cost() -> None:
     tools = [tool(f"t{n}", "trusted", about="word " * 250) for n in range(100)]
     menu = build_menu(tools, SERVERS)
-    total = sum(tokens(entry.declaration) for entry in menu.offered())
+    total = sum(tool_tokens(entry.declaration) for entry in menu.offered())
     assert MAX_TOKENS - 400 < total <= MAX_TOKENS
     assert names(menu) == [f"t{n}" for n in range(len(names(menu)))]
     assert set(why(menu).values()) == {

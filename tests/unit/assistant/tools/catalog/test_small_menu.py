@@ -8,9 +8,10 @@ from assistant.domain.tool_call import Tier
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.builtin.find_tools import FindTools
 from assistant.tools.builtin.protocol import NO_ARGUMENTS, BuiltIn, BuiltInRequest, BuiltInResult
-from assistant.tools.catalog.menu import Menu, build_menu, tokens
+from assistant.tools.catalog.menu import Menu, build_menu
 from assistant.tools.catalog.small_menu import MOST_TOKENS, MOST_TOOLS, Uses, small_menu
 from assistant.tools.policy.choices import may_use
+from integrations.gemini.tokens import tool_tokens
 from integrations.home_assistant.house import Entity, Floor, House
 from integrations.mcp.servers import HOME_ASSISTANT, McpTool, ServerSpec, home_assistant_server
 
@@ -86,7 +87,7 @@ def test_the_core_has_a_limit_however_much_is_used() -> None:
     uses = {("files", f"file_{at}"): at for at in range(2, 30)}
     declared = small_menu(menu_of(of_home("HassTurnOn")).offered(), HOUSE, uses, large=True)
     assert len(declared) <= MOST_TOOLS
-    assert sum(map(tokens, declared)) <= MOST_TOKENS
+    assert sum(map(tool_tokens, declared)) <= MOST_TOKENS
     assert {"HassTurnOn", "find_devices", "file_29"} <= {one.name for one in declared}
     assert "file_2" not in {one.name for one in declared}
 
@@ -99,7 +100,7 @@ def test_a_tool_that_is_too_long_makes_way_for_others() -> None:
     listed = [of_home(f"HassNew{at}") for at in range(200)]  # their names take up tokens too
     menu = menu_of(*long, of_home("HassNew"), *listed)
     declared = small_menu(menu.offered(), HOUSE, uses, large=False)
-    assert sum(map(tokens, declared)) <= MOST_TOKENS
+    assert sum(map(tool_tokens, declared)) <= MOST_TOKENS
     core = {one.name for one in declared}
     assert {"long_0", "HassNew"} <= core
     assert "long_8" not in core
