@@ -186,8 +186,6 @@ class Forms:
 
 
 class _Answer:
-    """A text, interpreted in one language."""
-
     def __init__(
         self,
         forms: Wording,
@@ -212,7 +210,6 @@ class _Answer:
         return any(True for at in range(len(words)) for _ in _ends(words, at, self._forms.against))
 
     def reply(self) -> AnswerKind:
-        """Return the kind of answer in this language, even if a word rules out a yes."""
         words = self._words
         if words is None or len(words) > MAX_WORDS:
             return AnswerKind.OTHER

@@ -269,8 +269,6 @@ Judgement = Literal["right", "wrong", "locked"]
 
 @dataclass(frozen=True, slots=True)
 class _Attempts:
-    """The wrong attempts and lock-outs since the last correct PIN."""
-
     wrong: int = 0  # in a row, since the last lock-out
     locks: int = 0  # lock-outs so far; each lasts twice as long as the one before
     # Start of the lock-out, in seconds of the wall clock; None if not locked.

@@ -35,7 +35,7 @@ def weigh(
     things: Sequence[str],
     asked: str = "",
 ) -> tuple[Verdict, bool]:
-    """Return the verdict on an answer, and True if it was "yes, always".
+    """Return the verdict on an answer, and True for "yes, always" (never if `secure`).
 
     `transcript` is a service's transcript or the typed text, and `recognised` is what the
     configured recogniser heard; either can be None. Neither may contain a model's words. If

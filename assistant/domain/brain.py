@@ -90,8 +90,6 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of a turn, or of a part of it."""
-
     input_tokens: int
     output_tokens: int
     by_modality: dict[str, int] = field(default_factory=dict)  # "input_audio", "output_text", ...
@@ -209,8 +207,6 @@ PEOPLE = ConversationOwner()
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """A brain's input for one turn."""
-
     turn_id: str
     language: str  # assumed until the brain detects another one
     source: Literal["voice", "text"]

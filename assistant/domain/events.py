@@ -109,7 +109,6 @@ class Deferred(Generic[_T]):
 
     @classmethod
     def of(cls, value: _T) -> Self:
-        """Return a `Deferred` whose value is already set."""
         deferred = cls()
         deferred.set(value)
         return deferred
@@ -136,7 +135,6 @@ class Deferred(Generic[_T]):
             use(value)
 
     async def wait(self) -> _T:
-        """Wait until the value is set, and return it."""
         await self._ready.wait()
         return self.get()
 

@@ -44,8 +44,6 @@ class WakeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """The reason why a turn failed."""
-
     kind: str  # e.g. "no_speech", "unreachable"
     message: str | None  # one sentence for a person; None once erased
 

@@ -243,7 +243,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
-    """Facts that the policy considers: mode, time, device, the owner's ratings and the caller."""
+    """Facts that the policy considers in addition to the settings."""
 
     mode: Mode = Mode.NORMAL
     now: time = NOON  # wall-clock time

@@ -66,7 +66,6 @@ class Which:
 
 
 def choose(timers: Sequence[TimerRecord], which: Which, zone: tzinfo) -> list[TimerRecord]:
-    """Return the timers that match every criterion in `which`."""
     meant = list(timers)
     if which.kind is not None:
         meant = [timer for timer in meant if timer.kind == which.kind]
@@ -348,5 +347,4 @@ def _plain(text: str) -> str:
 
 
 def is_of_day(timer: TimerRecord) -> bool:
-    """Return True if the timer was set for a time of day rather than a duration."""
     return timer.duration_s == 0

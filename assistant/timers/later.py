@@ -55,7 +55,6 @@ class FrozenCalls:
         new_turn_id: Callable[[], str],
         catalogue: Catalogue,
     ) -> None:
-        """`connected` returns True while Home Assistant is reachable."""
         self._tools = tools
         self._connected = connected
         self._new_turn_id = new_turn_id

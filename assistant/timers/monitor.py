@@ -148,7 +148,6 @@ class Deadlines:
         return self._armed[timer_id].missed
 
     def next_s(self, passed_s: float) -> float | None:
-        """Return the seconds until the next timer is due, or None if there is none."""
         coming = [armed.at_s for armed in self._armed.values() if armed.at_s > passed_s]
         return min(coming) - passed_s if coming else None
 
@@ -184,7 +183,7 @@ class TimerMonitor:
     """Tracks the running timers and finds the due ones.
 
     When a repeating timer is due, the monitor creates an occurrence with its own id, and that
-    occurrence rings. If several occurrences were missed, only the last one counts.
+    occurrence rings.
     """
 
     def __init__(
@@ -296,7 +295,6 @@ class TimerMonitor:
         await self.read()
 
     async def _plan(self, which: Callable[[TimerRecord], bool]) -> None:
-        """Recompute due times after the clock, sunrise or sunset has changed."""
         now = self._clock.now()
         for timer in self.timers:
             if timer.rule is None or timer.due <= now or not which(timer):

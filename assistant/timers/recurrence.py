@@ -87,7 +87,6 @@ class Rule:
 
 
 def rule_from(row: dict[str, Any]) -> Rule:
-    """Parse the result of `Rule.as_json`."""
     return Rule(
         at=time.fromisoformat(row["at"]) if row["at"] else None,
         sun=row["sun"],

@@ -130,8 +130,8 @@ class _Ringing:
 class Ringer(Opened):
     """Rings the timers that `take` receives. Use it as a context manager.
 
-    Timers never ring during a turn. A silenced timer is kept until the turn that silenced it ends,
-    so that "five more minutes" can still extend it.
+    Timers never ring during a turn. A silenced timer is kept until the current turn ends, so that
+    "five more minutes" can still extend it.
     """
 
     def __init__(
@@ -148,11 +148,7 @@ class Ringer(Opened):
         complaints: Complaints,
         tell: Callable[[str, TimerRecord], None],
     ) -> None:
-        """`ring` plays an earcon of `audio.earcons` by name, and `hush` stops the current one.
-
-        `tell` is called with "rings" when a timer starts to ring, and with "heard" when somebody
-        silences it.
-        """
+        """`ring` plays an earcon of `audio.earcons` by name, and `hush` stops the current one."""
         self._store = store
         self._monitor = monitor
         self._unheard = unheard
@@ -182,7 +178,6 @@ class Ringer(Opened):
 
     @property
     def ringing(self) -> bool:
-        """True from a timer's first tone until it is silenced, cancelled or extended."""
         return any(one.began_s is not None for one in self._ringing.values())
 
     def heard(self) -> None:
@@ -223,11 +218,8 @@ class Ringer(Opened):
             self._some.clear()
 
     async def _sound(self) -> None:
-        """Play one tone, and speak every sentence that is due.
-
-        When the tone works again after a failure, all sentences are spoken, because nobody can have
-        heard the timers while it failed.
-        """
+        """Play one tone, and speak every sentence that is due, or all of them when the tone works
+        again after a failure."""
         back = await self._toned() if self._sounds_now() else False
         now_s = self._clock.since_boot()
         texts: dict[tuple[str, Manner], list[str]] = {}

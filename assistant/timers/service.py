@@ -46,7 +46,7 @@ class TimerService(Opened):
         """`ring` plays an earcon of `audio.earcons` by name, and `hush` stops the current one.
 
         `ask` runs a scheduled request and returns the answer to announce. `say` queues a text to be
-        spoken in a language. `synchronised` returns True if the system clock is known to be right.
+        spoken in a language.
         """
         complaints, zone = Complaints(), almanac.zone
         unheard = Unheard(store, speaker, catalogue, clock, zone)

@@ -83,8 +83,8 @@ def missed_of(timer: TimerRecord, now: datetime, catalogue: Catalogue) -> str:
 
 
 def when_of(due: datetime, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """Return the time of day, with the weekday if it isn't today, and also with the date if it is
-    further away."""
+    """Return the time of day, with the weekday if `due` isn't today, and also with the date if
+    `due` is further away."""
     due = due.astimezone(now.tzinfo)
     time, days = f"{due:%H:%M}", abs((due.date() - now.date()).days)
     if not days:
@@ -224,7 +224,6 @@ class TimerTelling:
         return self.failed(_of(meant, "which"), language, meant, what=told)
 
     def unknown(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
-        """Return a failed result saying that no timer matches, and listing those that exist."""
         language, timers = request.language, as_known_to(request, timers)
         told = "; ".join(self.short_state(timer, language) for timer in timers)
         return self.failed(_of(timers, "no_such"), language, timers, what=told)

@@ -1,9 +1,6 @@
 """Tool calls: offer tools to a model, judge the calls that the model makes, and run them.
 
 Start with `execution.toolbox`, which handles a call from beginning to end, and `policy.engine`,
-which decides whether a call is allowed, needs a confirmation or is refused. `catalog` contains the
-tools that a model is offered, `house` finds the entities that a call reaches, `undo` restores
-earlier states, `builtin` contains Hearth's own tools, and `vocabulary` has the word lists of six
-languages. The packages `vocabulary`, `house`, `catalog`, `policy` and `execution` are layers in
-this order: none of them imports from a later one.
+which decides whether a call is allowed. The packages `vocabulary`, `house`, `catalog`, `policy` and
+`execution` are layers in this order: none of them imports from a later one.
 """

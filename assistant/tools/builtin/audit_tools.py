@@ -176,8 +176,8 @@ class AuditTools:
 
 
 def _asked_by(row: AuditRecord) -> dict[str, Any]:
-    """People learn that a program acted, but not what it said. Its arguments are left out too,
-    because they can contain its words."""
+    # People learn that a program acted, but not what it said. Its arguments are left out too,
+    # because they can contain its words.
     program = _program_of(row)
     return {"program": program} if program else {"heard": row.heard, "arguments": row.arguments}
 

@@ -37,8 +37,6 @@ _NOT_AN_OBJECT = "put all of the tool's arguments into arguments, a JSON object"
 
 @dataclass(frozen=True, slots=True)
 class FindTools:
-    """The tools `find_tools` and `call_tool`."""
-
     menu: Callable[[], Menu]
     permits: Callable[[str, MenuEntry], bool]  # True if the turn with this id may use the tool
     catalogue: Catalogue
@@ -102,8 +100,7 @@ def called_through(name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[s
 
 
 def search(query: str, entries: Sequence[MenuEntry]) -> list[MenuEntry]:
-    """Return the tools that fit the words of a query best, at most MOST_FOUND. A word that few
-    tools contain counts more than a common word."""
+    """Return the tools that fit the words of a query best, at most MOST_FOUND."""
     wanted = _words(query)
     said = query.casefold()
     texts = [(_words(_name_of(entry)), _words(_text_of(entry))) for entry in entries]

@@ -2,7 +2,7 @@
 
 `GetLiveContext` replaces Home Assistant's tool of the same name, whose answer takes 160,000 tokens
 in a home with 5,000 entities. It behaves like the tool in Home Assistant 2026.11
-(`components/homeassistant/llm.py`), but limits the length of its answer.
+(`components/homeassistant/llm.py`), but limits the length.
 """
 
 import json

@@ -1,9 +1,9 @@
 """The owner's approvals of tools from untrusted servers, and consents from people who answered
 "yes, always".
 
-The model reads the descriptions of its tools in every turn, so a description that changes later
-could give it new orders. Hearth therefore records ("pins") a server's tools when it first sees
-them. Tools that change or are added later are withheld until the owner approves them.
+A tool's description that changes later could give the model new orders. Hearth therefore records
+("pins") a server's tools when it first sees them, and withholds tools that change or are added
+later until the owner approves them.
 """
 
 import asyncio
@@ -34,8 +34,6 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A tool that is withheld until the owner approves it."""
-
     tool: McpTool
     # Title, description and schema as approved; None for a new tool.
     pinned: Mapping[str, str] | None

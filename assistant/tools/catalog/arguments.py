@@ -33,8 +33,6 @@ _WORDS = {  # messages for violated limits
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Arguments that are ready to be sent, or the problem with them."""
-
     arguments: dict[str, Any]
     problem: str = ""  # one phrase for the model; empty if the arguments are valid
     options: tuple[str, ...] = ()  # valid values instead, nearest first
@@ -233,7 +231,6 @@ def _restored(value: Any, renamed: Mapping[str, str]) -> Any:
 
 
 def _phrase(error: ValidationError) -> str:
-    """Return the problem as a short phrase, after the argument's name if there is one."""
     where = ".".join(str(part) for part in error.absolute_path)
     wanted: Any = error.validator_value
     instance: Any = error.instance

@@ -73,8 +73,6 @@ _HOME_NAMES = frozenset(name.casefold() for name in (*INTENTS, *READINGS))
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A tool in the menu, with what is known about it before a call."""
-
     server: str
     tool: McpTool
     declaration: Declaration  # its `name` is unique in the menu
@@ -101,7 +99,6 @@ class MenuEntry:
 
     @property
     def finds_others(self) -> bool:
-        """True for `find_tools` and `call_tool`."""
         return self.built_in is not None and self.built_in.name in FINDERS
 
     @property
@@ -113,7 +110,6 @@ class MenuEntry:
 
     @property
     def allowed_as(self) -> tuple[str, ...]:
-        """The names by which an allowlist can refer to the tool."""
         ours = self.of_home or self.built_in is not None
         return self.names if ours else (self.declaration.name,)
 
@@ -148,7 +144,6 @@ class Menu:
         return any(entry.of_home and entry.built_in is None for entry in self.entries)
 
     def offered(self) -> list[MenuEntry]:
-        """Return the tools that the model sees."""
         return [entry for entry in self.entries if not entry.hidden]
 
 
@@ -274,8 +269,6 @@ def taints(entry: MenuEntry) -> bool:
 
 
 def _declared(name: str, tool: McpTool, spec: ServerSpec) -> Declaration:
-    """Return the tool's declaration for the model. An untrusted server's description is quoted,
-    with the server named as its source."""
     if is_trusted(spec):
         return convert(name, tool.description or tool.title, tool.input_schema)
     declaration = convert(name, about(tool), described(tool.input_schema))
@@ -298,7 +291,6 @@ def _unique(tool: McpTool, spec: ServerSpec, taken: set[str]) -> str:
 
 
 def _first_tier(tool: McpTool, spec: ServerSpec) -> tuple[Tier, str]:
-    """Return the tool's tier before its arguments are known, and the reason for the tier."""
     if tool.read_only and _is_believed_to_read(tool, spec):
         return Tier.READ, "read-only"
     if spec.allows(tool.name):
@@ -331,7 +323,7 @@ def _is_as_of_home(name: str, spec: ServerSpec) -> bool:
 
 
 def is_script(name: str) -> bool:
-    """Return True if the tool is a Home Assistant script."""
+    """Return True if the name is that of a Home Assistant script."""
     return name.startswith(("script__", "intent_script__"))
 
 
@@ -351,7 +343,7 @@ def about(tool: McpTool) -> str:
 
 
 def is_cut(tool: McpTool) -> bool:
-    """Return True if the description is longer than `MAX_ABOUT` and must be shortened."""
+    """Return True if the description is longer than `MAX_ABOUT`."""
     return len(" ".join((tool.description or tool.title).split())) > MAX_ABOUT
 
 

@@ -144,8 +144,8 @@ def _below(validator: Any, bound: Any, instance: Any, schema: Any) -> Iterator[A
 def _beyond(
     validator: Any, bound: Any, instance: Any, schema: Any, beside: str, sign: int
 ) -> Iterator[Any]:
-    """Check an exclusive bound. In draft 4, `exclusiveMinimum` and `exclusiveMaximum` were flags
-    for the ordinary bound; since then they have been numbers."""
+    """Check an exclusive bound. In draft 4, it was a flag for the ordinary bound; since then it has
+    been a number."""
     edge = schema[beside] if bound is True else bound
     if bound is False or not validator.is_type(instance, "number"):
         return

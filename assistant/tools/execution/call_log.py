@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """Records tool calls in the journal and the audit log. An error while writing is logged, and
+    """Records tool calls in the journal and the audit log. If that fails, the error is logged and
     the call still returns its outcome."""
 
     def __init__(self, journal: "Store | Discreet", governance: CallGuards, clock: Clock) -> None:
@@ -45,7 +45,6 @@ class CallLog:
         await self._keep(self._journal.start_call(row_of(request, outcome, self._clock)))
 
     async def end(self, request: Request, outcome: ToolOutcome) -> None:
-        """Record a finished or refused call."""
         row = replace(outcome, id=request.entry.key)
         await self._keep(self._journal.finish_call(request.turn_id, row))
         if self._governance.audit is not None:
@@ -139,7 +138,6 @@ class Refusals:
         return await self._counter.within_limits(request, Tier.READ, refuse)
 
     async def unknown(self, request: Request, menu: Menu) -> ToolOutcome:
-        """Refuse a call to a tool that the menu doesn't offer."""
         call, sentences = request.call, request.sentences
         if menu.held(call.name) is not None:
             waits = sentences.say("tools.held", name=call.name)
@@ -180,7 +178,7 @@ class Refusals:
     async def denied(
         self, request: Request, entry: MenuEntry, verdict: PolicyDecision
     ) -> ToolOutcome:
-        """Refuse a call that the policy denies. The outcome lists possible alternatives."""
+        """Refuse a call that the policy denies, and offer alternatives if there are any."""
         meant = verdict.options
         if verdict.rule == "unseen" and not meant:
             meant = tuple(nearest_in_house(verdict.arguments, self._home.house))

@@ -70,7 +70,7 @@ class Confirmations:
         """Return what the person said, or None if it can't be trusted as the reason for this call.
 
         In a tainted turn, external text may ask Hearth to remember something that only resembles
-        what the person said. The call of a built-in tool then needs a confirmation.
+        what the person said.
         """
         unsure = entry.built_in is not None and self.has_read_outside(request)
         return None if unsure else request.heard
@@ -93,7 +93,6 @@ class Confirmations:
         return outcome
 
     def question(self, turn_id: str, call_id: str) -> Question | None:
-        """Return the open question if it concerns this call, or None."""
         frozen = self._pending.frozen
         if frozen is None:
             return None
@@ -128,7 +127,7 @@ class Confirmations:
         )
 
     async def consented(self, request: Request, way: Way, verdict: PolicyDecision) -> bool:
-        """Return True if the person answered "yes, always" to exactly this call earlier today."""
+        """Return True if an earlier "yes, always" of today covers exactly this call."""
         consents = self._governance.consents
         if verdict.unknown and self.has_read_outside(request):
             return False
@@ -261,8 +260,7 @@ class Confirmations:
         return len(self._queued) < MAX_QUEUED
 
     async def settle(self, question: Question, settlement: Settlement | None) -> ToolOutcome | None:
-        """Run the frozen call if the person confirmed it and nothing has changed, otherwise refuse
-        it.
+        """Run the frozen call if the answer confirms it, otherwise refuse it.
 
         Returns None if the question isn't open any more, or if `settlement` is None: the call is
         then dropped.

@@ -36,7 +36,6 @@ class Executor:
     def __init__(
         self, hub: "McpHub", home: "HomeAssistant", wait_s: float, governance: CallGuards
     ) -> None:
-        """`wait_s` is the longest time to wait until the house shows a change."""
         self._hub = hub
         self._home = home
         self._wait_s = wait_s
@@ -212,8 +211,8 @@ class Executor:
         )
 
     def _status(self, entry: MenuEntry, answer: Answer, finding: Finding) -> Status:
-        """If no state can show the effect, Hearth believes the server's report of success as long
-        as Home Assistant is connected."""
+        # If no state can show the effect, Hearth believes the server's report of success as long
+        # as Home Assistant is connected.
         if answer.failed or answer.problems:
             return Status.FAILED
         if finding.as_asked is False:
@@ -261,8 +260,6 @@ class EngineCalls:
         wait_s: float,
         check: CheckAnswer | None = None,
     ) -> None:
-        """`wait_s` is the longest time to wait until the house shows a change. `check` returns
-        Hearth's own answer to a question if the engine's answer can't be trusted."""
         self._engine = engine
         self._home = home
         self._wait_s = wait_s
@@ -276,11 +273,8 @@ class EngineCalls:
         sentences: Sentences,
         owner: str = "",
     ) -> ToolOutcome:
-        """Send a sentence and return `outcome` with its result filled in. The engine's reply
-        becomes the outcome's `data`.
-
-        `owner` is the program that is having this conversation, or "" for the household.
-        """
+        """Send a sentence and return `outcome` with its result filled in. `owner` is the program
+        that is having this conversation, or "" for the household."""
         before = self._home.house
         try:
             reply = await self._engine.process(match.text, match.language, owner)

@@ -104,8 +104,7 @@ class Guards:
     ) -> None:
         """Record how a call ended. Refused and unknown calls are ignored.
 
-        `gave` is a hash of the result, or "" if results aren't compared. If the call `changed`
-        something, a repeated query can have a new result.
+        `gave` is a hash of the result, or "" if results aren't compared.
         """
         turn = self._turns.get(turn_id)
         if turn is None or call_key not in turn.open:
@@ -271,10 +270,7 @@ Value = TypeVar("Value")
 
 
 class Taint:
-    """The turns and model contexts of one process that have read external text.
-
-    A turn is identified by its id, and a model context by the name that its brain gave it (`talk`).
-    """
+    """The turns and model contexts of one process that have read external text."""
 
     def __init__(self) -> None:
         self._marked: dict[str, None] = {}  # ids, oldest first

@@ -109,7 +109,7 @@ class MovementWatch:
             self._tasks.start(following, f"watch {seen.entity_id}")
 
     async def _watch(self, entity_id: str, way: "_Way", language: str, token: object) -> None:
-        """Follow a movement that was seen to start, and announce how it ended."""
+        """Follow a movement that was seen to start."""
 
         def at_rest(house: House) -> bool:
             entity = house.entities.get(entity_id)
@@ -131,7 +131,7 @@ class MovementWatch:
         self._tell("tools.ended_otherwise" if rests else "tools.still_moving", entity, language)
 
     async def _await(self, seen: Observed, late: Awaited, language: str, token: object) -> None:
-        """Follow a movement that wasn't seen to start, and announce whether it succeeded."""
+        """Follow a movement that wasn't seen to start."""
         entity_id, was_gone = seen.entity_id, seen.after in _GONE
         moved = False
 

@@ -57,7 +57,6 @@ class Request:
 
     @property
     def caller(self) -> str:
-        """The name of the program whose turn this is, or "" for a person's turn."""
         return "" if self.program is None else self.program.caller
 
 

@@ -70,8 +70,8 @@ class Toolbox:
     ) -> None:
         """`wait_s` is the longest time to wait until the house shows a change.
 
-        `engine` is Home Assistant's conversation engine, and `check` verifies its answers. `area`,
-        `rulings`, `ask_scripts` and `moment` are passed to `Judge`.
+        `engine` is Home Assistant's conversation engine, and `check` verifies its answers. For the
+        other arguments, see `Judge`.
         """
         self._hub = hub
         self._catalogue = catalogue
@@ -245,8 +245,8 @@ class Toolbox:
     ) -> tuple[MenuEntry, PolicyDecision] | None:
         """Return what the policy would decide about a call, without running it.
 
-        `program` is the program that would make the call, or None for a person. Returns None if the
-        tool doesn't exist or the turn's profile excludes it.
+        `program` is the caller, or None for a person. Returns None if the tool doesn't exist or the
+        turn's profile excludes it.
         """
         entry = (self._menu or await self.menu()).find(name)
         if entry is None or not self.permits(turn_id, entry):

@@ -47,8 +47,6 @@ _PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of verifying a call."""
-
     observed: tuple[Observed, ...]
     as_asked: bool | None  # None: unknown (not checkable, or the connection is down)
     missing: tuple[str, ...] = ()  # ids of entities that don't show the requested state

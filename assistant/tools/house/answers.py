@@ -123,7 +123,6 @@ class _Telling:
         return self._of_several(found)
 
     def lost(self, found: Facts) -> str:
-        """Return an answer from old states, in the past tense."""
         told = [*found.yes, *found.no, *found.moving, *found.ajar, *found.mute]
         if not told:
             return self.preface("lost_unknown")
@@ -345,8 +344,8 @@ _DEVICES = frozenset({"camera", "light", "lock", "media_player", "switch", "vacu
 def room_sensors(house: House, area_id: str, device_class: str) -> list[Entity]:
     """Return the sensors for a room's temperature or humidity, the best one first.
 
-    Sensors in freezers, chips or water are left out, unless the area's settings in Home Assistant
-    name them.
+    Sensors that don't measure the air, for example in a freezer, are left out, unless the area's
+    settings in Home Assistant name them.
     """
     area = house.areas.get(area_id)
     if area is None:

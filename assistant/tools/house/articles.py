@@ -51,8 +51,6 @@ _ENGLISH = frozenset({"sensor", "panel", "heater", "camera", "screen", "speaker"
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The gender and number of the noun in a name."""
-
     gender: str  # "masculine", "feminine", "neuter"
     plural: bool
 
@@ -134,7 +132,6 @@ def agreeing(word: str, noun: Noun | None, language: str) -> str:
 
 
 def _lowered(name: str, language: str) -> str:
-    """Return a name with its first word and nouns in lower case: "luz de Ana" for "Luz de Ana"."""
     words = name.split()
     nouns = _nouns(language)
     return " ".join(

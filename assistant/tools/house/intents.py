@@ -29,8 +29,6 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """The effect and arguments of a Home Assistant tool."""
-
     action: Action
     domains: frozenset[str] | None = None  # None: any domain
     by_target: bool = True  # acts on the entities that name, area, floor and so on select

@@ -22,8 +22,6 @@ LOW_BATTERY = 20  # percent; the limit of Home Assistant's own battery alerts
 
 
 class Shows(Enum):
-    """A single entity's answer to a question about its state."""
-
     YES = "yes"
     NO = "no"
     MOVING = "moving"  # moving or jammed: neither open nor closed
@@ -33,8 +31,6 @@ class Shows(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about states, as Hearth understood it."""
-
     kind: str  # "one" (its state), "is", "any", "all", "which" or "how_many"
     state: str = ""  # the state in question: "open", "locked", "on"; "" for any
     entity_ids: tuple[str, ...] = ()  # entities that were named
@@ -252,8 +248,8 @@ def openings(entity: Entity) -> frozenset[str]:
     """Return the kinds of opening that an entity belongs to: "door", "window", "garage", "gate" or
     "other".
 
-    The device class decides, or the name if the class is unclear. A cover that may be a gate is
-    "other", and an entity that is no opening has no kinds.
+    They follow from the device class and the names. A cover that may be a gate is "other", and an
+    entity that is no opening has no kinds.
     """
     if entity.domain == "cover":
         kinds = _COVERS.get(entity.device_class or "", frozenset())
@@ -288,7 +284,6 @@ def is_lock(entity: Entity) -> bool:
 
 
 def is_of_a_door(entity: Entity) -> bool:
-    """Return True if the entity is a lock, or a contact or cover of a door, window or gate."""
     return is_lock(entity) or is_contact(entity)
 
 

@@ -185,7 +185,6 @@ def find_areas(house: House, name: str) -> list[Area]:
 
 
 def find_floors(house: House, name: str) -> list[Floor]:
-    """Return all floors with this name, alias or id."""
     return [
         floor
         for floor in house.floors.values()

@@ -222,7 +222,6 @@ def _as_place(
 
 
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
-    """Return the only reading, or the one in this room if all of them share the name, or None."""
     if len(readings) == 1:
         return readings[0]
     here = [
@@ -354,7 +353,6 @@ def by_kind(
 
 
 def takes(schema: Mapping[str, Any], key: str) -> bool:
-    """Return True if the tool's schema has this argument."""
     properties = schema.get("properties")
     return isinstance(properties, Mapping) and key in properties
 

@@ -192,7 +192,6 @@ def asked(verdict: PolicyDecision, rule: str, ask: str) -> PolicyDecision:
 
 
 def told(arguments: Mapping[str, Any]) -> str:
-    """Return the name, area or floor in the arguments, or "it"."""
     return str(
         next((arguments[key] for key in ("name", "area", "floor") if arguments.get(key)), "it")
     )

@@ -118,7 +118,7 @@ def judge_sentence(
     """Decide about a sentence for Home Assistant's conversation engine, as if it were a tool call.
 
     The verdict's `arguments` are the sentence's slots. The sentence can't be changed, so it is
-    denied if it has no name or place and would reach more than the person meant.
+    denied if it would reach more than the person meant.
     """
     slots = {key: value for key, value in match.slots.items() if key not in _PREFERENCES}
     tool = TRIGGER if match.source == "trigger" else match.intent
@@ -336,7 +336,6 @@ def closed_to_programs(entry: MenuEntry, rights: Rights) -> bool:
 
 
 def private_sentence(match: SentenceMatch, house: House) -> bool:
-    """Return True if guests can't send this sentence to Home Assistant's engine."""
     told = any(domain_of(name) in PRIVATE for name in match.targets)
     private = match.intent in _PRIVATE_TOOLS or _is_private(match.intent, match.slots, house)
     return told or private

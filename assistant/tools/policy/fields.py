@@ -20,8 +20,6 @@ _TARGETS = {"entity_id": "entity", "area_id": "area", "floor_id": "floor", "devi
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The arguments to send to a script, or the problem with them."""
-
     arguments: Mapping[str, Any]
     problem: str = ""  # one phrase for the model; "" if everything named exists
     options: tuple[str, ...] = ()  # similar valid values, nearest first

@@ -31,8 +31,6 @@ AskScripts = Callable[[], Awaitable[Mapping[str, Taken]]]  # raises IntegrationE
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Arguments that the tool doesn't accept, with the reason."""
-
     arguments: dict[str, Any]
     problem: str  # one phrase for the model
     options: tuple[str, ...] = ()  # similar valid values, nearest first

@@ -2,9 +2,8 @@
 switched off.
 
 Home Assistant rarely knows what an entity opens: a gate is a cover without a device class, and a
-door relay is an ordinary switch. A cover therefore counts as an opener unless it is known not to be
-one, and other entities are recognised by their names, devices, rooms and history. All functions are
-pure.
+door relay is an ordinary switch. Hearth therefore also considers names, devices, rooms and history.
+All functions are pure.
 """
 
 import re

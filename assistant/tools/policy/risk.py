@@ -1,7 +1,7 @@
 """The risk of switching one entity in one direction: its tier, and the rule that explains it.
 
-Many devices that use a lot of power or water or that run unattended are ordinary switches in Home
-Assistant, so Hearth recognises them by name, with the words of `vocabulary`.
+An oven or a portable heater is an ordinary switch in Home Assistant, so Hearth recognises such
+devices by name, with the words of `vocabulary`.
 """
 
 from collections.abc import Mapping
@@ -230,8 +230,6 @@ _TIERS = tuple(Tier)
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The risk of an action: its tier, and the rule that explains it."""
-
     tier: Tier
     rule: str  # reason for the tier: "unlock", "runs-on", "comfort"
     rated: bool = field(default=False, compare=False)  # the tier is the owner's rating
@@ -254,8 +252,8 @@ def weigh(
     """Return the risk of switching this entity, without its consequences.
 
     `follows` is True if the entity is a consequence of something else, such as a group or scene.
-    The owner's rating can lower the risk of unclear entities (see `is_settled`), and raise the risk
-    of any.
+    The owner's rating can lower the risk of unclear entities (see `is_settled`), and raise that of
+    others.
     """
     entity = entity_or_guess(entity_id, house)
     rule = gate(entity, action, arguments, house)

@@ -79,8 +79,6 @@ STRICT = Rulings()
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """The verdict on one call."""
-
     decision: Decision
     tier: Tier
     rule: str
@@ -176,7 +174,6 @@ def naming(rules: Sequence[OwnerRule], tools: Sequence[str], server: str) -> int
 
 
 def called(number: int) -> str:
-    """Return a rule's name in the form that verdicts use: `policy.rules[0]`."""
     return f"policy.rules[{number}]"
 
 
@@ -253,8 +250,6 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A risk, and the requirement for actions with this risk."""
-
     stake: Risk
     ruling: Ruling
     rule: str  # reason for the ruling: the risk's rule, or the owner's ("policy.rules[0]")

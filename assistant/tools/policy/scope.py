@@ -1,8 +1,7 @@
 """Scope: reduce a call's targets to those that the person meant.
 
 A call without a place is limited to the place that the person mentioned, and a call with a place to
-the kind of entity ("the lights") or the entity that they named. "Turn off the kitchen" is limited
-to lamps, players, fans and the like. A call that names an entity is never limited.
+what they meant there, such as "the lights". A call that names an entity is never limited.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,8 +45,6 @@ _TOGETHER = timedelta(seconds=5)  # players paused by one sentence
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
-    """A call that has been limited to the place that the person meant."""
-
     arguments: Mapping[str, Any]
     seen: Reach
     narrowed: bool = False
@@ -153,7 +150,7 @@ def _is_everywhere(case: Case, judged: Sequence[str]) -> bool:
 
 def _offered(seen: Reach, house: House) -> tuple[str, ...]:
     """Return the names of the matching entities in other rooms, because the person may mean one of
-    them. Returns () unless all are of a kind that a house has only few of."""
+    them, or () if they are not of a kind that a house has only few of."""
     things = [house.entities[name] for name in (*seen.touched, *seen.candidates)]
     if not all(one.domain in _FEW or (one.domain == "cover" and is_opener(one)) for one in things):
         return ()
@@ -340,7 +337,6 @@ def _is_left(case: Case, heard: HeardWords, entity: Entity) -> bool:
 
 
 def _is_meant(text: str, entity: Entity) -> bool:
-    """Return True if the text names an entity that must keep running: "the fridge", "heating"."""
     if any(kind.holds(entity) for kind in kinds_in(text) if kind in (HEATING, BOILERS)):
         return True
     return mentions("keeps_running", text)

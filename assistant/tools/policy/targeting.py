@@ -130,8 +130,6 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
 
 
 def _as_meant(case: Case, scoped: Scoped, heard: HeardWords) -> PolicyDecision:
-    """Return the verdict on a call that targets a place, judging only the entities that the person
-    meant."""
     arguments, seen = scoped.arguments, scoped.seen
     judged = (*seen.touched, *seen.candidates)
     whole = decide(case, arguments, seen.touched, judged)
@@ -172,8 +170,6 @@ def _not_meant(choice: Meant, arguments: Mapping[str, Any], house: House) -> Pol
 
 
 def _denied_there(scoped: Scoped) -> PolicyDecision:
-    """Return a denial because the place is unclear or has no such entity. It can offer entities in
-    other rooms."""
     values = {"names": spoken_place(scoped.place)} if scoped.place else {}
     touched = () if scoped.place else scoped.seen.touched
     verdict = denied(Tier.COMFORT, scoped.denial, scoped.arguments, values, touched)

@@ -83,7 +83,6 @@ KINDS = (
 
 @lru_cache(64)
 def kinds_in(heard: str) -> tuple[Kind, ...]:
-    """Return the kinds mentioned in the text."""
     return tuple(kind for kind in KINDS if mentions(kind.topic, heard))
 
 
@@ -106,8 +105,6 @@ _SHORTEST = 3  # fewest letters of a room name at the start of a compound: "Badl
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A room or floor that the person mentioned."""
-
     kind: Literal["area", "floor"]
     found: Area | Floor
 
@@ -137,8 +134,6 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class HeardWords:
-    """A person's words, divided into the part that is wanted and the part that is excluded."""
-
     wanted: Words
     left: Words | None = None  # None: nothing is excluded
     left_things: frozenset[str] = frozenset()  # ids of entities excluded by name
@@ -185,7 +180,6 @@ _JOINED = ("de", "en", "es", "fr", "pt", "vi")
 
 
 def is_called(text: str, entity: Entity) -> bool:
-    """Return True if the text contains one of the entity's names."""
     padded = f" {fold(text)} "
     return any((name := fold(one)) and f" {name} " in padded for one in entity.names)
 
@@ -304,8 +298,6 @@ def _innermost(places: Iterable[NamedPlace]) -> tuple[NamedPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The places that a call without a place is limited to."""
-
     places: tuple[NamedPlace, ...] = ()  # empty: everywhere
 
 

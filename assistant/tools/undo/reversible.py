@@ -87,8 +87,6 @@ _AWAY = ("unavailable", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class ReversibleThings:
-    """The entities that a call affects, sorted by how they can be restored."""
-
     by_scene: tuple[str, ...] = ()
     # Restored by their own actions, because a scene would restart the music.
     players: tuple[str, ...] = ()

@@ -116,12 +116,8 @@ class UndoStack(Opened):
         store: SmallValues | None = None,
         tiers: AskTiers = dict,
     ) -> None:
-        """`alone` means that no other Hearth process uses this house, so snapshots that nothing
-        refers to are deleted at the start.
-
-        `store` contains levels that other processes can undo too. `tiers` returns the owner's
-        ratings.
-        """
+        """`alone` means that no other Hearth process uses this house. `store` contains levels that
+        other processes can undo too, and `tiers` returns the owner's ratings."""
         self._home = home
         self._services = services
         self._tiers = tiers
@@ -229,8 +225,6 @@ class UndoStack(Opened):
         return Undone(count, report)
 
     async def _join(self) -> None:
-        """Add the levels that other processes have saved, and drop the levels that they have
-        undone."""
         stored = await self._stored.load()
         if stored is None:
             return
@@ -324,7 +318,6 @@ class UndoStack(Opened):
         return report + UNKNOWN if level.unknown else report
 
     def _release(self, key: str, level: _Level, one: _Kept) -> None:
-        """Detach a call that changed nothing, and drop the step if no other call needs it."""
         one.keys.discard(key)
         if one.keys:
             return

@@ -240,7 +240,6 @@ class HomeStep(UndoStep):
 def reasons(
     never: tuple[str, ...], away: tuple[str, ...], lost: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the reason why each of these entities can't be restored, by entity id."""
     return {
         **dict.fromkeys(never, WHY_NEVER),
         **dict.fromkeys(away, WHY_WAS_AWAY),

@@ -1,7 +1,7 @@
 """Storage for undo: snapshots in Home Assistant, and levels in the store.
 
-"Undo that" can reach another process than the one that made the change, for example after a restart
-or with `hearth ask --alone`.
+"Undo that" can reach another process than the one that made the change, for example after a
+restart.
 """
 
 import asyncio
@@ -119,8 +119,6 @@ _FIELDS = frozenset(one.name for one in fields(Entity))
 
 @dataclass(frozen=True, slots=True)
 class StoredLevel:
-    """The stored form of one turn's changes."""
-
     turn_id: str
     at: datetime
     steps: tuple[StoredStep, ...]
@@ -162,7 +160,6 @@ class StoredLevels:
         return await self._write(level.turn_id, level)
 
     async def drop(self, turn_id: str) -> None:
-        """Delete a level that was undone or has expired."""
         await self._write(turn_id, None)
 
     async def _write(self, turn_id: str, level: StoredLevel | None) -> bool:
@@ -185,7 +182,6 @@ class StoredLevels:
 
 
 def numbers_of(levels: Collection[StoredLevel]) -> set[int]:
-    """Return the numbers of the snapshots that these levels need."""
     return {step.number for one in levels for step in one.steps if step.number is not None}
 
 

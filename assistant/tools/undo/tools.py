@@ -52,8 +52,6 @@ def _values(call: DoneCall) -> dict[str, Any]:
 
 
 def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]:
-    """Return arguments that select the entity with this name, in the domain of the last call if
-    possible."""
     target: dict[str, Any] = {"name": name} | ({"area": area} if area else {})
     kinds = listed(last.arguments.get("domain"))
     if any(one.domain in kinds and is_called(one, name) for one in house.exposed()):
@@ -64,8 +62,6 @@ def _named(last: DoneCall, name: str, area: str, house: House) -> dict[str, Any]
 def _placed(
     calls: Sequence[DoneCall], area: str, house: House, takes: Collection[str]
 ) -> dict[str, Any] | None:
-    """Return arguments for the entity with the same name in this area, or for all entities of its
-    kind. Returns None if the kind isn't known."""
     last = calls[-1]
     ids = {found.area_id for found in find_areas(house, area)}
     name = last.arguments.get("name")
@@ -107,8 +103,6 @@ def through(tools: "Toolbox") -> Rerun:
 
 @dataclass(frozen=True, slots=True)
 class Undoing:
-    """The tools `undo` and `correct_last`."""
-
     stack: UndoStack
     rerun: Rerun
     menu: Callable[[], Menu]  # as last listed

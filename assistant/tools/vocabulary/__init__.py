@@ -1,8 +1,7 @@
 """Word lists for recognising requests and kinds of entities, in every supported language.
 
-Each `LANGUAGE.toml` in this folder has one list of words per topic, such as `opens` for the names
-of gates and doors. All languages are searched, because a name can be in a different language from
-the spoken one.
+Each `LANGUAGE.toml` in this folder has one list of words per topic. All languages are searched,
+because a name can be in a different language from the spoken one.
 """
 
 import re
@@ -118,7 +117,6 @@ def _spellings(entry: str, language: str) -> set[str]:
 
 
 def _pattern(entry: str, marks: bool) -> str:
-    """Return the pattern for a word or phrase. A `*` at either end matches any further letters."""
     before = r"\b\w*" if entry.startswith("*") else r"\b"
     after = r"\w*\b" if entry.endswith("*") else r"\b"
     return f"{before}{re.escape(fold(entry.strip('*'), marks=marks))}{after}"
