@@ -36,10 +36,8 @@ class Acknowledging:
     house: Callable[[], House] = House
 
     def suits(self, outcomes: Sequence[ToolOutcome]) -> bool:
-        """Return True if a tone is enough to report these outcomes.
-
-        `outcomes` must contain all calls of the turn, and all of them must have finished.
-        """
+        """Return True if a tone is enough to report these outcomes, which must be those of all
+        calls of the turn."""
         if self.habit == "words" or not outcomes or not all(map(is_seen, outcomes)):
             return False
         return self.habit == "sound" or in_room(outcomes, self.house(), self.area)
@@ -63,10 +61,8 @@ def is_seen(outcome: ToolOutcome) -> bool:
 
 
 def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
-    """Return True if every entity that the calls targeted or changed is in `area`.
-
-    Returns False if the area is unknown.
-    """
+    """Return True if every entity that the calls targeted or changed is in `area`, or False if the
+    area is unknown."""
     own = find_area(house, area) if area else None
     if own is None:
         return False
@@ -78,11 +74,7 @@ def in_room(outcomes: Sequence[ToolOutcome], house: House, area: str) -> bool:
 
 def tells_more(answer: str, heard: str | None, calls: int = 1) -> bool:
     """Return True if the answer says more than "done", or if the request or the answer contains a
-    question mark.
-
-    A request such as "Can you turn on the light?" therefore gets a spoken reply. `calls` is the
-    number of calls in the turn; each call allows another short sentence.
-    """
+    question mark. Each of the turn's `calls` allows another short sentence."""
     if any(mark in f"{answer}{heard or ''}" for mark in _QUESTION_MARKS):
         return True
     telling = [part for part in _SENTENCE.split(answer) if len(part.strip()) > SHORT]
@@ -121,10 +113,8 @@ class Toning:
         self._due: asyncio.TimerHandle | None = None
 
     def call_begins(self) -> None:
-        """Hold back the text from now on, because a tool call has started.
-
-        If part of the answer has already been sent to the loudspeaker, the whole reply is spoken.
-        """
+        """Hold back the text from now on, because a tool call has started. If part of the answer is
+        already on its way to the loudspeaker, the whole reply is spoken."""
         self._stay()
         self._calls += 1
         if self._stage is not _Stage.OPEN:
@@ -136,7 +126,7 @@ class Toning:
         self._reply.hold()
 
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
-        """Choose between a tone and a spoken reply after a call has returned.
+        """Choose between a tone and a spoken reply, if possible, after a call has returned.
 
         `outcomes` contains every finished call of the turn, and `under_way` is the number of calls
         that are still running.
@@ -167,15 +157,13 @@ class Toning:
         self._stage = _Stage.OVER  # the text held back is never spoken
 
     def give_way(self) -> None:
-        """Choose the spoken reply: speak the text that was held back and everything
-        that follows."""
+        """Choose the spoken reply, including the text that was held back."""
         self._stay()
         if self._holds:
             self._reply.release()
         self._stage = _Stage.OVER
 
     def close(self) -> None:
-        """Cancel the pending tone, because the turn is over."""
         self._stay()
         self._stage = _Stage.OVER
 

@@ -1,10 +1,8 @@
 """The audio front end: turn each frame into events for the turn machine, on one worker thread.
 
-The wake-word engine hears every frame that is not silent (see `GatedWake`). Voice activity is
-detected only while someone is expected to speak, which saves power on an idle device. The event
-loop's thread can switch this detection on or off at any time. The worker applies the change with
-its next frame, so that only one thread ever uses the ring buffer and the detector. While the worker
-is idle, any thread can call `pass_by`.
+Voice activity is detected only while someone is expected to speak, which saves power on an idle
+device. The event loop's thread can switch this detection on or off at any time; the worker applies
+the change with its next frame. While the worker is idle, any thread can call `pass_by`.
 """
 
 import math
@@ -64,8 +62,7 @@ class AudioFrontEnd:
         endpointer: Endpointer,
         endings: Endings | None = None,
     ) -> None:
-        """`endings` decides how long each pause can be. If it is None, the limit is the
-        endpointer's fixed hang-over."""
+        """`endings` decides how long each pause can be. If it is None, the limit is constant."""
         self._wake = GatedWake(wake)
         self._voice = voice
         self._endpointer = endpointer
@@ -89,12 +86,8 @@ class AudioFrontEnd:
         self.ring = Ring()
 
     def pass_by(self, frame: Frame) -> bool:
-        """Store the next frame without processing it, if possible.
-
-        This takes microseconds. Returns False without storing the frame if `hear` must process it,
-        because someone is expected to speak, a change is pending or the wake engine needs the frame
-        (see `GatedWake.pass_by`).
-        """
+        """Store the next frame without processing it, which takes microseconds. Return False and
+        store nothing if `hear` must process the frame."""
         busy = self._watching or self._wish or self._forgetting or self._successor
         if busy or not self._wake.pass_by(frame.pcm, frame.end):
             return False
@@ -115,10 +108,10 @@ class AudioFrontEnd:
         return [*told, *events, *self._listen_for_wake(frame)]
 
     def watch(self, from_ms: float, after_ms: float) -> None:
-        """Detect speech, starting with the audio in the ring buffer since `from_ms`.
+        """Detect speech, starting with the audio in the ring buffer since `from_ms`. Only speech
+        after `after_ms` counts.
 
-        Only speech after `after_ms` counts; the detector uses the audio before it to adapt. If
-        `from_ms` is the start of a wake word, speech before it is attributed to other people.
+        If `from_ms` is the start of a wake word, speech before it is attributed to other people.
         """
         self._wish.append((from_ms, after_ms))
 
@@ -133,21 +126,15 @@ class AudioFrontEnd:
         self._forgetting = True
 
     def use(self, wake: WakeEngine) -> None:
-        """Switch to another wake engine with the next frame and take ownership of it.
-
-        Call the engine's `restart` first, so that it has already heard silence.
-        """
+        """Switch to another wake engine with the next frame and take ownership of it. Call the
+        engine's `restart` first, so that it has already heard silence."""
         with suppress(IndexError):
             self._successor.popleft().close()  # this engine never heard a frame
         self._successor.append(wake)
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Start or end a distraction.
-
-        A wake word needs a higher score while the assistant is speaking or media is playing, but
-        not while a timer is ringing. Speech that is heard while the assistant plays audio is not
-        attributed to other people.
-        """
+        """Start or end a distraction. While Hearth speaks or media plays, a wake word needs a
+        higher score."""
         self._distractions = self._distractions | {by} if on else self._distractions - {by}
 
     def near_misses(self) -> list[NearMiss]:
@@ -188,11 +175,7 @@ class AudioFrontEnd:
         self._wake.restart()
 
     def _exchange(self, wake: WakeEngine) -> list[EarEvent]:
-        """Replace the wake engine and replay recent audio to the new engine.
-
-        The new engine can therefore detect a wake word that was only partly spoken before this
-        frame, or a complete wake word that the old engine was about to detect.
-        """
+        # Recent audio is replayed to the new engine, so that no wake word is missed.
         ring = self.ring
         start = max(ring.start, ring.end - REFRACTORY)
         start += -(start - ring.start) % FRAME_SAMPLES
@@ -255,10 +238,8 @@ class AudioFrontEnd:
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Let the endpointer measure how loud other people were before the wake word.
-
-        Audio up to the last moment when Hearth itself was audible is left out.
-        """
+        """Let the endpointer measure how loud other people were before the wake word."""
+        # Leave out audio in which Hearth itself may be audible.
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES
         for pcm, end in _past(ring, first, mark):
@@ -287,10 +268,7 @@ class AudioFrontEnd:
 
 
 def _past(ring: Ring, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """Yield each frame of the ring between `start` and `end` together with its end sample.
-
-    Both positions must be frame boundaries.
-    """
+    """Yield each frame of the ring between two frame boundaries, together with its end sample."""
     past = ring.since(start)
     for at in range(0, end - start, FRAME_SAMPLES):
         yield past[2 * at : 2 * at + FRAME_BYTES], start + at + FRAME_SAMPLES
@@ -310,7 +288,7 @@ class SpeechDuration:
 
     def __init__(self, chunk_samples: int, bar_ms: float = BAR_MS) -> None:
         """`chunk_samples` is the detector's chunk size. `bar_ms` is how long speech must be voiced
-        before it interrupts Hearth, accurate to half a chunk."""
+        before it interrupts Hearth."""
         self._chunk = chunk_samples
         self._bar = bar_ms * SAMPLES_PER_MS - chunk_samples / 2
         self._gap = GAP_MS * SAMPLES_PER_MS
@@ -323,17 +301,13 @@ class SpeechDuration:
         self._last = 0  # end of the last voiced chunk, in samples
 
     def begin(self, at: int, end: int) -> None:
-        """Measure speech that started at sample `at`, as the endpointer reported at
-        sample `end`."""
+        """Measure speech that started at sample `at` and was reported at sample `end`."""
         self._following = True
         self._began, self._voiced, self._last = at, end - at, end
 
     def hear(self, voicing: Voicing) -> SpeechHeld | SpeechPassed | None:
-        """Process the next chunk. Returns SpeechHeld or SpeechPassed once the result is clear,
-        otherwise None.
-
-        If the speech continues after SpeechPassed, it is measured from zero again.
-        """
+        """Process the next chunk. Return SpeechHeld or SpeechPassed once the result is clear,
+        otherwise None."""
         if not self._following:
             return None
         if voicing.probability > STAY_ABOVE:

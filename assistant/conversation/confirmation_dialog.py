@@ -24,7 +24,7 @@ _NOBODY = Settlement("silence")
 
 @dataclass(frozen=True, slots=True)
 class AskingServices:
-    """The services that are needed to ask a person for confirmation."""
+    """The services that ask a person for confirmation."""
 
     witness: Witness
     prompter: Prompter | None = None
@@ -33,8 +33,8 @@ class AskingServices:
 
 
 class ConfirmationDialog:
-    """A confirmation question about one call. `settlement` resolves when the question is answered
-    or abandoned."""
+    """A confirmation question about one call. `settlement` resolves when it is answered or
+    abandoned."""
 
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
@@ -61,8 +61,7 @@ class ConfirmationDialog:
 
     @property
     def line(self) -> str:
-        """The catalogue key of the spoken or printed question. Its fields are `question` and
-        `phone`."""
+        """The catalogue key of the question. Its fields are `question` and `phone`."""
         match self.question.how:
             case "pin" if self._typed:
                 return "asking.typed_pin"
@@ -75,7 +74,6 @@ class ConfirmationDialog:
 
     @property
     def phone_name(self) -> str:
-        """The name of the phone that receives the question, or "" if there is none."""
         return self._means.phone.name if self._means.phone is not None else ""
 
     @property
@@ -88,21 +86,18 @@ class ConfirmationDialog:
         return self.settlement.done()
 
     async def enter_pin(self, typed: str, by: str) -> Settlement:
-        """Return the verdict on a PIN entered through another channel, without settling the
-        question."""
+        """Return the verdict on a PIN from another channel, without settling the question."""
         witness = self._means.witness
         return await witness.enter(witness.typed_digits(typed), by)
 
     def record(self) -> ConfirmationRecord:
-        """Return the journal record of the question and its result. A PIN is replaced
-        by asterisks."""
+        """Return the journal record of the question and its result, without the PIN."""
         done = self.settlement.done() and not self.settlement.cancelled()
         verdict = self.settlement.result().verdict if done else "silence"
         heard = STARS if self.private and self.heard is not None else self.heard
         return ConfirmationRecord(self.question.text, heard, verdict)
 
     def settle(self, settlement: Settlement) -> None:
-        """Settle the question. Only the first call counts."""
         if not self.settlement.done():
             self.settlement.set_result(settlement)
 
@@ -139,10 +134,8 @@ class ConfirmationDialog:
         self.settle(Settlement(tapped, f"phone {phone.name}" if tapped == "yes" else ""))
 
     async def by_ear(self, audio: TurnAudio, held: SpeculativeTurn | None) -> None:
-        """Judge a spoken answer once its audio is complete.
-
-        `held` is the brain's speculative turn on the same audio.
-        """
+        """Judge a spoken answer once its audio is complete. `held` is the brain's speculative turn
+        on the same audio."""
         self._held = held
         pcm = await audio.complete()
         witness, question = self._means.witness, self.question
@@ -167,11 +160,8 @@ class ConfirmationDialog:
         return self._means.witness.hears_secrets(self.question.language)
 
     async def _words(self, pcm: bytes) -> tuple[str | None, str | None]:
-        """Return a service's transcript and the text that this device recognised.
-
-        A security-sensitive call needs both. For all other calls, the device's recogniser runs only
-        if there is no transcript.
-        """
+        """Return a service's transcript and the text that this device recognised."""
+        # A security-sensitive call needs both. For other calls, one is enough.
         own = partial(self._means.witness.recognise, pcm, self.question.language)
         if self.question.tier is Tier.SECURE:
             transcript, recognised = await asyncio.gather(self._transcript(), own())

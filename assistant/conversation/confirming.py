@@ -56,8 +56,8 @@ _SWITCHES = (HOME_ASSISTANT, HEARTH)
 
 
 def gives_data(outcome: ToolOutcome) -> bool:
-    """Return True if the purpose of the call was to get data: a reading or another
-    server's answer."""
+    """Return True if the call returned the data that was its purpose: a reading or another server's
+    answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
 
@@ -71,8 +71,7 @@ class Before:
 
 
 class Confirming:
-    """One question in a turn. The turn owns the question, and the question's tasks run in the
-    turn's task group."""
+    """One question in a turn. Its tasks run in the turn's task group."""
 
     def __init__(
         self,
@@ -86,8 +85,8 @@ class Confirming:
         spawn: Callable[[Coroutine[Any, Any, bool]], asyncio.Task[bool]],
         before: Before | None = None,
     ) -> None:
-        """`spawn` starts tasks that outlive the turn. `before` is None for the first question in
-        the turn."""
+        """`spawn` starts tasks that outlive the turn. `before` is None for the turn's first
+        question."""
         self.exchange = exchange
         self._before = before
         self.promoted: FollowOnTurn | None = None  # set if the answer may be a new command
@@ -116,7 +115,7 @@ class Confirming:
         self._dispatch(ConfirmationAsked(self._number, self.exchange.by))
 
     def give_up(self) -> None:
-        """If the question is still open when the turn ends, settle it as unanswered, so that the
+        """Settle the question as unanswered if it is still open when the turn ends, so that the
         call never runs."""
         if not self._settled:
             self._spawn(self._settle(_NO_ONE))
@@ -148,11 +147,7 @@ class Confirming:
                 self.exchange.no_answer(waited=waited)
 
     def _hear(self, audio: TurnAudio, turn_id: str) -> None:
-        """Start listening to a spoken answer.
-
-        `turn_id` is the id of the new turn if the answer turns out to be a new command. A PIN is
-        never passed to a brain.
-        """
+        # A PIN is never passed to a brain.
         if self.exchange.private:
             self._turn.hear_answer(audio)
         else:
@@ -211,10 +206,6 @@ class Confirming:
         return await self._turn.ask_further(f"{self._before.told} {self._line()}".strip())
 
     async def _following(self, settlement: Settlement | None) -> Question | None:
-        """Return the next question to ask in this turn, or None if there is none.
-
-        Calls that are settled without a question are recorded.
-        """
         while True:
             following = await self._tools.next_question(self._turn.turn_id, settlement)
             if not isinstance(following, ToolOutcome):
@@ -238,10 +229,8 @@ class Confirming:
         return True
 
     async def _let_answer(self, settlement: Settlement) -> bool:
-        """Let the model answer with the data that a confirmed call returned.
-
-        Returns False if there is no data or the model can't speak any more in this turn.
-        """
+        """Let the model answer with the data that a confirmed call returned. Return False if it
+        can't."""
         outcome = self._outcome
         if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
             return False
@@ -253,7 +242,7 @@ class Confirming:
         return True
 
     async def _drop_held(self) -> None:
-        """Close the speculative turn, because a brain has only one conversation at a time."""
+        # A brain has only one conversation at a time.
         if self._held is not None:
             await self._held.close()
             self.promoted = None
@@ -268,7 +257,6 @@ class Confirming:
         )
 
     async def _tell(self, settlement: Settlement) -> None:
-        """Speak the result. In the meantime, discard the brain's own response to the answer."""
         self._tell_brain(settlement)
         held = self._held
         draining = self._group.create_task(self._drain(held)) if held is not None else None
@@ -279,8 +267,6 @@ class Confirming:
             draining.cancel()
 
     async def _settle(self, settlement: Settlement | None) -> bool:
-        """Settle the call and record its outcome. Never raises, because failures are reported to
-        the person."""
         if self._settled:
             return True
         self._settled = True
@@ -304,8 +290,6 @@ class Confirming:
         outcomes[:] = [outcome if one.id == outcome.id else one for one in outcomes]
 
     def _broke(self, settlement: Settlement | None) -> ToolOutcome:
-        """Return the outcome of a call that failed inside Hearth. If the person did not agree to
-        the call, it was never started."""
         confirmed = settlement is not None and settlement.verdict == "yes"
         return replace(
             lost(self.exchange.call),
@@ -316,8 +300,8 @@ class Confirming:
         )
 
     def _told(self, settlement: Settlement) -> str:
-        """Return the final sentence, preceded by any results in this turn that have not been
-        reported yet."""
+        """Return the final sentence, preceded by results of this turn that have not been reported
+        yet."""
         if self.exchange.nobody:
             return ""
         language, sentences = self._turn.language, self._others()
@@ -347,10 +331,9 @@ class Confirming:
         return frozenset(done)
 
     def _tell_brain(self, settlement: Settlement) -> None:
-        """Queue a note about the result for the model's next turn, because the model may have said
-        something wrong about the call."""
         if self.exchange.nobody:
             return
+        # The model may have said something wrong about the call.
         sentence = self._outcome.sentence if self._outcome is not None else ""
         self._means.learn(
             "(For your information: the call of "
@@ -369,7 +352,6 @@ class Confirming:
                     self._spawn(self._answer(held, event))
 
     async def _answer(self, held: SpeculativeTurn, call: ToolCall) -> bool:
-        """Answer a tool call of the speculative turn. Never raises."""
         try:
             await held.answer(replace(await self._outcome_for(call), id=call.id))
         except Exception:
@@ -378,11 +360,7 @@ class Confirming:
         return True
 
     async def _outcome_for(self, call: ToolCall) -> ToolOutcome:
-        """Return the outcome of a call that the brain made in response to the answer.
-
-        If the call repeats the confirmed call, the outcome of that call is returned. Any other call
-        is judged by the policy.
-        """
+        # A repetition of the confirmed call gets that call's outcome.
         frozen, outcome = self.exchange.call, self._outcome
         if outcome is None or (call.name, call.arguments) != (frozen.name, frozen.arguments):
             turn, heard = self._turn, self.exchange.heard

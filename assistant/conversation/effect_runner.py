@@ -97,10 +97,8 @@ class TurnMaker:
         dispatch: Callable[[Event], None],
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> Turn:
-        """Create a turn.
-
-        `before` is the previous turn, and `spawn` starts tasks that outlive the new turn.
-        """
+        """Create a turn. `before` is the previous turn, and `spawn` starts tasks that outlive the
+        new turn."""
         asked = before.open_question if opening.held and before is not None else None
         held = asked.promoted if asked is not None else None
         conversation = self._conversation
@@ -172,7 +170,7 @@ class EffectRunner:
         clock: Clock,
     ) -> None:
         """See `ConversationLoop` for `on_turn`. `dispatch` sends an event to the turn machine.
-        `written` is called after a finished turn has been stored."""
+        `written` is called when `on_turn` has ended."""
         self.turn: Turn | None = None  # the newest turn, open or just closed
         self.task: asyncio.Task[None] | None = None  # task of the newest turn
         self.unfinished = 0  # turns that are open or being stored

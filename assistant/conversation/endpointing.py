@@ -1,8 +1,7 @@
 """Endpointing: decide how long a pause can be before the turn is over.
 
-The rules are pure: all times are passed to them. After a complete command, a short pause is enough.
-After "and" or "the", the person is about to continue, so the limit is longer. In all other cases,
-the default limit applies.
+After a complete command, a short pause is enough. After "and" or "the", the person is about to
+continue, so the limit is longer.
 """
 
 import asyncio
@@ -55,18 +54,15 @@ IsCommand = Callable[[str], bool]
 
 
 def hang_over(verdict: PauseVerdict, said_ms: float) -> int:
-    """Return how long a pause can be, in ms, before the sentence counts as over.
-
-    `said_ms` is the time from the first word to the last.
-    """
+    """Return how long a pause can be, in ms, before the sentence counts as over. `said_ms` is the
+    time from the first word to the last."""
     if verdict is PauseVerdict.UNKNOWN and said_ms < _SHORT_MS:
         return _SHORT_HANG_OVER_MS
     return PAUSE_MS[verdict]
 
 
 class Endings:
-    """Decides how long the current pause can be. In this base class, the limit is the same for
-    every pause.
+    """Decides how long the current pause can be. In this base class, the limit is constant.
 
     All methods are called on a single worker thread and must not block.
     """
@@ -81,10 +77,8 @@ class Endings:
         """Process the turn's next frame, which ends at sample `end`."""
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """Return the allowed pause in ms for a chunk that ends at sample `now`.
-
-        `last_voiced` is the last voiced sample according to the endpointer.
-        """
+        """Return the allowed pause in ms for a chunk that ends at sample `now`. `last_voiced` is
+        the last voiced sample according to the endpointer."""
         return self._hang_over_ms
 
     def end(self) -> None:
@@ -112,10 +106,8 @@ class PlainEndings(Endings):
 
 
 def judge_path(words: Sequence[str], is_command: IsCommand) -> PauseVerdict:
-    """Return the verdict on words that were recognised with a grammar of commands.
-
-    `words` is empty if the speech did not match the grammar.
-    """
+    """Return the verdict on words that were recognised with a grammar of commands. `words` is empty
+    if the speech did not match the grammar."""
     if not words:
         return PauseVerdict.UNKNOWN
     if words[-1] in LAST_WORDS or not is_command(" ".join(words)):
@@ -129,11 +121,10 @@ _Missed = Callable[[Endings], object]
 
 
 class LateEndings(Endings):
-    """Uses PlainEndings until better endings have been loaded.
+    """Uses PlainEndings until better endings, which need much memory, have been loaded.
 
-    Endings that judge the text need a recogniser and the sentence templates of a language, which
-    use a third of the memory that an idle process is allowed. They are therefore loaded when the
-    first sentence starts. The part of the sentence that they missed is then replayed to them.
+    They are loaded when the first sentence starts. The part of the sentence that they missed is
+    then replayed to them.
     """
 
     def __init__(self, make: Callable[[], None]) -> None:
@@ -179,8 +170,6 @@ class LateEndings(Endings):
             self._missed.append(missed)
 
     def _take_over(self) -> None:
-        """Switch to the new endings, and replay the current sentence to them if all of its audio
-        was stored."""
         coming, self._next = self._next, None
         if coming is None:
             return
@@ -204,14 +193,9 @@ async def open_endings(
     """Open the endings for an audio front end. Close the front end before exiting this context
     manager.
 
-    `languages` lists the spoken languages, the usual one first. If that is English, the limit for a
-    pause depends on whether the text before it is a complete command or the start of one. For other
-    languages, the limit depends only on how long the person has spoken, because the local
-    recogniser knows only English and a cloud transcript arrives too late. If `languages` is empty,
-    the limit is constant.
-
-    `house` returns the newest snapshot, and `area` is this device's area. Renamed entities are
-    recognised within seconds.
+    `languages` lists the spoken languages, the usual one first. The words before a pause matter
+    only if that is English, because the local recogniser knows no other language. `house` returns
+    the newest snapshot, and `area` is this device's area.
     """
     if not languages:
         yield Endings(HANG_OVER_MS)
@@ -235,7 +219,7 @@ async def open_endings(
 
 
 async def keep_names(use: Callable[["House"], None], house: Callable[[], "House"]) -> None:
-    """Call `use` with each new snapshot of the house. Never returns."""
+    """Call `use` with the newest snapshot of the house whenever it has changed. Never returns."""
     told: House | None = None
     while True:
         newest = house()
@@ -256,10 +240,6 @@ async def _know_words(
     make: Callable[[], "GrammarEndpointer"],
     house: Callable[[], "House"],
 ) -> None:
-    """Load the grammar endpointer once `wanted` is set, and then keep its names up to date.
-
-    Returns only if the recogniser cannot be opened.
-    """
     await wanted.wait()
     try:
         known = await asyncio.get_running_loop().run_in_executor(worker, make)
@@ -272,10 +252,7 @@ async def _know_words(
 
 
 def _make(worker: Executor, language: str, area: str) -> "GrammarEndpointer":
-    """Import the recogniser and load its model.
-
-    This takes about 0.1 s and 5 MB. Its grammar takes the same amount again.
-    """
+    """Import the recogniser and load its model, which takes about 0.1 s and 5 MB."""
     from assistant.conversation.grammar_endpointer import GrammarEndpointer
     from audio.recognize.sphinx import SphinxLive
 

@@ -1,7 +1,7 @@
 """Match a person's reply to the answers that a program expects.
 
-Expected answers are hassil templates, and the whole reply must match one of them. If the program
-expects values instead, `SchemaMapper` asks a model to map the reply to a JSON Schema.
+Expected answers are hassil templates. If the program expects values instead, `SchemaMapper` asks a
+model to map the reply to a JSON Schema.
 """
 
 import json
@@ -44,10 +44,7 @@ class Fit:
 
 
 class BadTemplate(Exception):
-    """A template is invalid or too complex to match.
-
-    The message is one sentence that does not quote the template.
-    """
+    """A template is invalid or too complex. The message is one sentence that does not quote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +84,7 @@ class Templates:
     def find(self, text: str) -> Fit | None:
         """Return the only answer that matches, or None if no answer or more than one matches.
 
-        Case, punctuation, accents and a "please" or "uh" around the answer are ignored. Matches
-        without slots take precedence. A longer yes or no, such as "yes, do that", matches the same
-        answer as a bare yes or no in this language.
+        Case, punctuation and polite words around the answer are ignored.
         """
         matches = self._matches(text) or self._plainly(text)
         if len({match.id for match in matches}) != 1:
@@ -102,10 +97,9 @@ class Templates:
         return self._forms.is_command_like(text)
 
     def _matches(self, text: str) -> list[_Match]:
-        """Match the text with and without the polite words around it. Slots match as little text as
-        possible."""
         texts = list(self._without_asides(text))
         found = [self._read(one) for one in texts]
+        # Matches without slots take precedence, and slots match as little text as possible.
         for matches in found:
             if closed := [match for match in matches if not match.open]:
                 return closed
@@ -132,12 +126,10 @@ class Templates:
         return _Match(name, slots, result.text_chunks_matched, is_open)
 
     def _plainly(self, text: str) -> list[_Match]:
-        """Match the text against the forms of yes and no that are used for confirmations.
-
-        Besides fillers, a yes can only be followed by the end of the question, so "yes, open it" is
-        not a yes to a question about closing.
-        """
+        """Match the text against the forms of yes and no that are used for confirmations."""
         words = words_of(text, self._marks_tell) or ()
+        # A yes can be followed by the end of the question, but "yes, open it" is not a yes to a
+        # question about closing.
         for forms in (self._yes, self._no):
             if _consists(words, forms, self._aside, self._asked if forms is self._yes else ()):
                 return [
@@ -160,10 +152,8 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """Return the number of words in the polite phrase, name or filler at the start of `words`.
-
-        If `at_end`, the end of `words` is checked instead. Returns 0 if there is no such phrase.
-        """
+        """Return the number of words in the polite phrase, name or filler at the start or, with
+        `at_end`, at the end of `words`."""
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
             part = words[-size:] if at_end else words[:size]
@@ -189,10 +179,6 @@ class Templates:
         return Intents.from_dict(told), frozenset(wildcards)
 
     def _plain(self, text: str, *, template: bool = False) -> str:
-        """Normalise apostrophes, case and accents.
-
-        The length doesn't change if the text consists of plain and accented letters.
-        """
         text = unicodedata.normalize("NFC", text).translate(_APOSTROPHES)
         text = text if template else text.casefold()
         if self._marks_tell:
@@ -201,8 +187,8 @@ class Templates:
 
 
 def _checked(sentence: Sentence, place: str) -> set[str]:
-    """Return the names of the template's slots. Raises BadTemplate if the template is too
-    complex."""
+    """Return the names of the template's slots. Raises BadTemplate if the template
+    can't be used."""
     parts = list(_parts(sentence.expression))
     if any(isinstance(part, RuleReference) for part in parts):
         raise BadTemplate(f"{place} refers to a rule in <>, but there are no rules.")
@@ -219,10 +205,8 @@ def _checked(sentence: Sentence, place: str) -> set[str]:
 
 
 def _consists(words: Words, forms: frozenset[Words], aside: frozenset[Words], asked: Words) -> bool:
-    """Return True if `words` consists of `forms`, with optional fillers (`aside`) between them.
-
-    The words may end by repeating the end of the question (`asked`).
-    """
+    """Return True if `words` consists of `forms`, with optional fillers (`aside`) between them. The
+    words may end by repeating the end of the question (`asked`)."""
     # True in a set means that the position was reached with at least one form.
     reached: list[set[bool]] = [set() for _ in range(len(words) + 1)]
     reached[0].add(False)
@@ -309,10 +293,8 @@ class SchemaMapper:
     async def map(
         self, question: str, sentence: str, schema: Mapping[str, Any], language: str
     ) -> dict[str, Any] | None:
-        """Return an object that matches the schema, with the values from the sentence.
-
-        Returns None if the model fails or its reply doesn't match the schema.
-        """
+        """Return an object that matches the schema, with the values from the sentence, or None if
+        the model fails or its reply doesn't match the schema."""
         asked = {"question": question, "answer": sentence, "language": language, "schema": schema}
         spend: Callable[[Spent], Awaitable[None]] = partial(self._spend, self._new_id())
         thought = await self._thinker.think(
@@ -354,10 +336,7 @@ def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _object_in(text: str) -> Any:
-    """Parse the JSON object in a model's answer, with or without a code block around it.
-
-    Returns None if there is no valid JSON.
-    """
+    """Parse the JSON object in a model's answer. Return None if there is no valid JSON."""
     start, end = text.find("{"), text.rfind("}")
     try:
         return json.loads(text[start : end + 1]) if start >= 0 else None

@@ -40,10 +40,8 @@ _BEHIND_MS = 2000  # backlog at which the decoder is too slow to be used for thi
 
 @dataclass(slots=True)
 class _Sentence:
-    """The sentence of one turn, shared by the audio thread and the decoder's thread.
-
-    Each field is written by only one of the threads.
-    """
+    """The sentence of one turn. The audio thread and the decoder's thread share it, but each field
+    is written by only one of them."""
 
     # Audio thread: the pause (its last voiced sample) and how often it was examined.
     looked: tuple[int, int] = (-1, -1)
@@ -56,45 +54,32 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record that a pause is being examined. Returns False if this examination was already
-        recorded.
-
-        A pause is examined several times as it grows longer, and `due` counts the examinations.
-        """
+        """Record that a pause is examined for the `due`th time. Return False if that is already
+        recorded."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
     def start(self, samples: int, *, enough: bool) -> None:
-        """Record that the decoder starts with this many earlier samples.
-
-        If there is not `enough` audio, the decoder is not used for this turn.
-        """
+        """Record that the decoder starts with this many earlier samples, or that it isn't used for
+        this turn because there is not `enough` audio."""
         self.started, self.sent, self.lost = True, samples, not enough
 
     def send(self, samples: int) -> bool:
-        """Count another block of samples.
-
-        Returns False if the decoder has fallen too far behind. It is then no longer used for this
-        turn.
-        """
+        """Count another block of samples. Return False if the decoder has fallen too far behind to
+        be used for this turn."""
         self.sent += samples
         self.lost = self.sent - self.decoded > (_BEHIND_MS + _LEVEL_MS) * SAMPLES_PER_MS
         return not self.lost
 
     def open(self, first: int, samples: int) -> None:
-        """Record the first sample of the decoder's audio and the number of samples that have been
-        decoded."""
         self.first, self.decoded = first, samples
 
     def decode(self, samples: int) -> None:
         self.decoded += samples
 
     def judge(self, pause: int, verdict: PauseVerdict) -> None:
-        """Store the verdict on a pause.
-
-        Within one pause, an unfinished command cannot become complete, because any word that seems
-        to complete it is noise.
-        """
+        # Within one pause, an unfinished command cannot become complete, because any word that
+        # seems to complete it is noise.
         at, earlier = self.judged
         unfinished = at == pause and earlier is PauseVerdict.UNFINISHED
         if not (unfinished and verdict is PauseVerdict.COMPLETE):
@@ -102,10 +87,8 @@ class _Sentence:
 
 
 class GrammarEndpointer(Endings):
-    """Detects the end of a turn with the house's grammar.
-
-    A cloud transcript would arrive about 0.3 s too late for this.
-    """
+    """Detects the end of a turn with the house's grammar, because a cloud transcript would arrive
+    about 0.3 s too late."""
 
     def __init__(
         self, recognizer: SphinxLive, worker: Executor, language: str, area: str = ""
@@ -126,22 +109,18 @@ class GrammarEndpointer(Endings):
         self._speech_at = -1  # end of the first chunk reported as speech
 
     def use(self, house: House) -> None:
-        """Prepare the grammar for this house's names in the background.
-
-        Call this on the event loop's thread. It is cheap if no name has changed.
-        """
+        """Prepare the grammar for this house's names in the background, if a name has changed. Must
+        be called on the event loop's thread."""
         known = naming(house)
         if known != self._known:
             self._known = known
             self._worker.submit(self._prepare, house)
 
     def begin(self, after: int) -> None:
-        """Start a sentence. The audio that follows can start before sample `after`."""
         self.end()
         self._sentence = _Sentence()
 
     def hear(self, pcm: bytes, end: int) -> None:
-        """Store the frame, or pass it to the decoder in blocks of 100 ms."""
         self._kept_end = end
         sentence = self._sentence
         if sentence is None or sentence.lost:
@@ -157,8 +136,6 @@ class GrammarEndpointer(Endings):
             self._send(sentence)
 
     def hang_over_ms(self, now: int, last_voiced: int | None) -> int:
-        """Return the allowed pause in ms, based on the latest verdict on the pause after
-        `last_voiced`."""
         sentence = self._sentence
         if sentence is None or last_voiced is None:
             return hang_over(PauseVerdict.UNKNOWN, 0)
@@ -183,8 +160,6 @@ class GrammarEndpointer(Endings):
     # --- on the audio front end's thread ---
 
     def _follow(self, sentence: _Sentence, now: int, last_voiced: int, silence: int) -> None:
-        """Start the decoder once there is enough audio to measure the speaker's level, and examine
-        each pause when it is due."""
         due = sum(silence >= look for look in _LOOK_MS)
         since = now - self._speech_at
         if not sentence.started and (due or since >= (_LEVEL_MS - _BEFORE_MS) * SAMPLES_PER_MS):
@@ -252,8 +227,8 @@ class GrammarEndpointer(Endings):
         sentence.judge(last_voiced, judge_path(words, self._is_command))
 
     def _said(self, last_voiced: int) -> list[str]:
-        """Return the words of the command up to `last_voiced`, a sample position in the decoder's
-        audio."""
+        """Return the command's words up to `last_voiced`, a sample position in the
+        decoder's audio."""
         words = self._recognizer.words(last_voiced - _WORD_MS * SAMPLES_PER_MS)
         if words and words[-1] in LAST_WORDS:
             early = self._recognizer.words(last_voiced - _MORE_MS * SAMPLES_PER_MS)

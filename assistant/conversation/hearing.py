@@ -1,4 +1,4 @@
-"""The loop's audio input, on a separate thread so that wake-word and speech detection never hold up
+"""The loop's audio input, on a separate thread, so that detecting speech never holds up
 the loop."""
 
 import asyncio
@@ -82,22 +82,16 @@ class Hearing:
 
     def follow_near_misses(self, tell: Callable[[NearMiss], None]) -> Callable[[], None]:
         """Register a callback for near misses of the wake word, and return a function that
-        unregisters it.
-
-        The callback runs on the loop's thread.
-        """
+        unregisters it. The callback runs on the loop's thread."""
         return self._missed.add(tell)
 
     def ping(self, pong: Callable[[], None]) -> None:
-        """Have the audio front end's thread call `pong` as soon as it is free.
-
-        In a silent room the thread has no work, so this is the only sign that it is still running.
-        """
+        """Have the audio front end's thread call `pong` as soon as it is free, which shows that it
+        is still running."""
         with suppress(RuntimeError):  # the thread has been shut down
             self._worker.submit(pong)
 
     def watch(self, from_ms: float, after_ms: float) -> None:
-        """Detect speech (see `AudioFrontEnd.watch`)."""
         if self._ear is not None:
             self._ear.watch(from_ms, after_ms)
 
@@ -106,7 +100,6 @@ class Hearing:
             self._ear.unwatch()
 
     def distract(self, by: Distraction, on: bool) -> None:
-        """Start or end a distraction (see `AudioFrontEnd.distract`)."""
         if self._ear is not None:
             self._ear.distract(by, on)
 
@@ -127,11 +120,8 @@ class Hearing:
         return None if self._ear is None else self._ear.last_voiced_ms
 
     def sound_for(self, opening: OpenTurn) -> TurnAudio | None:
-        """Return a spoken turn's audio, which starts with the contents of the ring buffer since the
-        turn's mark.
-
-        Returns None for turns that are not spoken.
-        """
+        """Return a spoken turn's audio, starting at the turn's mark, or None for turns that are not
+        spoken."""
         if self._ear is None or opening.source in ("text", "announcement"):
             return None
         ring = self._ear.ring
@@ -146,20 +136,16 @@ class Hearing:
         return audio
 
     def answer(self, mark_ms: float) -> TurnAudio:
-        """Return the audio of an answer to Hearth's question, starting at `mark_ms`.
-
-        Raises RuntimeError if there is no audio front end.
-        """
+        """Return the audio of an answer to Hearth's question, starting at `mark_ms`. Raises
+        RuntimeError if there is no audio front end."""
         ring = self._needed().ring
         audio = TurnAudio()
         audio.append(ring.since(max(round(mark_ms * SAMPLES_PER_MS), ring.start)))
         return audio
 
     def recent(self) -> bytes:
-        """Return the contents of the ring buffer as 16 kHz mono int16.
-
-        Raises RuntimeError if there is no audio front end.
-        """
+        """Return the contents of the ring buffer as 16 kHz mono int16. Raises RuntimeError if there
+        is no audio front end."""
         ring = self._needed().ring
         return ring.since(ring.start)
 
@@ -192,8 +178,7 @@ _FRESH_S = 1.0  # levels of older frames are not reported
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Audio levels of the last second, unless stated otherwise. All are None while the microphone
-    delivers no audio."""
+    """Audio levels of the last second, unless stated otherwise, or None without recent audio."""
 
     rms_db: float | None = None  # dBFS
     peak_db: float | None = None  # dBFS, of the loudest sample
@@ -203,8 +188,7 @@ class Reading:
 
 
 class Level:
-    """Measures audio levels in a few microseconds per frame. Use each instance on a
-    single thread."""
+    """Measures audio levels. Use each instance on a single thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """`now` returns the time of a monotonic clock, in seconds."""
@@ -261,8 +245,8 @@ def _db(amplitude: float) -> float:
 
 
 class Listening:
-    """Feeds audio sources to the turn machine, one after another. The clock of each source starts
-    at 0."""
+    """Feeds audio sources to the turn machine, one after another. Each source's clock
+    starts at 0."""
 
     def __init__(
         self,
@@ -284,9 +268,8 @@ class Listening:
         """Listen to `source` until it ends, or until `turns` turns have closed and no question is
         open.
 
-        After `turns` turns, further wake words are ignored, so that only answers to Hearth's
-        questions count. Raises the source's errors (see FrameSource), and RuntimeError if there is
-        no audio front end.
+        After `turns` turns, further wake words are ignored. Raises the source's errors (see
+        FrameSource), and RuntimeError if there is no audio front end.
         """
         conversation, effects = self._conversation, self._effects
         await self._hearing.restart(in_a_room=not source.pulled)
@@ -332,8 +315,6 @@ class Listening:
         return await self._hearing.hear(frame)
 
     async def _keep_pace(self) -> None:
-        """Pause a source that can wait, such as a file, until its audio has been processed and more
-        is needed."""
         if self._effects.turn is not None and self._effects.turn.audio is not None:
             await self._effects.turn.audio.taken()
         await self._conversation.until(lambda: self._conversation.machine.wants_sound)

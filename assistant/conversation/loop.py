@@ -65,9 +65,8 @@ _STATUS = {
 class ConversationLoop:
     """Dispatches events to the rules and performs the resulting effects, one turn at a time.
 
-    The loop owns the turn machine and the current turn. Exiting its async context ends every task.
-    `on_turn` is called with each finished turn and the reason why the turn closed; it must not
-    block.
+    Exiting its async context ends every task. `on_turn` is called with each finished turn and the
+    reason why the turn closed; it must not block.
     """
 
     def __init__(
@@ -83,9 +82,9 @@ class ConversationLoop:
         profiles: Mapping[str, str] | None = None,
         hears_stop: HearsStop | None = None,
     ) -> None:
-        """`profiles` maps each wake word to the profile that its turns use. `hears_stop` recognises
-        stop words on this device; None disables stop words. Without an audio front end (`ear`),
-        only typed turns and announcements are possible."""
+        """`profiles` maps wake words to profiles. `hears_stop` recognises stop words on this
+        device; None disables them. Without an audio front end (`ear`), only typed turns and
+        announcements are possible."""
         self.hearing = Hearing(ear)  # ring buffer, wake word and voice activity
         microphone = MicrophoneState.ENDED if ear is None else MicrophoneState.OPEN
         self.machine = Machine(rules=rules or Rules(), microphone=microphone)
@@ -156,19 +155,18 @@ class ConversationLoop:
 
     @property
     def exchange(self) -> ConfirmationDialog | None:
-        """The confirmation question about a call in the newest turn, or None if there is none."""
+        """The confirmation question about a call in the newest turn, or None."""
         confirming = self._effects.turn.confirming if self._effects.turn is not None else None
         return confirming.exchange if confirming is not None else None
 
     @property
     def rings(self) -> bool:
-        """True while a timer or alarm is ringing between turns. This is checked with each frame."""
+        """True while a timer or alarm is ringing."""
         return any(rings() for rings in self._bells)
 
     def add_bell(self, rings: Callable[[], bool], silence: Callable[[], None]) -> None:
-        """Register a bell that can ring between turns, such as a timer's. `rings` returns True
-        while it is ringing. `silence` is called when a person speaks to Hearth or asks for silence.
-        """
+        """Register a bell, such as a timer's. `rings` returns True while it is ringing, and
+        `silence` is called when a person speaks to Hearth or asks for silence."""
         self._bells.append(rings)
         self._effects.heard.add(silence)
 
@@ -177,8 +175,8 @@ class ConversationLoop:
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
-        """Call `observer` on the event loop whenever `standing` changes. The observer must not
-        block. Returns a function that unregisters it and can safely be called twice."""
+        """Call `observer` on the event loop whenever `standing` changes, and return a function that
+        unregisters it. The observer must not block."""
         return self._observers.add(observer)
 
     def mute(self, on: bool) -> None:
@@ -186,16 +184,11 @@ class ConversationLoop:
         self.dispatch(Muted(on))
 
     def wake(self, word: str = "button", caller: str = "") -> bool:
-        """Open the microphone and play the wake sound, as after a wake word.
+        """Open the microphone as after a wake word. `word` selects the profile.
 
-        `word` is recorded in the journal and selects the profile. `caller` is the program that
-        opens the microphone, or "" for a person. Before the microphone opens for a program, an
-        opening tone that cannot be silenced is played. If the tone fails, the microphone stays
-        closed.
-
-        Returns False if Hearth can't listen, because there is no microphone, the microphone is
-        muted, or Hearth is already listening to a person. A program also gets False while anything
-        else is in progress.
+        `caller` is the program that opens the microphone, or "" for a person. For a program, an
+        opening tone that cannot be silenced is played first; if the tone fails, the microphone
+        stays closed. Return False if Hearth can't listen now.
         """
         if caller:
             return self.programs.listen(word, caller)
@@ -219,7 +212,7 @@ class ConversationLoop:
         self._use(replace(self._rules, follow_up=when))
 
     def use_profile(self, name: str) -> None:
-        """Set the profile for turns whose wake word doesn't select one. "" means no profile."""
+        """Set the profile for turns whose wake word doesn't select one, or "" for none."""
         self._maker.use_profile(name)
 
     @property
@@ -228,11 +221,11 @@ class ConversationLoop:
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:
-        """Set whether wake words need a higher score because music is playing in the room."""
+        """Set whether wake words need a higher score because media is playing in the room."""
         self.hearing.distract("media", on)
 
     def on_microphone(self, change: MicrophoneChange) -> None:
-        """Handle a change in the microphone's status. Call it on the loop's thread."""
+        """Handle a change in the microphone's status. Must be called on the loop's thread."""
         self._status = change.status
         if change.sentence:
             _log.warning("%s", change.sentence)
@@ -246,8 +239,8 @@ class ConversationLoop:
         self.wake_waiters()
 
     def announce(self, text: str, language: str, manner: Manner = PLAIN) -> None:
-        """Speak an announcement once the conversation is idle. It can be interrupted like an
-        answer. If more than ANNOUNCEMENTS_WAITING are queued, the oldest is dropped."""
+        """Speak an announcement once the conversation is idle. If more than ANNOUNCEMENTS_WAITING
+        are queued, the oldest is dropped."""
         if self.ending:
             _log.info("an announcement was dropped: Hearth is shutting down")
             return
@@ -257,18 +250,14 @@ class ConversationLoop:
 
     def follow_announcements(self, ended: Callable[[str, bool], None]) -> None:
         """Register a callback for finished announcements. It receives the text, and False if part
-        of the audio could not be played. An announcement that a person stopped counts as played."""
+        of the audio could not be played."""
         self._effects.announced.add(ended)
 
     async def ask_quietly(
         self, text: str, rights: Rights, caller: str, owner: ConversationOwner | None = None
     ) -> FinishedTurn:
-        """Run a program's silent typed turn once the conversation is idle.
-
-        The turn is not spoken, asks nobody for confirmation and is interrupted by a person's wake
-        word. See `ProgramTurns.ask` for `owner`. Raises Busy if the turn can't start within half a
-        minute.
-        """
+        """Run a program's typed turn, without speaking, once the conversation is idle (see
+        `ProgramTurns.ask`). Raises Busy if it can't start in time."""
         return await self.programs.ask(text, rights, caller, owner)
 
     def end_talk(self) -> None:
@@ -284,8 +273,8 @@ class ConversationLoop:
         return self._effects.closed - before
 
     async def listen_for_ever(self, microphone: SteadyMicrophone) -> None:
-        """Listen to a microphone that recovers from failures, and follow its status. Runs until
-        cancelled, because a missing or unplugged device is not an error."""
+        """Listen to a microphone that recovers from failures, and follow its status until
+        cancelled."""
         microphone.on_change = self.on_microphone
         await self.listen(microphone)
 
@@ -298,10 +287,10 @@ class ConversationLoop:
         await self.until(lambda: self._effects.closed > before and self.resting)
 
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
-        """Run a typed turn for a terminal next to the daemon once the conversation is idle.
+        """Run a typed turn for a terminal once the conversation is idle, without speaking.
 
-        The turn is not spoken. Returns the turn and any follow-on turns, or an empty list if the
-        text only stopped an answer or a ringing timer. Raises Busy.
+        Return the turn and any follow-on turns, or an empty list if the text was a stop word.
+        Raises Busy.
         """
         if await self._stopped_by(text):
             return []
@@ -319,7 +308,7 @@ class ConversationLoop:
         self.ending = True
 
     async def end(self) -> None:
-        """Interrupt the current turn and accept no new turns. Calling this again has no effect."""
+        """Interrupt the current turn and accept no new turns."""
         self.retire()
         if self._ended:
             return
@@ -338,8 +327,11 @@ class ConversationLoop:
         await self.until(lambda: self.resting)
 
     def dispatch(self, event: Event) -> None:
-        """Pass an event to the turn machine and carry out its effects, on the event loop. Events
-        that an effect causes are handled after all effects of the current event."""
+        """Pass an event to the turn machine and carry out its effects. Must be called on the event
+        loop.
+
+        Events that an effect causes are handled after all effects of the current event.
+        """
         if isinstance(event, StopAsked):
             self._effects.heard.tell()
         self._pending.append(event)
@@ -379,7 +371,6 @@ class ConversationLoop:
         self._tell_standing()
 
     def _use(self, rules: Rules) -> None:
-        """Apply these rules, starting with the next turn."""
         self._rules = rules
         if self.machine.rests and self.machine.rules is not rules:
             self.machine = replace(self.machine, rules=rules)

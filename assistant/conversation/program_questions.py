@@ -78,7 +78,7 @@ class Inquiry:
     """A program's question. A new instance is created for each turn that asks it.
 
     The reply is compared with the expected answers first, and then with the schema. If neither is
-    given, any reply counts as an answer, except a request for silence.
+    given, any reply except a request for silence counts as an answer.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Inquiry:
         is_stop: Callable[[str], bool],
     ) -> None:
         """`again` is the wording for repeating the question. `is_stop` recognises requests for
-        silence, which don't count as answers unless they are expected."""
+        silence."""
         self.ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self.fit: Fit | None = None  # the expected answer that matched
         self.values: dict[str, Any] = {}  # from the slots or the schema
@@ -125,7 +125,6 @@ class Inquiry:
         return Weighed(fits=False, is_command_like=self._templates.is_command_like(words))
 
     def end(self, ended: Ended) -> None:
-        """End the question. Only the first call counts."""
         if not self.ended.done():
             self.ended.set_result(ended)
 
@@ -179,25 +178,12 @@ class ProgramQuestions:
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask the question and return its result. To withdraw the question, cancel this coroutine.
 
-        "answered": `id` is the id of the expected answer. If no answers are expected, it is "yes"
-        or "no" for a plain yes or no, otherwise None. `slots` are from the template or the schema,
-        and `sentence` is the person's reply. For guests, `sentence` and `slots` are left out
-        because they quote the guest.
+        The result is "unclear" also if the reply was a command, which is carried out, and "busy" if
+        the question could not be asked in time. Text is left out of the result if it must not be
+        stored.
 
-        "no_answer": nobody spoke, somebody stopped the question or interrupted it twice with a
-        command of their own, or the microphone was muted after the question was asked.
-
-        "unclear": the reply did not answer the question, or it was a command. If it did not answer
-        the question, the question is repeated once if that can help. If it was a command, the
-        command is carried out and the question is not repeated, because the person heard it and
-        chose to say something else. `sentence` is the reply, if there was one.
-
-        "busy": too many requests are waiting, or the question expired before it could be asked.
-        Nothing was spoken.
-
-        Raises NotPossible without asking while the microphone is muted or missing, so that the
-        program can distinguish this from a person who doesn't answer. Also raises NotPossible if
-        nobody can have heard the question, and for an invalid template or schema.
+        Raises NotPossible if the microphone is muted or missing, if nobody can have heard the
+        question, and for an invalid template or schema.
         """
         question_id = new_id(self._clock.now())
         language = wanted.language or self._house.language_of(wanted.question)
@@ -229,10 +215,6 @@ class ProgramQuestions:
         language: str,
         make: Callable[[], Inquiry],
     ) -> tuple[Ended, Inquiry]:
-        """Ask the question, and return its inquiry and how it ended.
-
-        A question that is interrupted by a person's own command is asked once more. Raises Busy.
-        """
         seconds = wanted.expire_s or EXPIRE_S
         until_s = self._clock.monotonic() + seconds
         last: tuple[Ended, Inquiry] | None = None
@@ -342,7 +324,7 @@ class Talks:
         language_of: Callable[[str], str],
         clock: Clock,
     ) -> None:
-        """`queue` is shared with all other requests from programs. `language_of` determines the
+        """`queue` is shared with all other requests from programs. `language_of` detects the
         language of a text if the request doesn't name one."""
         self._speaker = speaker
         self._queue = queue
@@ -363,12 +345,11 @@ class Talks:
         await self._tasks.__aexit__(kind, error, trace)
 
     async def begin(self, wanted: ConverseRequest, caller: Caller) -> str:
-        """Say an opening line once nobody is talking, then listen as after one of Hearth's own
-        questions.
+        """Say an opening line once nobody is talking, and then listen for a reply, which starts an
+        ordinary turn.
 
-        The person's reply starts an ordinary turn, whose model knows the opening line and the
-        instruction. Returns the id of the conversation immediately. Raises NotPossible while the
-        microphone is muted or missing, and NotAnnounced if too many requests are waiting.
+        Return the id of the conversation immediately. Raises NotPossible while the microphone is
+        muted or missing, and NotAnnounced if too many requests are waiting.
         """
         if (why := why_deaf(self._speaker.standing)) is not None:
             raise NotPossible(why)

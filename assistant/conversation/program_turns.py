@@ -75,11 +75,8 @@ class ProgramTurns:
         self._opening = False  # the opening tone is playing
 
     def listen(self, word: str, caller: str) -> bool:
-        """Play the opening tone and, if it was audible, listen as after the wake word.
-
-        Returns False if Hearth can't listen, because there is no microphone, the microphone is
-        muted, or another turn is in progress.
-        """
+        """Play the opening tone and, if it was audible, listen as after the wake word. Return False
+        if Hearth can't listen now."""
         if not self._may_listen or self._opening:
             return False
         self._opening = True
@@ -87,11 +84,8 @@ class ProgramTurns:
         return True
 
     async def put(self, text: str, language: str, manner: Manner, then: Then) -> bool:
-        """Announce the text once the conversation is idle. Returns True when the announcement
-        starts.
-
-        Returns False without speaking if the process is ending.
-        """
+        """Announce the text once the conversation is idle. Return True when the announcement
+        starts, or False if the process is ending."""
         await self._conversation.until(self._may_begin)
         if self._conversation.ending:
             return False
@@ -105,7 +99,7 @@ class ProgramTurns:
 
         `owner` is the owner of the conversation that the turn belongs to; None means the caller.
         Once the turn has started, it continues even if the caller stops waiting, so that its calls
-        are not left half done. The rights apply until the turn's last call has returned.
+        are not left half done.
         """
         limits = (await self._services.wait()).limits
         if limits is None:
@@ -127,10 +121,9 @@ class ProgramTurns:
 
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
         """Run a person's typed turn once the conversation is idle, for a terminal that prints it.
+        To interrupt the turn, cancel this coroutine.
 
-        Returns the turn and any follow-on turns, which start when a question is answered with
-        another command. Raises Busy if the turn can't start in time. To interrupt the turn, cancel
-        this coroutine.
+        Return the turn and any follow-on turns. Raises Busy if the turn can't start in time.
         """
         async with self._queue.place(PATIENCE_S):
             rests = self._conversation.until(self._may_begin)
@@ -146,7 +139,6 @@ class ProgramTurns:
             return finished
 
     async def _finished(self, turn: "Turn") -> FinishedTurn:
-        """Wait until a turn is over and stored. To interrupt the turn, cancel this coroutine."""
         try:
             await turn.written.wait()
         except asyncio.CancelledError:
@@ -161,10 +153,6 @@ class ProgramTurns:
     async def _serve(
         self, typed: Typed, rights: Rights, limits: "Toolbox", begun: asyncio.Event
     ) -> FinishedTurn | Busy:
-        """Wait in the queue and run the turn.
-
-        This is a task in the loop's task group, so it must not raise.
-        """
         until_s = self._clock.monotonic() + PATIENCE_S
         try:
             async with self._queue.place(PATIENCE_S):
@@ -207,7 +195,6 @@ class ProgramTurns:
             )
 
     def _may_begin(self) -> bool:
-        """Return True if a turn can start, or if the process is ending."""
         return self._conversation.ending or (self._conversation.resting and not self._opening)
 
     @property
@@ -224,8 +211,8 @@ TRIES = 2  # ask once more, then give up
 class AskedQuestion:
     """A program's question, owned by its turn.
 
-    Unless the answer is a command, the brain's response to it is not spoken and the brain's calls
-    are not run. A command becomes an ordinary turn, and its calls are judged by the policy.
+    The brain's response to an answer is not spoken, and its calls are not run. A reply that is a
+    command becomes an ordinary turn.
     """
 
     def __init__(
@@ -250,8 +237,7 @@ class AskedQuestion:
         self._ended = False  # the program has been told
 
     def said(self, heard: bool) -> None:
-        """Continue after the question was spoken. `heard` is True if the question was played to the
-        end."""
+        """Continue after the question was spoken. `heard` is True if it was played to the end."""
         if not self._said.done():
             self._said.set_result(heard)
 
@@ -325,8 +311,6 @@ class AskedQuestion:
         self.promoted = FollowOnTurn.begin(self._turn, audio, turn_id, brain, self._spawn)
 
     async def _weigh(self) -> Weighed:
-        """Check whether the service's transcript answers the question. If it doesn't, check it
-        together with this device's transcript."""
         assert self._turn.audio is not None  # the answer is complete
         pcm = await self._turn.audio.complete()
         told = [words] if (words := await transcript_of(self._held, checked=False)) else []
@@ -353,7 +337,7 @@ class AskedQuestion:
         return None if self.promoted is None else self.promoted.turn
 
     def _note(self) -> None:
-        """Add a note about the question for the model, because it heard only the answer."""
+        # The model heard only the answer.
         if (services := self._services.value) is not None and services.asking is not None:
             services.asking.learn(self._inquiry.note)
 

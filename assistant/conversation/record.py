@@ -54,8 +54,7 @@ def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
 
 
 def wordless(record: TurnRecord) -> TurnRecord:
-    """Return the record without any transcript or answer text, which is the form stored
-    for guests."""
+    """Return the record without the text of the request, the answer and errors."""
     error, asked = record.error, record.confirmation
     return replace(
         record,
@@ -163,12 +162,8 @@ class FinishedTurn:
 
 
 def joined(given: Iterable[FinishedTurn]) -> FinishedTurn:
-    """Return the last turn, merged with the turns that led to it.
-
-    If a confirmation was answered with a new command, the turn of that command is merged with the
-    turn that asked. The result includes the earlier turn's wake word, question, calls, text and
-    costs.
-    """
+    """Return the last turn. If it is a new command that answered a confirmation, it is merged with
+    the turn that asked."""
     turns = list(given)
     whole = turns[-1]
     for before in reversed(turns[:-1]):
@@ -209,8 +204,8 @@ class TurnLog:
         keeps_words: Callable[[], bool] = lambda: True,
         after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing,
     ) -> None:
-        """`keeps_words` is called when a turn is stored and returns True if the turn's text can be
-        stored too. `after_writing` is awaited afterwards."""
+        """`keeps_words` returns True if a turn's text can be stored. `after_writing` is awaited
+        after each turn."""
         self._store = store
         self._keeps_words = keeps_words
         self._after_writing = after_writing
@@ -230,11 +225,8 @@ class TurnLog:
         return self._followers.add(follower)
 
     def on_turn(self, show: Callable[[FinishedTurn], None], *, from_start: bool = False) -> None:
-        """Call `show` with the full text of each turn, even if that text is not stored.
-
-        Use this to show turns to the person immediately. `show` must not block. With `from_start`,
-        it is also called for turns that are already over.
-        """
+        """Call `show` with the full text of each turn, even if that text is not stored. `show` must
+        not block. With `from_start`, it is also called for turns that are already over."""
         self._printers.append(show)
         if from_start:
             for turn in tuple(self.turns):
@@ -255,10 +247,8 @@ class TurnLog:
         self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
-        """Store a record. Its text is left out if `keeps_words` returns False.
-
-        If the store fails, the error is only logged, because the person already has the answer.
-        """
+        """Store a record, without its text if `keeps_words` returns False. An error of the store is
+        only logged."""
         self._followers.tell(FinishedTurn(await self._write(record), ()))
 
     async def _write(self, record: TurnRecord) -> TurnRecord:
@@ -272,8 +262,7 @@ class TurnLog:
 
 
 class TurnListener:
-    """Callbacks for every turn, called on the loop's thread. Overrides must not block; the defaults
-    do nothing."""
+    """Callbacks for every turn, called on the loop's thread. Overrides must not block."""
 
     def opened(self, turn: "Turn") -> None:
         """Handle the start of a turn."""
@@ -322,17 +311,13 @@ class TurnListeners(TurnListener):
 
 
 class TurnTelling(TurnListener):
-    """Publishes turns on the event bus.
-
-    Pass the instance to `ConversationLoop.follow`, and its method `finished` to `TurnLog.follow`.
-    """
+    """Publishes turns on the event bus. Pass the instance to `ConversationLoop.follow`, and its
+    method `finished` to `TurnLog.follow`."""
 
     def __init__(self, bus: EventBus) -> None:
         self._tell = bus.publish
 
     def opened(self, turn: "Turn") -> None:
-        """Publish the wake word or, if the microphone was opened without one, that it
-        was opened."""
         wake = turn.opening.wake
         if wake is None:
             return
@@ -342,7 +327,6 @@ class TurnTelling(TurnListener):
             self._tell("wake", turn.turn_id, word=wake.word, score=round(wake.score, 3))
 
     def understood(self, turn: "Turn") -> None:
-        """Publish the request of the person or program, even while the answer is being spoken."""
         if turn.heard and turn.asking is None:
             self._tell(
                 "heard",
@@ -370,8 +354,7 @@ class TurnTelling(TurnListener):
         )
 
     def finished(self, turn: FinishedTurn) -> None:
-        """Publish the answer and the verdict of a confirmation. Text that is not stored is left
-        out."""
+        """Publish the answer and the verdict of a confirmation."""
         record = turn.record
         if record.source in UNASKED:
             return

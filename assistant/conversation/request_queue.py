@@ -15,10 +15,8 @@ _RANK = {"high": 0, "normal": 1, "low": 2}
 
 
 class RequestQueue:
-    """Lets programs use the conversation one at a time. Use it on the event loop.
-
-    Requests are served by priority, and in order of arrival if the priority is the same.
-    """
+    """Lets programs use the conversation one at a time, by priority and then in order of arrival.
+    Use it on the event loop."""
 
     def __init__(self, clock: Clock, most: int = WAITING) -> None:
         self._clock = clock
@@ -32,10 +30,8 @@ class RequestQueue:
         self, seconds: float, priority: Literal["low", "normal", "high"] = "normal"
     ) -> AsyncIterator[None]:
         """Wait up to `seconds` for a place at the front of the queue, and keep it until the block
-        ends.
-
-        Raises Busy if too many requests are waiting, the time runs out or the queue is closed.
-        """
+        ends. Raises Busy if too many requests are waiting, the time runs out or the queue is
+        closed."""
         if self._closed or self.full:
             raise Busy("Too many questions and announcements are already waiting.")
         ticket = (_RANK[priority], called := asyncio.Event())
@@ -71,10 +67,8 @@ class RequestQueue:
 
 
 async def done_within(clock: Clock, seconds: float, work: Awaitable[object]) -> bool:
-    """Return True if the work finishes in time. Otherwise cancel the work and return False.
-
-    Errors that the work raises are passed on.
-    """
+    """Return True if the work finishes in time. Otherwise cancel it and return False. Errors that
+    the work raises are passed on."""
     doing = asyncio.ensure_future(work)
     late = asyncio.ensure_future(clock.sleep(seconds))
     try:

@@ -1,5 +1,4 @@
-"""A brain's turn whose events are held back until it is clear whether the reply is a yes, a no or a
-new command."""
+"""A brain's turn whose events are held back until it is clear whether a reply is a new command."""
 
 import asyncio
 import logging
@@ -62,9 +61,9 @@ class SpeculativeTurn:
 
     async def events(self, *, further: bool = True) -> AsyncGenerator[BrainEvent]:
         """Yield the events that were held back so far, and then later events as they arrive.
+        Closing the generator ends the turn.
 
-        With `further`, the events of another attempt after a failed one are included. Closing the
-        generator ends the turn.
+        With `further`, the events of another attempt after a failed one are included.
         """
         if further:
             self._wanted.set()
@@ -82,20 +81,18 @@ class SpeculativeTurn:
         self._following.cancel()
 
     async def close(self) -> None:
-        """End the turn, and report its unhandled calls as not run.
-
-        A model that is waiting for a result would stay silent otherwise.
-        """
+        """End the turn, and report its unhandled calls as not run."""
         self._following.cancel()
         await asyncio.wait([self._following])
+        # A model that waits for a result would stay silent.
         while not self._waiting.empty():
             event = self._waiting.get_nowait()
             if isinstance(event, ToolCall):
                 await self._turn.answer(replace(lost(event), status=Status.NOT_RUN, sentence=_LEFT))
 
     async def sent(self) -> None:
-        """Wait until a service has received all of the audio, or until no service can receive it
-        any more."""
+        """Wait until a service has received all of the audio, or until none can receive it any
+        more."""
         while not (self._done or self._sent or self.serving not in ("", _STREAMS)):
             await self._changed.wait()
 
@@ -105,11 +102,8 @@ class SpeculativeTurn:
             await self._changed.wait()
 
     async def quiet(self, pause_s: float) -> None:
-        """Wait until the transcript has not changed for `pause_s` seconds or is known to be final.
-
-        A call or speech from the model does not mean that the transcript is complete, because more
-        of it may still arrive.
-        """
+        """Wait until the transcript has not changed for `pause_s` seconds or is known
+        to be final."""
         while not self._done:
             piece = self._piece
             try:
@@ -127,14 +121,11 @@ class SpeculativeTurn:
         return isinstance(self._ended, TurnDone) and self._ended.understood
 
     async def commanded(self) -> bool:
-        """Wait for the brain's response, and return True if the reply is a command.
-
-        A brain shows that it is a command by calling a tool. If a brain on this device handles the
-        turn, it is enough that it understood the reply, because such brains know only commands and
-        questions.
-        """
+        """Wait for the brain's response, and return True if the reply is a command."""
         while not (self._acted or self._done):
             await self._changed.wait()
+        # A model shows that it is a command by calling a tool. Brains on this device know only
+        # commands and questions.
         if self._called or self.serving not in _LOCAL:
             return self._called
         return isinstance(self._ended, TurnDone) and self._ended.understood
@@ -203,7 +194,6 @@ class SpeculativeBrain:
         return self._brain.name
 
     def begin(self, request: TurnRequest) -> BrainTurn:
-        """Return the running turn on the first call, then new turns of the wrapped brain."""
         turn, self._turn = self._turn, None
         return turn if turn is not None else self._brain.begin(request)
 
@@ -224,11 +214,11 @@ SEND_S = 6.0  # seconds for a service to receive all of the audio
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
-    """Return a service's transcript of the answer, or "" if the transcript is unreliable.
+    """Return a service's transcript of the answer, "" if it is unreliable, or None if there is none
+    in time.
 
-    Returns None if no service is transcribing the answer or the transcript arrived too late.
-    `checked` is True if the caller compares the transcript with this device's own transcript, so
-    that a shorter wait is enough.
+    With `checked`, the caller compares it with this device's own transcript, so the wait is
+    shorter.
     """
     if held is None:
         return None
@@ -251,8 +241,7 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
 
 @dataclass(frozen=True, slots=True)
 class FollowOnTurn:
-    """A reply that may be a new command instead of a yes or no, and the speculative turn that
-    handles it."""
+    """A reply that may be a new command, and the speculative turn that handles it."""
 
     turn: SpeculativeTurn
     audio: TurnAudio

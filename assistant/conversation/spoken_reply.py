@@ -63,11 +63,8 @@ class SpokenReply:
         return self._spoken if self._answer is None else self._answer.spoken
 
     async def add(self, delta: str, voiced: bool, language: str | None = None) -> None:
-        """Add text from the brain.
-
-        `voiced` is True if the local voice speaks the text, and False if the brain supplies its own
-        audio. `language` is None if it must be detected from the text.
-        """
+        """Add text from the brain. `voiced` is False if the brain supplies its own audio. If
+        `language` is None, it is detected from the text."""
         self.text += delta
         self._stay()
         if (voiced, language) != (self._voiced, self._given):
@@ -87,15 +84,11 @@ class SpokenReply:
             self.held_ms += len(piece.pcm) / 2 / piece.rate * 1000
 
     def hold(self) -> None:
-        """Hold back all text that is added from now on, until `release` is called.
-
-        If `release` is never called, the text is never spoken.
-        """
+        """Hold back all text that is added from now on, until `release` is called."""
         if self._held is None:
             self._held, self.held_ms = [], 0.0
 
     def release(self) -> None:
-        """Speak the text that was held back and everything that follows."""
         held, self._held = self._held or [], None
         for line in held:
             self._queue(line)
@@ -117,10 +110,8 @@ class SpokenReply:
         self._queue(_Clause(sentence, told, voiced=True))
 
     def tone(self, name: str) -> float:
-        """Play a tone from `audio.earcons` before the next clause.
-
-        Returns the tone's length in ms, or 0 if the tone is unknown.
-        """
+        """Play a tone from `audio.earcons` before the next clause, and return its length in ms, or
+        0 if the tone is unknown."""
         try:
             return self.play(*earcon(name))
         except AudioError as error:  # such as a tone name stored by an older version
@@ -128,8 +119,8 @@ class SpokenReply:
             return 0.0
 
     def play(self, pcm: bytes, rate: int) -> float:
-        """Play a clip, mono int16 at `rate` Hz, before the next clause. Returns the clip's length
-        in ms."""
+        """Play a clip, mono int16 at `rate` Hz, before the next clause, and return its length in
+        ms."""
         self._flush()
         self._hand_on(ReplyAudio(pcm, rate))
         return len(pcm) / 2 / rate * 1000
@@ -156,9 +147,9 @@ class SpokenReply:
         on_first_audio: Callable[[], None],
         announced: Manner | None = None,
     ) -> bool:
-        """Speak the reply to its end. Returns False if it was stopped. Raises AudioError.
+        """Speak the reply to its end. Return False if it was stopped. Raises AudioError.
 
-        `announced` describes how to speak an announcement. It is None for an answer.
+        `announced` describes how to speak an announcement; it is None for an answer.
         """
         answer: Answer | None = None
         try:
@@ -247,10 +238,8 @@ class Sounded:
 
     @property
     def cut_at(self) -> str | None:
-        """The part of a cut-off answer that was audible.
-
-        None if the answer was not cut off or none of it was audible.
-        """
+        """The part of a cut-off answer that was audible. None if the answer was not cut off or none
+        of it was audible."""
         turn = self._turn
         if turn.opening.silent:
             return None
@@ -258,9 +247,10 @@ class Sounded:
         return turn.spoken.heard if has_words else None
 
     def take_cut(self) -> str | None:
-        """Return the audible part of the brain's cut-off answer. Only the first call returns it.
+        """Return the audible part of the brain's cut-off answer on the first call, and None
+        afterwards.
 
-        Returns None if the answer was not cut off, or if Hearth spoke its own sentences.
+        Return None also if the answer was not cut off, or if Hearth spoke its own sentences.
         """
         turn = self._turn
         ours = turn.voice_is_ours or turn.failed or self._only_a_tone
@@ -299,7 +289,7 @@ class Speech:
         announced: Manner | None = None,
     ) -> None:
         """`on_first_audio` is called at the first sample of each stretch. `announced` describes how
-        to speak an announcement. It is None for an answer."""
+        to speak an announcement; it is None for an answer."""
         self.reply = SpokenReply(language)
         self.problem: str | None = None  # why some audio could not be played
         self.tone_ms = 0.0  # length of the tone before an announcement
@@ -313,7 +303,6 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """The text of all stretches so far."""
         return f"{self._told} {self.reply.text}".strip()
 
     @property
@@ -333,15 +322,14 @@ class Speech:
         self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
-        """Start another stretch with one of Hearth's own sentences, or without any if `sentence` is
-        ""."""
+        """Start another stretch with one of Hearth's own sentences, or with nothing if it is ""."""
         self._said, self._told = self.spoken, self.text
         self.reply = SpokenReply(self._language)
         if sentence:
             self.reply.say(sentence, language)
 
     async def say(self) -> bool:
-        """Speak the stretch. Returns True if it was played to the end."""
+        """Speak the stretch. Return True if it was played to the end."""
         try:
             if not await self.reply.speak(self._mouth, self._first_audio, self._announced):
                 return False
@@ -353,18 +341,14 @@ class Speech:
         return True
 
     async def pass_over(self) -> None:
-        """Wait for the end of the stretch without speaking it."""
         await self.reply.pass_over()
         self._timeline.mark("answer_done")
 
     async def instead(
         self, sentence: str, language: str, speaking: asyncio.Task[None] | None
     ) -> bool:
-        """Speak only this sentence once `speaking`, the previous stretch, has ended.
-
-        Parts of the previous stretch that have not started playing are discarded. Returns True if
-        the sentence was played to the end.
-        """
+        """Speak only this sentence in place of the rest of `speaking`, the previous stretch. Return
+        True if the sentence was played to the end."""
         self.reply.withdraw()
         self.reply.finish()
         if speaking is not None:
@@ -374,7 +358,7 @@ class Speech:
         return await self.say()
 
     async def further(self, sentence: str, language: str) -> bool:
-        """Speak only this sentence after a stretch that has ended. Returns True if it was played to
+        """Speak only this sentence after a stretch that has ended. Return True if it was played to
         the end."""
         self.begin(sentence, language)
         self.reply.finish()

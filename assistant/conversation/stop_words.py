@@ -50,11 +50,8 @@ _FORMS: Mapping[str, tuple[str, ...]] = {
 
 
 def is_stop_word(text: str, languages: Sequence[str], wake_word: str = "") -> bool:
-    """Return True if the whole text asks for silence in one of these languages.
-
-    Polite words around the stop word are ignored, and so are the words of `wake_word` (such as
-    "okay_nabu") before it.
-    """
+    """Return True if the whole text asks for silence in one of these languages. Polite words around
+    it, and the words of `wake_word` (such as "okay_nabu") before it, are ignored."""
     return any(_is_stop(text, code, wake_word) for code in _known(languages))
 
 
@@ -94,11 +91,8 @@ def _base(code: str) -> str:
 async def hears_stop(
     pcm: bytes, transcribe: Callable[[bytes], Awaitable[str]], languages: Sequence[str] = ("en",)
 ) -> bool:
-    """Return True if a short utterance is recognised as a stop word.
-
-    `languages` are the languages that `transcribe` recognises; pocketsphinx knows only English. If
-    `transcribe` raises AudioError, the error is logged and False is returned.
-    """
+    """Return True if a short utterance is recognised as a stop word. `languages` are the languages
+    that `transcribe` recognises. An AudioError is only logged."""
     try:
         text = await transcribe(pcm)
     except AudioError as error:
@@ -121,10 +115,10 @@ LAST_WORDS = 50  # Hearth's latest words that are compared, about 20 s of speech
 
 
 def is_echo(heard: str, ours: Iterable[str], languages: Sequence[str]) -> bool:
-    """Return True if `heard` repeats what Hearth last said.
+    """Return True if `heard` repeats what Hearth last said. Text that is very short, or contains a
+    yes or no in one of `languages`, never counts.
 
-    Very short text never counts as an echo, and neither does text that contains a yes or no in one
-    of `languages`. `ours` contains the clauses that Hearth has played, in order.
+    `ours` contains the clauses that Hearth has played, in order.
     """
     words = words_of(heard)
     if words is None or len(words) < LEAST_WORDS:
@@ -164,10 +158,8 @@ class Judge:
         self._may_be_stop = opening.over_ours or opening.source in ("follow_up", "barge_in")
 
     def judge(self, heard: str | None) -> AsideFor | None:
-        """Return the reason why this transcript needs no answer.
-
-        Returns None if the transcript needs an answer or is empty.
-        """
+        """Return the reason why this transcript needs no answer, or None if it needs one or is
+        empty."""
         if not heard:
             return None
         if self._may_be_stop and is_stop_word(heard, self._languages, self._wake_word):
@@ -177,5 +169,5 @@ class Judge:
         return None
 
     def forget(self) -> None:
-        """Release the previous turn's clauses, because this turn is over."""
+        """Release the previous turn's clauses."""
         self._ours = tuple

@@ -43,14 +43,13 @@ if TYPE_CHECKING:
 
 
 class Patience:
-    """The time limit for a silent brain. It restarts whenever the brain says something.
+    """The time limit for a silent brain, which restarts whenever the brain says something.
 
-    Only time spent waiting for the brain counts. The limit is paused while the person is speaking,
-    a call is running or Hearth is still speaking the brain's text.
+    It is paused while Hearth isn't waiting for the brain, for example while the person is speaking
+    or a call is running.
     """
 
     def __init__(self, seconds: float) -> None:
-        """`seconds` is how long the brain can stay silent, in real time."""
         self.seconds = seconds
         self._excuses: set[str] = set()
         self._timeout: asyncio.Timeout | None = None
@@ -170,7 +169,7 @@ class TurnThinking:
     async def _follow(
         self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
     ) -> BrainFault | NotMeant | None:
-        """Handle the brain's events to the end. Returns None if the brain answered."""
+        """Handle the brain's events to the end. Return None if the brain answered."""
         ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
@@ -209,8 +208,6 @@ class TurnThinking:
         return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
 
     async def _catch_up(self) -> None:
-        """Speak text that arrived too early, unless only Hearth's own sentences can be
-        spoken now."""
         early, self._early = self._early, []
         for event in early:
             await self._take(event)
@@ -260,8 +257,7 @@ class TurnThinking:
                 self._turn.note(event)
 
     def _expect_tone(self) -> None:
-        """Allow a tone for a call that has just started, but not in the middle of the person's
-        sentence."""
+        # No tone in the middle of the person's sentence.
         if "end_of_turn" in self._turn.timeline.as_dict():
             self._toning.call_begins()
         else:
@@ -270,13 +266,10 @@ class TurnThinking:
 
 def note_of(line: "Announced | None") -> str:
     """Return a note that lets a model understand a reply to an opening line, or "" if there is no
-    such line.
-
-    The line is from a program, which may have fewer rights than the person who answers, so it is
-    passed to the model as data.
-    """
+    such line."""
     if line is None or not isinstance(line.then, ForTalk):
         return ""
+    # The program may have fewer rights than the person who answers, so its line is passed as data.
     said = json.dumps(line.text, ensure_ascii=False)
     note = f"A program has just had you say to the person: {said} They answer now."
     if line.then.instruction:
@@ -289,11 +282,9 @@ def note_of(line: "Announced | None") -> str:
 
 
 def note_of_result(outcome: ToolOutcome) -> str:
-    """Return a note for a model about a confirmed call and its complete result.
-
-    The note is sent in the user's role, so a server's text is quoted and can't be mistaken for the
-    person's words.
-    """
+    """Return a note for a model about a confirmed call and its complete result."""
+    # The note is sent in the user's role, so a server's text is quoted and can't be mistaken for
+    # the person's words.
     name, data = (json.dumps(one, ensure_ascii=False) for one in (outcome.name, outcome.data))
     return (
         f"(For your information: the call of {name} waited for the person's own yes. They gave it "

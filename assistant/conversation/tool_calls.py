@@ -83,7 +83,6 @@ class ToolCalls:
 
     @property
     def under_way(self) -> int:
-        """The number of calls that have not returned."""
         return self._under_way
 
     def remember(self, call: ToolCall, outcome: ToolOutcome) -> None:
@@ -91,12 +90,11 @@ class ToolCalls:
         self._known.append((call, outcome))
 
     async def over(self) -> None:
-        """Wait until no call is running. Calls can outlive their turn."""
+        """Wait until no call is running."""
         while self._running:
             await asyncio.wait(set(self._running))
 
     def note(self, event: Serving | InTalk | Searched) -> None:
-        """Store what the brain reports about its context and web searches."""
         match event:
             case Serving():
                 self.talk = None  # the brain that serves now reports its own context
@@ -111,10 +109,10 @@ class ToolCalls:
         self._patience.expect(call_name(call.id))
 
     async def _run(self, brain_turn: BrainTurn, call: ToolCall, warned: bool) -> bool:
-        """Run a call and send its outcome to the brain. Returns False if the call failed inside
-        Hearth, which ends only this turn.
+        """Run a call and send its outcome to the brain. Return False if the call failed inside
+        Hearth.
 
-        `warned` is True if the brain already knew that a limit was reached when it made the call.
+        `warned` is True if the brain knew that a limit was reached when it made the call.
         """
         moment = asyncio.get_running_loop().call_later(MOMENT_S, self._own_words.say_moment)
         try:
@@ -168,8 +166,7 @@ class ToolCalls:
         return outcome
 
     async def _stop_brain(self) -> None:
-        """Stop listening to a brain that keeps calling tools after it was notified that a limit is
-        reached."""
+        """Stop listening to a brain that keeps calling tools after it has reached a limit."""
         turn = self._turn
         if turn.failed:
             return
@@ -193,7 +190,6 @@ class ToolCalls:
         )
 
     async def _hears(self) -> None:
-        """Wait for a transcript, up to a time limit."""
         try:
             async with asyncio.timeout(WORDS_S):
                 await self.has_heard.wait()
@@ -223,11 +219,7 @@ _FOR_MODELS = LIMITS | {"too_fast"}
 
 
 class OwnWords:
-    """Reports calls in Hearth's own sentences when a model can't be trusted to do so.
-
-    After a refused security-sensitive call or an unverified change, the model's text is no longer
-    spoken.
-    """
+    """Reports calls in Hearth's own sentences when a model can't be trusted to do so."""
 
     def __init__(self, turn: "Turn", toning: "Toning", catalogue: "Catalogue") -> None:
         self.mute_brain = False  # the brain's further text is discarded
@@ -252,7 +244,7 @@ class OwnWords:
             turn.say(line.text, line.language)
 
     def refuse(self, sentence: str) -> None:
-        """Say that a security-sensitive action was refused, whatever the model's answer is."""
+        """Say that a security-sensitive action was refused, in place of the model's answer."""
         if self._is_new(sentence):
             self._withdraw_brain()
             self._say(sentence)
@@ -263,11 +255,8 @@ class OwnWords:
             self._say(sentence)
 
     def distrust(self) -> None:
-        """Make Hearth report the results in its own sentences once the calls are over.
-
-        This is used when a call's result is unknown, because a model could claim success. Brains on
-        this device use the sentences of Hearth's catalogue and are trusted.
-        """
+        """Make Hearth report the results in its own sentences once the calls are over, because a
+        call's result is unknown and a model could claim success."""
         if self._turn.confirming is None and self._turn.brain not in OWN_BRAINS:
             self._owed = True
             self._toning.give_way()
@@ -286,10 +275,8 @@ class OwnWords:
                     self._say(sentence)
 
     def fault_of_endless_calls(self, outcomes: Sequence[ToolOutcome]) -> BrainFault:
-        """Return the fault of a brain that keeps calling tools.
-
-        The fault's spoken text first reports what was done, with the most recent call last.
-        """
+        """Return the fault of a brain that keeps calling tools. Its spoken text first reports what
+        was done."""
         done = (one for one in outcomes if one.status is not Status.NOT_RUN)
         deeds = _newest(one for one in done if one.tier is not Tier.READ)
         line = self._catalogue.say("fault.endless", self._turn.language)
@@ -308,14 +295,10 @@ class OwnWords:
 
 
 def is_in_doubt(outcome: ToolOutcome) -> bool:
-    """Return True if a change could not be verified or failed in the house.
-
-    Failures of other servers' tools are left to the model, because only the model can explain them
-    from the data. Hearth's own long-running work is announced when it ends. If one of Hearth's
-    tools failed to schedule or undo something, Hearth reports that in its own sentence.
-    """
+    """Return True if a change could not be verified or failed in the house."""
     if outcome.tier is Tier.READ or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return False
+    # Only the model can explain a failure of another server's tool.
     if outcome.status is Status.FAILED:
         return outcome.server == HOME_ASSISTANT or _is_left_by_us(outcome)
     own_work = outcome.running and outcome.server == HEARTH
@@ -323,12 +306,10 @@ def is_in_doubt(outcome: ToolOutcome) -> bool:
 
 
 def is_undone(outcome: ToolOutcome) -> bool:
-    """Return True for a change that did not happen or whose result is unknown.
-
-    A call to a nonexistent tool counts too, because its intent is unknown.
-    """
+    """Return True for a change that did not happen or whose result is unknown."""
     if is_in_doubt(outcome) or outcome.decision is Decision.NEEDS_CONFIRMATION:
         return True
+    # The intent of a call to a nonexistent tool is unknown, so it counts as a change.
     changes = outcome.tier is not Tier.READ or not outcome.server
     if outcome.status is Status.FAILED:
         return changes and outcome.server != HEARTH
@@ -336,7 +317,6 @@ def is_undone(outcome: ToolOutcome) -> bool:
 
 
 def _is_left_by_us(outcome: ToolOutcome) -> bool:
-    """Return True for a call of one of Hearth's own tools that schedule or undo actions."""
     return outcome.server == HEARTH and outcome.name in _OURS_IN_THE_HOUSE
 
 
@@ -371,14 +351,12 @@ def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
 
 
 def _puts_right(later: ToolOutcome, failed: ToolOutcome) -> bool:
-    """Return True if `later` is a successful repetition of the failed call.
-
-    For a failed call to a nonexistent tool, any later change counts as a repetition.
-    """
+    """Return True if `later` is a successful repetition of the failed call."""
     if later.status is not Status.DONE or later.tier is Tier.READ:
         return False
     if failed.decision is Decision.NEEDS_CONFIRMATION:
         return (later.name, later.arguments) == (failed.name, failed.arguments)
+    # For a call to a nonexistent tool, any later change counts.
     if not failed.server:
         return True
     known = set(failed.entities)

@@ -130,12 +130,11 @@ class Turn:
 
     @property
     def outcomes(self) -> list[ToolOutcome]:
-        """The outcomes of the turn's finished calls, in the order in which they ended."""
         return self.calls.outcomes
 
     @property
     def answer(self) -> str:
-        """The brain's answer so far, including Hearth's own sentences."""
+        """The text of the answer so far, including Hearth's own sentences."""
         return self.speech.text
 
     @property
@@ -149,7 +148,7 @@ class Turn:
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """The question that can still be answered, or None if there is none."""
+        """The question that can still be answered, or None."""
         return self.confirming or self.asking
 
     @property
@@ -159,8 +158,8 @@ class Turn:
         return None if asked is None else asked.exchange.record()
 
     async def run(self) -> None:
-        """Run the whole turn, until its last sample has been played. To interrupt the turn, cancel
-        this coroutine."""
+        """Run the turn until its last sample has been played. To interrupt the turn, cancel this
+        coroutine."""
         try:
             async with asyncio.TaskGroup() as self._group:
                 self._speaking = self._group.create_task(self._speak())
@@ -196,8 +195,8 @@ class Turn:
         self.speech.reply.say(sentence, language)
 
     async def ask_aloud(self, sentence: str, language: str | None = None) -> bool:
-        """Speak a question in place of the rest of the brain's answer. Returns True if the question
-        was played to the end. `language` is None for one of Hearth's own sentences."""
+        """Speak a question in place of the rest of the brain's answer. Return True if it was played
+        to the end. `language` is None for one of Hearth's own sentences."""
         self._toning.give_way()
         return await self.speech.instead(sentence, language or self._own_language, self._speaking)
 
@@ -207,11 +206,11 @@ class Turn:
         return self._end_speech()
 
     async def ask_further(self, sentence: str) -> bool:
-        """Speak another question after an earlier one. Returns True if it was played to the end."""
+        """Speak another question after an earlier one. Return True if it was played to the end."""
         return await self.speech.further(sentence, self._own_language)
 
     def go_on(self, call: ToolCall, outcome: ToolOutcome, told: str) -> bool:
-        """Let the model answer with a confirmed call's data, after the sentence `told`. Returns
+        """Let the model answer with a confirmed call's data, after the sentence `told`. Return
         False if the model can't speak any more in this turn."""
         if self._own_words.mute_brain or self._group is None or self.failed:
             return False
@@ -234,7 +233,6 @@ class Turn:
         self.audio = audio
 
     def note_answer(self, heard: str | None) -> None:
-        """Store the text that answered a program's question."""
         self.heard = heard
 
     async def ask(self, call: ToolCall) -> None:
@@ -301,12 +299,11 @@ class Turn:
 
     @property
     def voice_is_ours(self) -> bool:
-        """True after the brain has been silenced, when only Hearth's own sentences are spoken."""
+        """True while only Hearth's own sentences are spoken."""
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:
-        """Store what a brain reports about its part: its name, its costs, or whether it understood
-        the request."""
+        """Store what a brain reports about its part of the turn."""
         match event:
             case Serving(brain):
                 self.brain = brain
@@ -316,8 +313,7 @@ class Turn:
                 self.understood = understood
 
     def went_offline(self) -> None:
-        """Report that the cloud is unavailable and this device answers on its own. The brain's next
-        sentence informs the person."""
+        """Report that the cloud is unavailable and this device answers on its own."""
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:
@@ -327,22 +323,21 @@ class Turn:
         self._language.heard(text, language)
 
     def tell_words(self) -> None:
-        """Notify listeners that the transcript is final. Only the first call has an effect."""
+        """Notify listeners once that the transcript is final."""
         if not self._words_known and not self.set_aside():
             self._words_known = True
             self.follower.understood(self)
 
     @property
     def may_be_echo(self) -> bool:
-        """True if the turn may be Hearth's own echo. Its calls must then wait for the
+        """True if the turn may be Hearth's own echo, so that its calls must wait for the
         transcript."""
         return self._judge.may_be_echo
 
     def set_aside(self) -> bool:
-        """Abandon the turn if its transcript needs no answer. Returns True if the turn is
-        abandoned.
+        """Abandon the turn if its transcript needs no answer. Return True if the turn is abandoned.
 
-        A turn is never abandoned once it has produced text, a call's outcome or a question.
+        A turn is not abandoned once it has produced text, a call's outcome or a question.
         """
         if self._aside:
             return True
@@ -357,11 +352,9 @@ class Turn:
         return True
 
     def cut_short(self, reason: CancelReason) -> None:
-        """Record why the turn was interrupted, and abandon its audio.
-
-        If the audio ended normally, brains would treat the sentence as complete.
-        """
+        """Record why the turn was interrupted, and abandon its audio."""
         self.cut = reason
+        # If the audio ended normally, brains would treat the sentence as complete.
         if self.audio is not None:
             self.audio.abandon()
 
@@ -376,7 +369,6 @@ class Turn:
             self.asking.give_up(self.cut)
 
     async def _speak(self) -> None:
-        """Speak the current stretch. Dispatches PlaybackEnded unless a question follows."""
         if self.opening.silent:
             await self.speech.pass_over()
         else:

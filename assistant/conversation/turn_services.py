@@ -33,10 +33,8 @@ class TurnVoice:
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
-    """The services that a turn uses.
-
-    They take seconds to open, so a turn may have to wait for them (`Deferred`).
-    """
+    """The services that a turn uses. They take seconds to open, so a turn may have to wait for
+    them."""
 
     brain: Brain
     tools: "Patient"
@@ -92,8 +90,7 @@ MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class ConversationClock:
-    """A clock that counts milliseconds since the source's first sample or, without audio, since the
-    clock was created."""
+    """Counts milliseconds since the source's first sample or, without audio, since its creation."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -108,7 +105,6 @@ class ConversationClock:
         self._stood = None
 
     def heard(self, sound_ms: float) -> None:
-        """Advance the clock to this position in the audio."""
         self._sound_ms = sound_ms
 
     def stand(self) -> None:
@@ -142,11 +138,8 @@ class Timeline:
         self._moments: dict[Moment, float] = {}
 
     def mark(self, moment: Moment, at_ms: float | None = None) -> None:
-        """Record a milestone, now or at `at_ms`.
-
-        If a milestone is recorded several times, the first time counts, except for
-        `last_tool_result`, where the last time counts.
-        """
+        """Record a milestone, now or at `at_ms`. Only the first time counts, except for
+        `last_tool_result`, where only the last time counts."""
         at = self._clock.now_ms if at_ms is None else at_ms
         if moment == "last_tool_result":
             self._moments[moment] = at

@@ -20,10 +20,7 @@ from assistant.speech.sink import Manner
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """Start a new turn and its brain. A spoken turn includes all audio since `mark_ms`.
-
-    Announcements don't need a brain, because their text is spoken unchanged.
-    """
+    """Start a new turn. A spoken turn includes all audio since `mark_ms`."""
 
     turn: int
     source: Source
@@ -44,8 +41,8 @@ class OpenTurn:
 
     @property
     def silent(self) -> bool:
-        """True for a sentence that a program typed. Hearth answers it without speaking and never
-        asks for confirmation."""
+        """True for a sentence that a program typed, which is answered without speaking and without
+        asking for confirmation."""
         return self.source == "text" and self.caller != ""
 
 
@@ -137,7 +134,7 @@ class NoAnswer:
     """Report that Hearth's question was not answered."""
 
     turn: int
-    waited: bool  # True after the full waiting time; False if nobody could answer
+    waited: bool  # False if nobody was able to answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +147,7 @@ class PlaySound:
 @dataclass(frozen=True, slots=True)
 class SoundOpening:
     """Play the tone that announces an open microphone, even if Hearth's sounds are turned off.
-
-    OpeningSounded is dispatched when the tone has ended.
-    """
+    OpeningSounded is dispatched when the tone has ended."""
 
     turn: int
 

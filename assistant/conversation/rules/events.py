@@ -76,8 +76,7 @@ STOP_WORD = "stop"  # wake word that asks for silence instead of opening a turn
 
 @dataclass(frozen=True, slots=True)
 class WakeHeard:
-    """A wake-word engine has detected its word, or the microphone was opened without a
-    wake word."""
+    """A wake word was detected, or the microphone was opened without one."""
 
     word: str
     score: float  # 0 to 1
@@ -111,8 +110,7 @@ class SpeechEnded:
 
 @dataclass(frozen=True, slots=True)
 class SpeechHeld:
-    """The speech has been voiced for `Rules.barge_in_ms`, which is long enough to
-    interrupt Hearth."""
+    """The speech has lasted for `Rules.barge_in_ms`, which is long enough to interrupt Hearth."""
 
     at_ms: float  # time of the decision
     began_ms: float  # first voiced sample
@@ -155,10 +153,8 @@ class Prompter(Protocol):
     """Prompts a person at a keyboard."""
 
     async def ask(self, question: str, *, hidden: bool) -> str | None:
-        """Return the line that the person typed, or None if they typed nothing in time.
-
-        With `hidden`, the input is not shown.
-        """
+        """Return the line that the person typed, or None if they typed nothing in time. With
+        `hidden`, the input is not shown."""
         ...
 
 

@@ -1,7 +1,7 @@
 """The turn machine: the conversation's rules as one pure function.
 
-`reduce(machine, event)` returns the next machine and the effects to carry out. This module uses no
-event loop, clock or audio: events contain their own times, and the effect runner carries out the
+`reduce(machine, event)` returns the next machine and the effects to carry out. There is no event
+loop, clock or audio here: events contain their own times, and the effect runner carries out the
 effects.
 """
 
@@ -89,10 +89,7 @@ Step = tuple[Machine, list[Effect]]
 
 
 def reduce(machine: Machine, event: Event) -> Step:
-    """Return the next machine and the effects of an event.
-
-    Events that don't matter in the current state change nothing.
-    """
+    """Return the next machine and the effects of an event."""
     turn = getattr(event, "turn", None)
     if turn is not None and (turn != machine.turn or machine.state not in _IN_TURN):
         return machine, []  # belongs to a turn that was cancelled or is over
@@ -293,7 +290,6 @@ def _at_least_thinking(machine: Machine) -> State:
 
 
 def _stop_listening(machine: Machine) -> list[Effect]:
-    """Return the effects that stop listening, or [] if the person has already finished speaking."""
     if machine.state in _BUSY:
         return []
     return [StopWatching(), EndListening(machine.turn, None, machine.now_ms)]

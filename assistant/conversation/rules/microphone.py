@@ -29,10 +29,7 @@ Step = tuple[Machine, list[Effect]]
 
 
 def lost(machine: Machine, event: SourceLost) -> Step:
-    """Handle the loss of the microphone. An answer in progress continues.
-
-    If a person was speaking to Hearth, Hearth announces the loss to them.
-    """
+    """Handle the loss of the microphone. An answer in progress continues."""
     machine = replace(machine, microphone=MicrophoneState.LOST)
     match machine.state:
         case State.WAKING | State.LISTENING:
@@ -47,7 +44,7 @@ def lost(machine: Machine, event: SourceLost) -> Step:
 
 
 def back(machine: Machine, event: SourceBack) -> Step:
-    """Resume listening. If the source's clock restarted, discard times from the old source."""
+    """Resume listening. If the source's clock has restarted, discard times from the old source."""
     anew = event.at_ms < machine.now_ms
     machine = replace(machine, microphone=MicrophoneState.OPEN, now_ms=event.at_ms)
     if anew:
@@ -96,15 +93,12 @@ def said(machine: Machine) -> Step:
 
 
 def sounded(machine: Machine, event: OpeningSounded) -> Step:
-    """Open the microphone for a program if the opening tone was audible.
-
-    Speech counts immediately. No pause after the tone is needed, because detectors don't mistake
-    the tone for speech.
-    """
+    """Open the microphone for a program if the opening tone was audible."""
     if machine.state is not State.SPEAKING or not wants_opening(machine):
         return machine, []
     if not event.heard or not _hears(machine):
         return _stays_closed(machine)
+    # Speech counts immediately, because detectors don't mistake the tone for speech.
     machine = replace(machine, since_ms=machine.now_ms, over_ms=None)
     watch = WatchSpeech(from_ms=machine.now_ms, after_ms=machine.now_ms)
     if isinstance(machine.then, ForTalk):
@@ -123,11 +117,8 @@ def withdrawn(machine: Machine, event: Withdrawn) -> Step:
 
 
 def begun_at(machine: Machine, speech_ms: float) -> float:
-    """Return the time from which `Rules.longest_ms` is measured, in ms.
-
-    This is normally the start of the speech. If a program opened the microphone, it is the time of
-    the opening, so that the limit covers the whole time that the microphone is open.
-    """
+    """Return the time from which `Rules.longest_ms` is measured: the start of the speech or, if a
+    program opened the microphone, the time at which it was opened."""
     return speech_ms if machine.then is None else machine.since_ms
 
 

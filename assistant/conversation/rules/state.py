@@ -95,12 +95,10 @@ class Machine:
         return None if self.announcing is None else self.announcing.then
 
     def fresh(self) -> "Machine":
-        """Return a copy of the state that is reset for a new turn.
-
-        If the current announcement was cut off before its first sample, it is queued again. A
-        program's question is not queued again, because the program decides whether to repeat it.
-        """
+        """Return a copy of the state that is reset for a new turn. An announcement that was cut off
+        before its first sample is queued again."""
         waiting = self.announcements
+        # A program decides itself whether to repeat its question.
         unheard = self.state is State.THINKING and not isinstance(self.then, ForAnswer)
         if unheard and self.announcing is not None:
             waiting = (self.announcing, *waiting)

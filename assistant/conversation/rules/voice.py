@@ -51,8 +51,7 @@ _UNSPOKEN = frozenset({"text", "announcement"})  # nobody in the room expects a 
 
 
 def sentence_over(machine: Machine) -> list[Effect]:
-    """Return the effects that follow the end of the person's sentence: the end tone and the
-    thinking timer."""
+    """Return the effects that follow the end of the person's sentence."""
     return [PlaySound("end"), wait(machine)]
 
 
@@ -62,7 +61,7 @@ def wait(machine: Machine) -> Effect:
 
 
 def still_thinking(machine: Machine, event: StillThinking) -> Step:
-    """Play a soft tone if Hearth is still silent, except while a confirmation is open."""
+    """Play the thinking tone if Hearth is still silent."""
     silent = machine.state is State.THINKING and not machine.acknowledged
     if not silent or machine.confirming is not None or machine.error or _is_unspoken(machine):
         return machine, []
@@ -110,10 +109,7 @@ def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
 
 
 def voice_begins(machine: Machine) -> Step:
-    """Enter SPEAKING when the first sample of the answer is played.
-
-    If speech can interrupt Hearth, start to detect speech.
-    """
+    """Enter SPEAKING when the first sample of the answer is played."""
     speaking = replace(machine, state=State.SPEAKING)
     if not machine.hears_over:
         return speaking, []
@@ -121,19 +117,13 @@ def voice_begins(machine: Machine) -> Step:
 
 
 def begun(machine: Machine, event: SpeechStarted) -> Step:
-    """Record that somebody is talking over Hearth or a ringing timer.
-
-    Hearth speaks more quietly until it is clear whether the person wants to interrupt.
-    """
+    """Record that somebody is talking over Hearth or a ringing timer."""
     over = machine.ringing if machine.rests else machine.hears_over
     return (replace(machine, over_ms=event.at_ms) if over else machine), []
 
 
 def held(machine: Machine, event: SpeechHeld) -> Step:
-    """Let somebody who has spoken for long enough interrupt Hearth.
-
-    The audio of the new turn includes the beginning of their sentence.
-    """
+    """Let somebody who has spoken for long enough interrupt Hearth."""
     speaking = machine.state is State.SPEAKING
     ended_meanwhile = machine.state is State.FOLLOW_UP and machine.over_ms is not None
     if not machine.hears_over or not (speaking or ended_meanwhile):
@@ -156,16 +146,13 @@ def held(machine: Machine, event: SpeechHeld) -> Step:
 
 
 def begins_with(machine: Machine, event: WakeHeard) -> bool:
-    """Return True if the speech that interrupted Hearth started with this wake word.
-
-    In that case, the speech becomes an ordinary turn with that wake word's profile.
-    """
+    """Return True if the speech that interrupted Hearth started with this wake word."""
     barged = machine.state is State.LISTENING and machine.source == "barge_in"
     return barged and event.mark_ms - machine.since_ms <= machine.rules.wake_first_ms
 
 
 def passed(machine: Machine, event: SpeechPassed) -> Step:
-    """Handle speech that was too short to interrupt Hearth: a noise or a single word."""
+    """Handle speech that was too short to interrupt Hearth."""
     if machine.over_ms is None:
         return machine, []
     match machine.state:
@@ -193,10 +180,8 @@ def may_be_stop(machine: Machine, began_ms: float, ended_ms: float) -> list[Effe
 
 
 def ended_over(machine: Machine) -> Step:
-    """Handle the end of speech that overlapped with the end of Hearth's answer.
-
-    The conversation continues as if nobody had spoken.
-    """
+    """Continue as if nobody had spoken, after speech that overlapped with the end of Hearth's
+    answer."""
     quiet = replace(machine, over_ms=None)
     if follows_up(quiet):
         return quiet, []  # the microphone is already open
@@ -204,10 +189,8 @@ def ended_over(machine: Machine) -> Step:
 
 
 def voice_ended(machine: Machine, close: CloseTurn) -> Step:
-    """End the turn after its speech, and open the microphone for a follow-up or close it.
-
-    If somebody is talking over the end of the answer, the microphone stays open for them.
-    """
+    """End the turn after its speech. The microphone stays open for a follow-up, or for somebody who
+    is talking over the end of the answer."""
     if machine.over_ms is not None and machine.hears_over:
         return replace(machine, state=State.FOLLOW_UP, since_ms=machine.now_ms), [close]
     watched: list[Effect] = [StopWatching()] if machine.hears_over else []
@@ -240,8 +223,6 @@ def rest(machine: Machine) -> State:
 
 
 def ringing(machine: Machine, event: Ringing) -> Step:
-    """Record whether a timer is ringing, because a short word between turns may then be meant to
-    stop it."""
     return replace(machine, ringing=event.on), []
 
 
@@ -288,7 +269,7 @@ _IN_TURN = frozenset(
 
 
 def waits(machine: Machine, event: Announced) -> Step:
-    """Queue an announcement. If the queue is full, the oldest announcement is dropped."""
+    """Queue an announcement. If the queue is full, the oldest one is dropped."""
     waiting = (*machine.announcements, event)[-ANNOUNCEMENTS_WAITING:]
     return replace(machine, announcements=waiting), []
 
@@ -324,10 +305,7 @@ def next_said(machine: Machine, effects: list[Effect]) -> Step:
 
 
 def await_answer(machine: Machine, by: AnswersBy) -> Step:
-    """Wait for an answer after Hearth's question has been played.
-
-    If the answer must be spoken and no microphone is open, the question ends unanswered.
-    """
+    """Wait for an answer after Hearth's question has been played."""
     if by == "ear" and (machine.microphone is not MicrophoneState.OPEN or machine.muted):
         return replace(machine, state=State.THINKING), [NoAnswer(machine.turn, waited=False)]
     waiting = replace(machine, state=State.CONFIRMING, since_ms=machine.now_ms, answering=False)
@@ -343,22 +321,20 @@ def answered(machine: Machine) -> Step:
 
 
 def unanswered(machine: Machine, *, waited: bool) -> Step:
-    """Stop waiting for an answer. `waited` is True if the full waiting time has passed."""
+    """Stop waiting for an answer. `waited` is False if nobody was able to answer."""
     silent = replace(machine, state=State.THINKING)
     return silent, [StopWatching(), NoAnswer(machine.turn, waited)]
 
 
 def near_own_speech(machine: Machine, at_ms: float) -> bool:
-    """Return True if speech that started at `at_ms` may be Hearth's own voice or its echo."""
+    """Return True if speech that started at `at_ms` came so soon after Hearth's own that it may be
+    an echo."""
     since = machine.silent_since_ms
     return since is not None and at_ms - since < machine.rules.own_speech_ms
 
 
 def is_unanswered(machine: Machine, waited_ms: float) -> bool:
-    """Return True if the time for a spoken answer is over.
-
-    Keyboards and phones have their own time limits.
-    """
+    """Return True if the time for a spoken answer is over."""
     silent = machine.confirming == "ear" and not machine.answering
     asked = machine.then  # a program sets its own time limit
     most_ms = asked.wait_ms if isinstance(asked, ForAnswer) else machine.rules.confirm_ms
@@ -366,7 +342,8 @@ def is_unanswered(machine: Machine, waited_ms: float) -> bool:
 
 
 def settled(machine: Machine, event: ConfirmationSettled) -> Step:
-    """Continue after a confirmation: speak the result, or open a turn for the new command."""
+    """Continue after a question has been settled: speak the result, or open a turn for the new
+    command."""
     told = replace(machine, state=State.THINKING, confirming=None, answering=False)
     if not event.new_command:
         # The question may have been answered elsewhere while Hearth was listening.
