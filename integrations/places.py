@@ -13,9 +13,8 @@ LOOPBACK = "this machine"
 def place_of(host: str) -> str:
     """Return the origin of a connection with this client address.
 
-    All addresses that a single machine can have count as one origin. For a loopback address, the
-    origin is LOOPBACK. An IPv6 network with a 64-bit prefix is one origin, and an IPv4 address
-    within IPv6 (::ffff:192.0.2.1) counts as the IPv4 address. Host names are returned unchanged.
+    All addresses that a single machine can have count as one origin: LOOPBACK for this machine, and
+    an IPv6 network with a 64-bit prefix. Host names are returned unchanged.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -35,8 +34,7 @@ class ConnectionRoom:
     """A limit on open connections that no single origin can use up.
 
     The last connections are reserved for origins that have only a few connections, and the very
-    last for this machine, so that the owner can still connect when other origins have reached their
-    limits.
+    last for this machine.
     """
 
     most: int  # maximum of all origins together
@@ -46,10 +44,8 @@ class ConnectionRoom:
     kept_for_loopback: int
 
     def is_left(self, place: str, held: Iterable[str]) -> bool:
-        """Return True if the origin `place` may open another connection.
-
-        `held` lists the origin of each open connection.
-        """
+        """Return True if the origin `place` may open another connection. `held` lists the origin of
+        each open connection."""
         counts = Counter(held)
         mine, kept = counts[place], 0
         if mine >= self.of_one:

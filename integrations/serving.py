@@ -127,8 +127,8 @@ class _Server(uvicorn.Server):
     """A uvicorn server without signal handlers, and without polling ten times a second for a stop
     request.
 
-    To stop it, call `end`. This class accepts the connections itself, because those that are still
-    in the TLS handshake must count towards the limit, and uvicorn does not know about them.
+    It accepts the connections itself, because those that are still in the TLS handshake must count
+    towards the limit, and uvicorn does not know about them.
     """
 
     def __init__(
@@ -158,7 +158,6 @@ class _Server(uvicorn.Server):
             accepting.cancel()
 
     async def _accept(self) -> None:
-        """Accept connections. Those beyond the limit can request only the `always` paths."""
         loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as group:
             while True:
@@ -205,8 +204,6 @@ class _Server(uvicorn.Server):
             yield place_of(str(peer[0])) if peer else ""
 
     def _put_aside(self, connection: _Connection) -> None:
-        """Restrict a connection that exceeds the limit. If there are too many of these, close the
-        oldest."""
         for one in list(self._aside):
             if one not in self._greeted and one not in self.server_state.connections:
                 del self._aside[one]  # closed
@@ -230,11 +227,9 @@ async def serving(
     tls: ssl.SSLContext | None = None,
     always: Container[str] = (),
 ) -> AsyncIterator[int]:
-    """Serve `app` and yield the port, which the system chooses if `port` is 0.
-
-    `tls` enables HTTPS. Paths in `always` are served no matter how many connections are open.
-    Raises Misconfigured if the server cannot listen on this address.
-    """
+    """Serve `app` and yield the port, which the system chooses if `port` is 0. `tls` enables HTTPS.
+    Paths in `always` are served no matter how many connections are open. Raises Misconfigured if
+    the server cannot listen on this address."""
     listener = _listen(host, port)
     config = uvicorn.Config(
         _dated(app),
@@ -295,7 +290,7 @@ def _dated(app: ASGIApp) -> ASGIApp:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Connections wait in its backlog until the server has started."""
+    """Return a listening socket."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)

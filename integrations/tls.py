@@ -12,10 +12,8 @@ from integrations.errors import Misconfigured, Refused
 
 
 def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
-    """Return the URL of a redirect. Raises Refused if it is not allowed.
-
-    `current` is the URL that redirects, and `first` is the URL of the download.
-    """
+    """Return the URL to which `current` redirects. `first` is the URL of the download. Raises
+    Refused if the redirect is not allowed."""
     try:
         url = current.join(location)
     except httpx.InvalidURL:
@@ -27,10 +25,8 @@ def next_address(current: httpx.URL, location: str, first: str) -> httpx.URL:
 
 
 def address_allowed(url: str, first: str) -> None:
-    """Raise Refused unless the URL uses https.
-
-    http is allowed only if both `url` and `first`, the URL of the download, are on this machine.
-    """
+    """Raise Refused unless the URL uses https. http is allowed only if both `url` and `first`, the
+    URL of the download, are on this machine."""
     target = httpx.URL(url)
     plain = target.scheme == "http" and is_loopback(target.host)
     if target.scheme == "https" or (plain and is_loopback(httpx.URL(first).host)):
@@ -56,9 +52,8 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
     """Return a client context that trusts the system's authorities, or only those in `ca_file`
     (PEM).
 
-    Without `verify`, it accepts any certificate. `setting` is the name of the setting to mention if
-    the file cannot be used. Raises Misconfigured. Creating a context takes about 30 ms, so callers
-    should keep it.
+    Without `verify`, it accepts any certificate. Creating a context takes about 30 ms, so callers
+    should keep it. Raises Misconfigured, naming `setting`, if the file cannot be used.
     """
     try:
         context = ssl.create_default_context(
@@ -78,8 +73,8 @@ def tls_context(*, verify: bool = True, ca_file: str = "", setting: str = "") ->
 def tls_for(
     url: str, *, verify: bool = True, ca_file: str = "", setting: str = ""
 ) -> ssl.SSLContext | None:
-    """Return the client context for this URL, or None if the URL doesn't use https. See
-    `tls_context`."""
+    """Return the client context (see `tls_context`) for this URL, or None if the URL doesn't use
+    https."""
     if not url.lower().startswith("https:"):
         return None
     return tls_context(verify=verify, ca_file=ca_file, setting=setting)

@@ -21,10 +21,8 @@ _FORMAT = {"rate": _RATE, "width": 2, "channels": 1}
 
 
 def parse_address(address: str) -> tuple[str, int]:
-    """Return the host and port of an address such as "tcp://host:10300" or "wyoming://host".
-
-    The default port is DEFAULT_PORT (10300). Raises Misconfigured.
-    """
+    """Return the host and port of an address such as "tcp://host:10300" or "wyoming://host". The
+    default port is DEFAULT_PORT (10300). Raises Misconfigured."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
@@ -38,14 +36,11 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class WyomingRecognizer:
-    """A client of a Wyoming server. Each transcription opens a new connection, as in Home
-    Assistant."""
+    """A client of a Wyoming server. Each transcription opens a new connection."""
 
     def __init__(self, host: str, port: int, language: str | None, timeout_s: float = 15.0) -> None:
-        """`language` is a code such as "en", or None to let the server decide.
-
-        `timeout_s` is the time limit for a whole transcription, in seconds.
-        """
+        """`language` is a code such as "en", or None to let the server decide. `timeout_s` is the
+        time limit for a whole transcription, in seconds."""
         self._host = host
         self._port = port
         self._language = language

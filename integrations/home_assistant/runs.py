@@ -51,10 +51,8 @@ class Runs:
         self._begun_by: dict[str, str] = {}  # context id -> its first script; "" for an automation
 
     def see(self, entity_id: str, state: Mapping[str, Any]) -> str:
-        """Record a new state, and return the id of the script that caused it.
-
-        Returns "" if no script caused it, or if the entity's domain is not in LETS_IN.
-        """
+        """Record a new state, and return the id of the script that caused it. Returns "" if no
+        script caused it, or if the entity's domain is not in LETS_IN."""
         context = mapping(state.get("context"))
         own, parent = text(context.get("id")), text(context.get("parent_id"))
         if not own:
@@ -131,12 +129,7 @@ class Switches:
             self._learn(self._suspects(happening, by_itself, _at(state)), (entity_id,))
 
     def _suspects(self, happening: _Happening, by_itself: bool, at: float) -> list[str]:
-        """Return the entities that were switched earlier in this context or the contexts above it.
-
-        If this context belongs to a script, automation or scene, only the contexts above it count.
-        Otherwise, if no entity was switched in any of them and the change has no known cause,
-        return the entities that were switched within the last second.
-        """
+        """Return the entities whose switching may have caused a change in this context."""
         found = [] if happening.carried else list(happening.switched)
         above = happening.parent
         for _ in range(_DEEP):
@@ -169,16 +162,14 @@ class Switches:
 def _is_switched(domain: str, before: str, now: str, *, by_itself: bool) -> bool:
     """Return True if the state change means that somebody or something switched the entity.
 
-    A button has no previous state until it is first pressed. Nor does a template entity that
-    defines no state, until it is first used. If such a template entity changes without a known
-    cause, the change is ignored, because Home Assistant may just be starting.
+    A first state without a known cause does not count, except that of a button, because Home
+    Assistant may just be starting.
     """
     away = {"unavailable"} if domain in _BUTTONS or not by_itself else _AWAY
     return before not in away and now not in _AWAY and now != before
 
 
 def _stood_open(domain: str, before: str, *, by_itself: bool) -> bool:
-    """Return True if the entity was already open, or if its previous state is unknown."""
     away = _AWAY if by_itself else {"unavailable"}
     return before in away or before in _OPEN[domain]
 

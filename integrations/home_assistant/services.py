@@ -27,11 +27,9 @@ class Services:
         entities: Sequence[str] = (),
         answer: bool = False,
     ) -> Any:
-        """Call an action. Returns its response if `answer` is set, and otherwise None.
-
-        Raises IntegrationError: CommandRefused if Home Assistant refuses the call, and Unanswered
-        if the action may have been carried out.
-        """
+        """Call an action. Returns its response if `answer` is set, and otherwise None. Raises
+        CommandRefused if Home Assistant refuses the call, Unanswered if the action may have been
+        carried out, and other IntegrationErrors."""
         fields: dict[str, Any] = {"domain": domain, "service": service}
         if data:
             fields["service_data"] = dict(data)
@@ -63,10 +61,8 @@ class Forecast:
 
 
 async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
-    """Return a weather entity's forecasts in chronological order, or [] if it has none.
-
-    Raises Refused or Unavailable.
-    """
+    """Return a weather entity's forecasts in chronological order, or [] if it has none. Raises
+    Refused or Unavailable."""
     offered = weather.attributes.get("supported_features")
     features = offered if isinstance(offered, int) else 0
     kind = next((kind for bit, kind in _KINDS if features & bit), None)

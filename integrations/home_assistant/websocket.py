@@ -78,10 +78,8 @@ class Connection:
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
         """Send a command that takes bytes and returns events, such as `assist_pipeline/run`.
-
         Leaving the block also ends the command in Home Assistant. Raises CommandRefused or
-        Unavailable.
-        """
+        Unavailable."""
         number = next(self._ids)
         stream = Stream(self._socket)
         self._handlers[number] = stream.deliver
@@ -104,9 +102,7 @@ class Connection:
 
     async def subscribe(self, handler: EventHandler, kind: str, **fields: Any) -> Any:
         """Send a subscribing command and return its result. `handler` gets each event, in order.
-
-        Raises CommandRefused or Unavailable.
-        """
+        Raises CommandRefused or Unavailable."""
         number = next(self._ids)
         self._handlers[number] = handler
         return await self._send(number, kind, fields)
@@ -186,11 +182,10 @@ class Connection:
 
 
 class Stream:
-    """Sends bytes to a running command and yields its events. Only one task may use it.
+    """Sends bytes to a running command and yields its events, which one task may read.
 
-    Home Assistant's first event (`run-start`) contains the number of the binary handler. Each
-    binary message starts with that number, and a message that contains only the number ends the
-    input.
+    Each binary message starts with a number from the first event (`run-start`). A message that
+    contains only this number ends the input.
     """
 
     def __init__(self, socket: ClientConnection) -> None:
@@ -213,7 +208,6 @@ class Stream:
         return self
 
     async def __anext__(self) -> Mapping[str, Any]:
-        """Wait for the next event, without a time limit. Raises Unavailable."""
         if (event := await self._events.get()) is None:
             raise self._error
         return event
@@ -250,10 +244,8 @@ class _Connect(connect):
 async def open_connection(
     url: str, token: str, tls: ssl.SSLContext | None
 ) -> AsyncIterator[Connection]:
-    """Connect and sign in. `url` is Home Assistant's base URL ("http://host:8123").
-
-    Raises Misconfigured, SignInAgain or Unavailable. The message names the setting to correct.
-    """
+    """Connect and sign in. `url` is Home Assistant's base URL ("http://host:8123"). Raises
+    Misconfigured, SignInAgain or Unavailable."""
     if host_of(url) is None:
         raise reasons.no_address(url)
     scheme, _, rest = url.rstrip("/").partition("://")
@@ -279,10 +271,7 @@ async def open_connection(
 
 
 async def _look_up(url: str) -> None:
-    """Resolve the host name first, to distinguish a DNS failure from an unreachable host.
-
-    Raises OSError, or Unavailable if the name server does not answer.
-    """
+    """Resolve the host name first, to distinguish a DNS failure from an unreachable host."""
     try:
         async with asyncio.timeout(LOOKUP_S):
             await asyncio.get_running_loop().getaddrinfo(host_of(url), None)
@@ -334,8 +323,7 @@ class Followed:
     _begun: Connection | None = None  # the connection of the last subscription
 
     async def begin(self, connection: Connection) -> None:
-        """Subscribe on this connection, at most once. Errors are logged and don't prevent another
-        attempt on the next connection."""
+        """Subscribe on this connection, at most once. Errors are logged."""
         if self._begun is connection or self.over:
             return
         self._begun = connection

@@ -25,10 +25,8 @@ class MqttClient(Opened):
     """An MQTT client. Entering the context never waits and succeeds even if the broker is
     unreachable.
 
-    On each connection, the client subscribes and then calls `on_connected`. From then on, `publish`
-    works. If the broker kept the session, QoS 1 messages that were sent to the client during an
-    outage arrive at this point. `publish` fails while there is no connection, so publish everything
-    again on the next connection.
+    On each connection, the client subscribes and then calls `on_connected`. `publish` fails while
+    there is no connection, so publish everything again on the next connection.
     """
 
     def __init__(
@@ -73,8 +71,7 @@ class MqttClient(Opened):
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection. None while connected or connecting for the first
-        time."""
+        """The reason why there is no connection, or None."""
         return self._problem
 
     async def publish(self, message: Publication) -> None:
@@ -85,7 +82,6 @@ class MqttClient(Opened):
         await self._connection.publish(message)
 
     async def _stay(self) -> None:
-        """Stay connected until cancelled, recording each error and pausing after it."""
         pause_s = self._pause_s[0]
         while True:
             try:
@@ -133,10 +129,7 @@ class MqttClient(Opened):
 
 async def publish_last(broker: Broker, name: str, messages: Sequence[Publication]) -> None:
     """Publish the last messages of a client that is being removed, and end its session on the
-    broker.
-
-    Raises IntegrationError.
-    """
+    broker. Raises IntegrationError."""
     try:
         await _publish_last(broker, name, messages, V5)
     except OtherVersion:

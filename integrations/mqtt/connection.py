@@ -147,7 +147,6 @@ class Connection:
             self._drop()
 
     def _connect(self, keeps: bool) -> None:
-        """Connect to the broker. Blocks, so it runs in a thread."""
         broker = self._broker
         if broker.tls:
             context = tls_context(ca_file=broker.ca_file, setting="mqtt.ca_file")
@@ -286,12 +285,9 @@ async def open_connection(
     *,
     keeps: bool = True,
 ) -> AsyncIterator[Connection]:
-    """Connect with the client id `name`, under which the broker keeps the session.
-
-    If `keeps` is False, the broker drops its session. Raises OtherVersion if the broker does not
-    support this MQTT version, and otherwise Misconfigured, SignInAgain or Unavailable. The message
-    names the setting to correct.
-    """
+    """Connect with the client id `name`, under which the broker keeps the session unless `keeps` is
+    False. Raises OtherVersion if the broker does not support this MQTT version, and otherwise
+    Misconfigured, SignInAgain or Unavailable."""
     client = paho.Client(
         CallbackAPIVersion.VERSION2,
         client_id=name,

@@ -44,8 +44,6 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A received message."""
-
     topic: str
     payload: bytes
     number: int = 0  # packet number, which the broker reuses after the acknowledgement; 0 for QoS 0

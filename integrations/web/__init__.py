@@ -1,8 +1,7 @@
 """The HTTP interface, the console, and a client that fetches web pages.
 
-`box` defines what programs can see and do. `routes` and `stream` declare the paths under /v1. The
-paths in `stream` speak or keep a connection open, such as `/v1/events`. `paths` turns the
-declarations into routes and an OpenAPI document, `api` combines everything, and `guard` controls
-access. `pages` serves the console, whose files are in `console/`. `fetch`, `page` and `markup` read
-web pages from the internet.
+`box` defines what programs can see and do. `routes` and `stream` declare the paths under /v1,
+`paths` turns the declarations into routes and an OpenAPI document, and `guard` controls access.
+`pages` serves the console, whose files are in `console/`. `fetch`, `page` and `markup` read web
+pages from the internet.
 """

@@ -54,10 +54,8 @@ def api_routes(box: Box, guard: Guard, version: str = "") -> list[Route]:
 
 
 def web_app(routes: Iterable[BaseRoute], host: str = "127.0.0.1") -> ASGIApp:
-    """Return the application that serves these routes. Unknown paths get the usual error format.
-
-    `host` is the address on which the server listens; see `Fronted`.
-    """
+    """Return the application that serves these routes. `host` is the address on which the server
+    listens; see `Fronted`."""
     app = Starlette(
         routes=list(routes), exception_handlers={HTTPException: http_problem, Exception: own_fault}
     )
@@ -70,10 +68,8 @@ _log = logging.getLogger(__name__)
 
 
 class SigningIn:
-    """`/v1/session`: signs a browser in with a token or a one-time link, and signs it out.
-
-    Every session starts with a new id. An id that the browser sends is never reused.
-    """
+    """`/v1/session`: signs a browser in with a token or a one-time link, and signs it out. Every
+    session starts with a new id."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard

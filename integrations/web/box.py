@@ -80,10 +80,8 @@ class Told:
 
 
 class EventLog:
-    """The newest server-sent events (as in the HTML standard), and their listeners.
-
-    Use it only from the event loop's thread.
-    """
+    """The newest server-sent events (as in the HTML standard), and their listeners. Use it only
+    from the event loop's thread."""
 
     def __init__(self) -> None:
         self._run = secrets.token_hex(4)  # makes ids of another process invalid
@@ -104,9 +102,8 @@ class EventLog:
     async def since(self, last_id: str | None, first: Told | None) -> AsyncGenerator[bytes, None]:
         """Yield events to one listener until it stops reading or is disconnected.
 
-        `last_id` is the id of the last event that the listener received, or None. The events after
-        it are sent first. A new listener, or one whose missed events are no longer stored, gets
-        `first` instead, which contains the whole state.
+        The events after `last_id`, the last event that the listener received, are sent first. If
+        these are not known, `first` is sent instead.
         """
         listener: asyncio.Queue[Told | None] = asyncio.Queue(WAITING)
         missed = self._after(last_id)
@@ -189,17 +186,12 @@ class Box(Protocol):
         """Return Hearth's current state."""
 
     async def mute(self, on: bool, caller: Caller) -> None:
-        """Mute or unmute the microphone, and save the choice.
-
-        Raises NotPossible if the caller is not allowed to unmute it, or if a caller without `admin`
-        unmutes it while Hearth cannot play a tone.
-        """
+        """Mute or unmute the microphone, and save the choice. Raises NotPossible if the caller may
+        not unmute it now."""
 
     async def set_mode(self, mode: Mode, minutes: int | None, caller: Caller) -> None:
-        """Set `policy.mode` for `minutes`, or permanently if `minutes` is None.
-
-        Raises NotPossible if this would loosen the mode and the caller is not allowed to do that.
-        """
+        """Set `policy.mode` for `minutes`, or permanently if `minutes` is None. Raises NotPossible
+        if the caller may not loosen the mode."""
 
     def live(self) -> Mapping[str, Any]:
         """Return the settings that can be changed at run time, with their possible values."""
@@ -208,34 +200,24 @@ class Box(Protocol):
         """Change settings at run time. Raises NotPossible."""
 
     def listen(self, caller: Caller) -> bool:
-        """Play a tone and start listening, as after the wake word.
-
-        Returns False if Hearth is muted or busy, or has no microphone.
-        """
+        """Play a tone and start listening, as after the wake word. Returns False if Hearth is muted
+        or busy, or has no microphone."""
 
     def stop(self, caller: Caller) -> None:
         """Stop speaking and ringing immediately."""
 
     async def announce(self, wanted: AnnounceRequest, caller: Caller) -> str:
         """Queue a text or sound to be played once nobody is talking, and return the announcement's
-        id.
-
-        An announcement that should survive a restart is saved first. If this method raises
-        NotAnnounced or NotPossible, the announcement will not be made.
-        """
+        id. Raises NotAnnounced or NotPossible."""
 
     async def question(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
-        """Ask the people in the room a question and wait for their answer.
-
-        If this call is cancelled, the question is cancelled too. Raises NotPossible.
-        """
+        """Ask the people in the room a question and wait for their answer. Cancelling this call
+        cancels the question. Raises NotPossible."""
 
     async def converse(self, wanted: ConverseRequest, caller: Caller) -> str:
         """Queue an opening line, after which Hearth listens, and return the conversation's id.
-
         Raises NotPossible if the microphone is muted or missing, and NotAnnounced if too much is
-        waiting to be spoken.
-        """
+        waiting to be spoken."""
 
     async def ask(self, wanted: AskRequest, caller: Caller) -> Mapping[str, Any]:
         """Run a typed turn and return it in the format of `hearth ask --json`. Raises Busy."""
@@ -256,8 +238,7 @@ class Box(Protocol):
         """Answer a confirmation on a person's behalf, and return the outcome. Raises Unknown."""
 
     def openers(self) -> Sequence[Mapping[str, Any]]:
-        """Return the openers, which are entities that could let somebody in or silence an alarm,
-        with the owner's ratings."""
+        """Return the openers with the owner's ratings."""
 
     async def rate(self, entity_id: str, wanted: RateRequest, caller: Caller) -> None:
         """Rate an opener. Raises Unknown."""
@@ -278,10 +259,8 @@ class Box(Protocol):
         """Run all checks and return their results in the format of `hearth doctor --json`."""
 
     async def test_gemini(self, caller: Caller) -> Mapping[str, Any]:
-        """Test Gemini, which costs money, and return the report of `hearth doctor --cloud`.
-
-        Raises Busy while another check is running.
-        """
+        """Test Gemini, which costs money, and return the report of `hearth doctor --cloud`. Raises
+        Busy while another check is running."""
 
     async def tools(self) -> Mapping[str, Any]:
         """Return the tools in the format of `hearth tools --json`."""
@@ -299,10 +278,8 @@ class Box(Protocol):
         """Return the faults of the last `days`, newest first."""
 
     async def turns(self, limit: int, before: str | None = None) -> Sequence[Mapping[str, Any]]:
-        """Return at most `limit` turns, newest first. Raises Unknown.
-
-        `before` is a turn's id; only earlier turns are then returned.
-        """
+        """Return at most `limit` turns, newest first, or only turns before the turn with the id
+        `before`. Raises Unknown."""
 
     async def turn(self, turn_id: str) -> Mapping[str, Any]:
         """Return a turn in the format of `hearth trace --json`. Raises Unknown."""

@@ -2,9 +2,9 @@
 
 The URL can be malicious, because a model can choose it under the influence of a page. The host name
 is therefore resolved once, all its addresses are checked, and the connection goes to one of the
-checked addresses. If the name is resolved differently later (DNS rebinding), this has no effect.
-Each redirect is handled in the same way. In addition, TLS verifies the host name, and a device at
-home has no certificate for the name of a public site.
+checked addresses, so that DNS rebinding has no effect. Each redirect is handled in the same way. In
+addition, TLS verifies the host name, and a device at home has no certificate for the name of a
+public site.
 """
 
 import asyncio
@@ -46,11 +46,7 @@ _NOT_OUT_6 = tuple(
 
 
 def is_out(text: str) -> bool:
-    """Return True for an IP address on the public internet.
-
-    Returns False for a host name, and for an IPv6 address that contains an IPv4 address or a zone
-    ("%eth0").
-    """
+    """Return True for an IP address on the public internet, and False for any other text."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -116,10 +112,8 @@ class Fetcher:
         self._tls: ssl.SSLContext | None = None
 
     async def fetch(self, url: str) -> Fetched:
-        """Fetch the page at this URL.
-
-        Raises NotAllowed, NotReadable, Refused if the server declines, and Unavailable.
-        """
+        """Fetch the page at this URL. Raises NotAllowed, NotReadable, Refused if the server
+        declines, and Unavailable."""
         try:
             async with asyncio.timeout(self._total_s):
                 return await self._follow(url)

@@ -60,19 +60,14 @@ class Sessions:
     """Sessions of signed-in browsers. In this base class, nobody can sign in."""
 
     async def begin(self, token: str, instead_of: str = "") -> SignedIn | None:
-        """Start a session for the token's owner. Returns None if the token is not valid.
-
-        The session gets a new id and replaces the session with the id `instead_of`.
-        """
+        """Start a session for the token's owner, which replaces the session with the id
+        `instead_of`. Returns None if the token is not valid."""
         return None
 
     async def redeem(self, code: str, instead_of: str = "") -> SignedIn | None:
-        """Start a session for a one-time code, which is then used up. Returns None if the code is
-        not valid.
-
-        The session gets a new id and replaces the session with the id `instead_of`. Raises NotKept
-        if Hearth could not save that the code is used up.
-        """
+        """Start a session for a one-time code, which is then used up, and replace the session with
+        the id `instead_of`. Returns None if the code is not valid. Raises NotKept if Hearth could
+        not save that the code is used up."""
         return None
 
     def caller(self, session: str) -> Caller | None:
@@ -88,12 +83,8 @@ class Sessions:
 
 
 def set_cookie(answer: Response, session: str, prefix: str, secure: bool) -> None:
-    """Set the session cookie, or delete it if `session` is "".
-
-    The browser sends the cookie only to Hearth's own paths and never with requests from other
-    sites, and scripts cannot read it. `prefix` is the prefix of Hearth's paths as the browser sees
-    them.
-    """
+    """Set the session cookie, or delete it if `session` is "". `prefix` is the prefix of Hearth's
+    paths as the browser sees them."""
     answer.set_cookie(
         COOKIE,
         session,
@@ -124,11 +115,10 @@ class Front:
 class Ingress:
     """The console inside Home Assistant, whose supervisor forwards requests of signed-in browsers.
 
-    The browser requests `/api/hassio_ingress/…/` from Home Assistant. Home Assistant and the
-    supervisor remove that prefix and add it as a header, together with the host name that the
-    browser used (`homeassistant/components/hassio/ingress.py` and `supervisor/api/ingress.py`,
-    2026.11). Anyone can send such headers, so they are accepted only from the supervisor's own
-    address, and never if `http.ingress` is "off".
+    Home Assistant and the supervisor remove the prefix of the path and add it as a header, together
+    with the host name that the browser used (`homeassistant/components/hassio/ingress.py` and
+    `supervisor/api/ingress.py`, 2026.11). Anyone can send such headers, so they are accepted only
+    from the supervisor's own address.
     """
 
     def __init__(self, use: IngressUse = "off", supervisor: str = SUPERVISOR) -> None:
@@ -136,8 +126,7 @@ class Ingress:
         self._supervisor = supervisor
 
     def front(self, connection: HTTPConnection) -> Front:
-        """Return this server's address as the browser sees it, from the ingress headers if they are
-        trusted."""
+        """Return this server's address as the browser sees it."""
         headers = connection.headers
         host = headers.get("host", "")
         if not self._comes_by_it(connection):
@@ -169,10 +158,9 @@ class Ingress:
 def is_own_page(connection: HTTPConnection, front: Front) -> bool:
     """Return True if the request comes from Hearth's own page, not from another origin or port.
 
-    Browsers add the necessary headers themselves: `Origin` (RFC 6454) to requests that change
-    something, and `Sec-Fetch-Site` (W3C Fetch Metadata) to all requests over https or to this
-    machine. The cookie alone proves nothing: a browser sends it from pages on other ports of the
-    same host too, whatever `SameSite` says.
+    Browsers add the necessary headers: `Origin` (RFC 6454) and `Sec-Fetch-Site` (W3C Fetch
+    Metadata). The cookie alone proves nothing, because a browser also sends it from pages on other
+    ports of the same host.
     """
     site = connection.headers.get("sec-fetch-site")
     if site not in (None, "same-origin"):
@@ -191,10 +179,8 @@ def is_own_page(connection: HTTPConnection, front: Front) -> bool:
 
 
 def is_foreign(connection: HTTPConnection, front: Front) -> bool:
-    """Return True if the request certainly comes from another page.
-
-    For a read request, an old browser sends neither header, and the result is False.
-    """
+    """Return True if the request certainly comes from another page. For a read request, an old
+    browser sends neither header, and the result is False."""
     told = {"origin", "sec-fetch-site"}.intersection(connection.headers.keys())
     typed = connection.headers.get("sec-fetch-site") == "none"  # entered by the user as an address
     return bool(told) and not typed and not is_own_page(connection, front)
@@ -204,10 +190,8 @@ class Tokens(Protocol):
     """A store of tokens (`assistant.interfaces.http_tokens.HttpTokens`)."""
 
     def caller(self, given: str) -> Caller | None:
-        """Return the token's owner, or None if the token is not valid.
-
-        The time that this takes does not depend on the token.
-        """
+        """Return the token's owner, or None if the token is not valid. The time that this takes
+        does not depend on the token."""
 
     def holds(self, caller: Caller) -> bool:
         """Return True if the caller's token is still valid."""
@@ -242,8 +226,8 @@ class Guard:
         """Return the caller if it has this scope. If `scope` is None, any valid token is enough.
 
         With `browsers`, people who are signed in are admitted too, but not from pages other than
-        Hearth's own. Raises Refused: 401 without a valid token or session, 403 without the scope or
-        from another page, and 429 after too many requests or guesses.
+        Hearth's own. Raises Refused with status 401 without a valid token or session, 403 without
+        the scope or from another page, and 429 after too many requests or guesses.
         """
         if browsers and "authorization" not in connection.headers:
             caller = self._browsing(connection)
@@ -286,7 +270,8 @@ class Guard:
         return self.prove(connection, given)
 
     def prove(self, connection: HTTPConnection, given: str) -> Caller:
-        """Return the token's owner. Raises Refused: 401, or 429 after too many guesses."""
+        """Return the token's owner. Raises Refused with status 401, or 429 after too
+        many guesses."""
         caller = self._tokens.caller(given)
         where = _place(connection)
         if caller is None or (where, caller.name) not in self._proven:
@@ -303,11 +288,8 @@ class Guard:
 
     def check_guesses(self, connection: HTTPConnection, *, certain: bool = False) -> None:
         """Raise Refused after too many wrong tokens or codes from this address or from all
-        addresses.
-
-        The total of all addresses does not count for this machine, or if the current secret is
-        `certain` not to be a guess.
-        """
+        addresses. The total of all addresses does not count for this machine, or for a secret that
+        is `certain` not to be a guess."""
         place = _place(connection)
         wait = self._wrong.wait_s(place)
         if wait:

@@ -89,7 +89,6 @@ def _behind_declaration(source: str, opening: int) -> int:
 
 
 def _start(source: str, name: str, at: int) -> tuple[Start, int]:
-    """Return the tag and the position after it, or -1 as the position if the tag is not closed."""
     attributes: dict[str, str] = {}
     while True:
         space = _SPACE.match(source, at)

@@ -90,7 +90,7 @@ def links(fetched: Fetched) -> list[str]:
 
 
 def read_page(fetched: Fetched) -> Page:
-    """Return the page's text. Never raises. If the page has no text, `text` is ""."""
+    """Return the readable content of a page. Never raises."""
     source = _decoded(fetched)
     if fetched.kind == "text/plain":
         return _page("", source.splitlines(), fetched.whole)
@@ -113,10 +113,7 @@ def _page(title: str, lines: list[str], whole: bool) -> Page:
 
 def _decoded(fetched: Fetched) -> str:
     """Decode the body with the charset that the server declares, or the page's own, or UTF-8, in
-    this order.
-
-    Invalid bytes are replaced.
-    """
+    this order."""
     found = _CHARSET.search(fetched.body[:2048]) if fetched.kind == "text/html" else None
     for name in (fetched.charset, found[1].decode("ascii") if found else "", "utf-8"):
         try:

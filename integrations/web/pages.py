@@ -21,11 +21,8 @@ HEALTH = "/healthz"  # the path
 
 
 def health_route(health: Callable[[], Health]) -> Route:
-    """Return the route `GET /healthz`, which needs no token.
-
-    The response's body is just "ok", "degraded" or "dead". Its status is 503 for "dead" and
-    otherwise 200.
-    """
+    """Return the route `GET /healthz`, which needs no token. Its response is "ok", "degraded" or
+    "dead", with status 503 for "dead" and otherwise 200."""
 
     async def healthz(request: Request) -> PlainTextResponse:
         word = health()
@@ -35,10 +32,8 @@ def health_route(health: Callable[[], Health]) -> Route:
 
 
 def metrics_route(page: Callable[[], Awaitable[bytes]], content_type: str, guard: Guard) -> Route:
-    """Return the route `GET /metrics` for Prometheus, which requires the scope `read`.
-
-    `page` returns the metrics in the format `content_type`.
-    """
+    """Return the route `GET /metrics` for Prometheus, which requires the scope `read`. `page`
+    returns the metrics in the format `content_type`."""
 
     async def metrics(request: Request) -> Response:
         try:
@@ -79,11 +74,9 @@ _PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
 
 def console_routes(ingress: Ingress, folder: Path = FOLDER) -> list[Route]:
-    """Return the routes of the console's files, `/` and `/console/…`, which need no token.
-
-    The files contain nothing about the house: the console gets its data from /v1 after signing in.
-    `ingress` determines whether Home Assistant may show the console in a frame.
-    """
+    """Return the routes of the console's files, `/` and `/console/…`, which need no token because
+    the files contain nothing about the house. `ingress` determines whether Home Assistant may show
+    the console in a frame."""
     files = _Files(ingress, folder)
     return [
         Route("/", files.index, methods=["GET"]),  # Starlette adds HEAD
@@ -117,11 +110,8 @@ class _Files:
         return Response(data, headers=headers, media_type=kind)
 
     def _guarded(self, request: Request) -> dict[str, str]:
-        """Return headers that forbid framing, except by Home Assistant through ingress.
-
-        A page that frames the console could trick people into pressing buttons that they do not
-        see.
-        """
+        """Return headers that forbid framing, except by Home Assistant through ingress. A page that
+        frames the console could trick people into pressing buttons that they do not see."""
         framed = self._ingress.front(request).by_ingress
         return {
             "Content-Security-Policy": _POLICY.format(framed="'self'" if framed else "'none'"),
@@ -165,8 +155,7 @@ class Fronted:
 
     If Hearth listens on a loopback address, only this machine's own names are accepted as the Host
     header. Otherwise a website could point its name to 127.0.0.1 (DNS rebinding), and a browser
-    would treat Hearth as that site's server. On any other address, Hearth does not know its own
-    names, so only tokens and sessions protect it.
+    would treat Hearth as that site's server.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:

@@ -134,11 +134,7 @@ _ALWAYS = {
 
 
 def document(paths: Iterable[Path], version: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document for these paths, as JSON.
-
-    No library is used, because pydantic already provides the schemas, and a library would add a
-    second way of writing handlers and validating bodies.
-    """
+    """Return the OpenAPI 3.1 document for these paths, as JSON."""
     rows = tuple(paths)
     shapes = _Shapes(rows)
     by_path: dict[str, dict[str, Any]] = {}

@@ -87,7 +87,7 @@ def refused_by_box(error: Exception) -> Response | None:
 
 
 def gone() -> Refused:
-    """Return the error for a client that has disconnected. Nobody will receive it."""
+    """Return the error for a client that has disconnected."""
     return Refused(499, "gone", "The client has disconnected.")
 
 
@@ -199,24 +199,19 @@ def _keys(model: type[BaseModel]) -> str:
 
 
 class Rate:
-    """A separate rate limit for each caller.
-
-    It uses the generic cell rate algorithm (ATM Forum TM-4.1, annex B), which stores only one
-    number for each caller: the time at which the caller may again make a full burst of calls.
-    """
+    """A separate rate limit for each caller, with the generic cell rate algorithm (ATM Forum
+    TM-4.1, annex B)."""
 
     def __init__(self, at_once: int, every_s: float, now: Callable[[], float]) -> None:
-        """Allow `at_once` calls in a burst, and then one call every `every_s` seconds.
-
-        `now` returns the seconds of a monotonic clock.
-        """
+        """Allow `at_once` calls in a burst, and then one call every `every_s` seconds. `now`
+        returns the seconds of a monotonic clock."""
         self._ahead_s = (at_once - 1) * every_s
         self._every_s = every_s
         self._now = now
         self._paid: dict[str, float] = {}
 
     def wait_s(self, who: str) -> float:
-        """Return how many seconds to wait until the next call is allowed; 0 if it is allowed
+        """Return how many seconds to wait until the next call is allowed, or 0 if it is allowed
         now."""
         wait = self._paid.get(who, 0.0) - self._now() - self._ahead_s
         return max(0.0, round(wait, 6))  # sums of fractions are inexact

@@ -52,10 +52,7 @@ _RANGE = re.compile(r"bytes=([0-9]{1,12})-([0-9]{0,12})")
 
 
 def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
-    """Return the paths for the state, events, buttons and settings.
-
-    Pressing a button returns the new state.
-    """
+    """Return the paths for the state, events, buttons and settings."""
 
     def listen(call: Call) -> Mapping[str, Any]:
         if not box.listen(call.caller):

@@ -25,11 +25,8 @@ Result = TypeVar("Result")
 
 
 async def while_waited_for(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Return the result of `work`, cancelling it if the client disconnects.
-
-    The request's body must have been read. Raises Refused if the client disconnects, and any error
-    of `work`.
-    """
+    """Return the result of `work`, cancelling it if the client disconnects. The request's body must
+    have been read. Raises Refused if the client disconnects, and any error of `work`."""
     try:
         async with OwnedTasks() as tasks, asyncio.timeout(None) as there:
             tasks.start(_end_when_gone(request, there), "hanging up")
@@ -68,8 +65,7 @@ class EventStreams:
     async def _while_welcome(
         self, told: AsyncGenerator[bytes, None], caller: Caller
     ) -> AsyncGenerator[bytes, None]:
-        """Yield events until the caller's token or session is no longer valid. The next event or
-        heartbeat then ends the stream."""
+        """Yield events until the caller's token or session is no longer valid."""
         try:
             async for piece in told:
                 if not self._guard.holds(caller):

@@ -53,10 +53,8 @@ def satellite_info(name: str, area: str, version: str) -> Event:
 
 
 def speech_info(name: str, voices: Mapping[str, Sequence[str]], version: str) -> Event:
-    """Return the speech service's response to `describe`.
-
-    `voices` maps the name of each voice to its language codes.
-    """
+    """Return the speech service's response to `describe`. `voices` maps the name of each voice to
+    its language codes."""
     rows = [
         {**_artifact(voice, voice, version), "languages": list(languages), "speakers": None}
         for voice, languages in voices.items()
@@ -92,10 +90,8 @@ class Advertised:
 
 async def advertise(services: Sequence[Advertised], host: str, again_s: float = AGAIN_S) -> None:
     """Announce the services by multicast DNS until cancelled, then withdraw the announcement.
-
-    `host` is the address on which they listen, which must not be a loopback address. If announcing
-    fails, it is retried after `again_s` seconds.
-    """
+    `host` is the address on which they listen, which must not be a loopback address. Failures are
+    retried after `again_s` seconds."""
     # Imported here, because most devices do not need it.
     from zeroconf import Error
     from zeroconf.asyncio import AsyncZeroconf
@@ -179,7 +175,6 @@ class WyomingServer(Opened):
 
     @property
     def port(self) -> int:
-        """The port on which the server listens."""
         assert self._server is not None
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -236,7 +231,6 @@ class WyomingServer(Opened):
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Close the connection, allowing CLOSE_S for the remaining data to be sent."""
     writer.close()
     closing = True
     try:

@@ -38,12 +38,11 @@ class BadEvent(Exception):
 
 
 async def read_event(reader: asyncio.StreamReader) -> Event | None:
-    """Read the next event, limiting its size. Returns None at the end of the stream.
+    """Read the next event, limiting its size. Returns None at the end of the stream. Raises
+    BadEvent and OSError.
 
     The package `wyoming` would read any length that a sender claims, and senders are not
-    authenticated. An event is a line of JSON with `type`, `data_length` and `payload_length`,
-    followed by that many bytes of data and payload. `reader` needs the limit MOST_DATA, as set by
-    `asyncio.start_server(limit=…)`. Raises BadEvent and OSError.
+    authenticated. `reader` needs the limit MOST_DATA, as set by `asyncio.start_server(limit=…)`.
     """
     try:
         line = await reader.readline()
@@ -93,7 +92,8 @@ class DescribedSession(Opened):
         await stack.enter_async_context(self._tasks)
 
     async def take(self, event: Event) -> None:
-        """Start handling an event, without waiting until it has been handled. Raises BadEvent."""
+        """Handle an event. Longer work, such as an announcement, continues in the background.
+        Raises BadEvent and OSError."""
         match event.type:
             case "describe":
                 await self._send(self._info)
@@ -110,12 +110,9 @@ class DescribedSession(Opened):
 
 
 class SatelliteSession(DescribedSession):
-    """A connection from Home Assistant, which uses Hearth as a satellite for playback only.
-
-    To make an announcement, Home Assistant sends PCM between `audio-start` and `audio-stop` and
-    waits for `played`. Other satellites also send microphone audio and request a pipeline; Hearth
-    never does.
-    """
+    """A connection from Home Assistant, which uses Hearth as a satellite for playback only. To make
+    an announcement, Home Assistant sends PCM between `audio-start` and `audio-stop` and waits for
+    `played`."""
 
     def __init__(
         self,
@@ -124,10 +121,9 @@ class SatelliteSession(DescribedSession):
         play: Callable[[bytes, int], Awaitable[None]],
         ring: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`play` gets mono int16 audio and its rate in Hz. It plays the audio once nobody is
-        talking, and returns after it has been played. `ring` is called when a Home Assistant timer
-        for this satellite finishes, with the timer's name or "". Both can raise NotAnnounced and
-        NotPossible."""
+        """`play` plays mono int16 audio with a rate in Hz, and returns after it has been played.
+        `ring` is called with the name of a finished Home Assistant timer, or "". Both can raise
+        NotAnnounced and NotPossible."""
         super().__init__(send, info)
         self._play_sound = play
         self._ring_for = ring
