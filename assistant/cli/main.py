@@ -13,6 +13,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from assistant.cli.commands import COMMANDS, answer
 from assistant.cli.entry import cannot_write, with_ctrl_c
@@ -26,6 +27,7 @@ from audio.errors import AudioError
 from integrations.errors import IntegrationError, unpacked
 
 FAILED, UNUSABLE = 1, 2
+NEXT_ADDRESS_S = 0.25  # before the next address is tried too, as RFC 8305 recommends
 EXPECTED = (ConfigError, AudioError, IntegrationError, StoreError, Failed)
 
 
@@ -50,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         hide_in_logs(settings)
         if argv is None:
             with_ctrl_c()  # only now, because pydantic wraps a KeyboardInterrupt in its own error
-        return asyncio.run(command.run(arguments, settings))
+        with asyncio.Runner(loop_factory=DualStackLoop) as runner:
+            return runner.run(command.run(arguments, settings))
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 130
     except (*EXPECTED, OSError, ImportError, ExceptionGroup) as error:
@@ -65,6 +68,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             logging.getLogger(__name__).exception("hearth %s", command.name)
         say(f"hearth: {cause}", error=True)
         return cause.exit_code if isinstance(cause, Failed) else UNUSABLE
+
+
+class DualStackLoop(asyncio.SelectorEventLoop):
+    """An event loop whose connections try IPv6 and IPv4 side by side (RFC 8305).
+
+    Without this, a home whose IPv6 leads nowhere waits for it until a connection's time limit.
+    google-genai passes no such option on to its websocket, so the loop sets it.
+    """
+
+    async def create_connection(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("sock") is None:
+            kwargs.setdefault("happy_eyeballs_delay", NEXT_ADDRESS_S)
+        return await super().create_connection(*args, **kwargs)
 
 
 def _check_encoding(arguments: argparse.Namespace) -> None:

@@ -162,8 +162,8 @@ def judge_ipv6(ipv6: Found, ipv4: Found) -> Found:
         return ipv6
     return odd(
         f"{ipv6.detail}, but IPv4 works",
-        "repair IPv6 on the router, or turn it off on this machine: a program that tries IPv6 "
-        "first loses time with every connection",
+        "repair IPv6 on the router, or turn it off on this machine: every connection tries it "
+        "first, for a quarter of a second",
     )
 
 
