@@ -1,11 +1,11 @@
 """Creates the brains chosen in the settings, and explains why any of them are unavailable."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assistant.app.home import HomeContext
 from assistant.brains.briefing.briefer import Briefer
@@ -22,6 +22,7 @@ from assistant.domain.brain import Brain, FaultKind
 from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred
 from assistant.speech.identify import Languages, identify
+from integrations.errors import IntegrationError
 from integrations.gemini.access import NO_KEY, Access
 from integrations.gemini.models import ModelRow, model_row
 from integrations.owner import OwnedTasks
@@ -52,6 +53,9 @@ class BrainSet:
     forgetting: tuple[Callable[[], None], ...]  # each makes a brain forget its conversation
     notices: tuple[str, ...]  # sentences for the user about unavailable brains
     openings: Callable[[], int]  # returns how many Gemini Live sessions were opened
+    load: Callable[
+        [], Coroutine[Any, Any, None]
+    ]  # imports what the cloud brains need for their first turn
 
     def forget(self) -> None:
         for forget in self.forgetting:
@@ -109,6 +113,7 @@ async def open_brains(
             (maker.forget, home.conversation.forget),
             notices,
             maker.openings,
+            maker.load,
         )
 
 
@@ -161,6 +166,7 @@ class _BrainFactory:
         self.people_notices: Deferred[FallbackNotices] = Deferred()
         self.absent: set[str] = set()
         self._live_brain: GeminiLiveBrain | None = None
+        self._loads: list[Callable[[], Awaitable[object]]] = []
         # Created once, because two brains use its recogniser.
         self._own_brain: OfflineBrain | None = None
 
@@ -191,6 +197,7 @@ class _BrainFactory:
 
         settings = self._settings
         client = await self._stack.enter_async_context(LiveClient(access))
+        self._loads.append(client.load)
         store, version = self._home.store, access.api_version
         brain = GeminiLiveBrain(
             SetupRepair(client, store, self._clock, version, self._repaired),
@@ -215,6 +222,7 @@ class _BrainFactory:
         from integrations.gemini.once import OnceClient
 
         client = await self._stack.enter_async_context(aclosing(OnceClient(access)))
+        self._loads.append(client.sdk)
         row = self._row("once")
         self.thinker = GeminiOnceBrain(client, self._briefer, row)
         return self.thinker
@@ -274,6 +282,11 @@ class _BrainFactory:
     def _dry_run(self) -> DryRun:
         wake = [word.model.replace("_", " ") for word in self._settings.wake.words]
         return DryRun(self._home.conversation.recognize, self._settings.assistant.languages, wake)
+
+    async def load(self) -> None:
+        for load in self._loads:
+            with suppress(IntegrationError):  # the first turn reports it
+                await load()
 
     async def listener(self) -> Listener:
         return (await self._offline()).listener

@@ -242,6 +242,7 @@ class _Service:
                 self._ready.set()
                 async with OwnedTasks() as tasks:
                     tasks.start(self._measure_echo(app), "echo measurement")
+                    tasks.start(app.brains.load(), "cloud libraries")
                     with long_lived(app.log.follow):
                         await asyncio.get_running_loop().create_future()
 
