@@ -108,8 +108,7 @@ class FallbackBrain:
         return FallbackTurn(self, request)
 
     def notices_of(self, owner: ConversationOwner) -> FallbackNotices:
-        """Return the notices for this owner. All programs share one set, and people
-        have another."""
+        """Return the notices for people or, if the owner is a program, those for all programs."""
         return self.notices if owner.is_people else self._notices_of_programs
 
     @property

@@ -1,8 +1,8 @@
 """A brain that sends the whole recording to Gemini once the person has finished speaking.
 
 It is meant for times when the Live connection fails but the network works. The answer is text,
-which a local voice speaks. Spoken turns yield no `Heard` event, because only the model could write
-the transcript, and it makes the calls that a transcript is used to check.
+which a local voice speaks. Spoken turns yield no `Heard` event: only the model could write a
+transcript, and its own transcript can't be used to check its calls.
 """
 
 import asyncio

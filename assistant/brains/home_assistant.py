@@ -169,7 +169,7 @@ def call_for(match: SentenceMatch, turn_id: str) -> ToolCall:
 
 
 def answer(outcome: ToolOutcome, own: str) -> ReplyText:
-    """Return the engine's reply to a sentence that was carried out, and otherwise Hearth's own
+    """Return the engine's reply if the engine carried out the sentence, or otherwise Hearth's own
     sentence.
 
     `own` is the language of Hearth's sentence.

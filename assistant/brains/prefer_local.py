@@ -102,7 +102,7 @@ class LocalChoice:
             self._held_at = now
 
     def due(self) -> float | None:
-        """Return when `side` can change without a new event, or None if it can't."""
+        """Return the time at which `side` can change without a new event, or None if it can't."""
         if self._side is not Side.OPEN:
             return None
         times = []

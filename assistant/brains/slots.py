@@ -288,7 +288,7 @@ class AbsentTurn:
 
 
 class FallbackNotices:
-    """Composes sentences that tell people that a different brain is answering."""
+    """Composes sentences that tell people, for example, that a different brain is answering."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue

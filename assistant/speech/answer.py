@@ -167,8 +167,8 @@ class Answer:
 
     @property
     def spoken(self) -> SpokenAnswer:
-        """The record of the answer, which covers what has been heard so far while it is still
-        playing."""
+        """The record of the answer. While it is still playing, `heard` contains the words heard so
+        far."""
         if self._spoken is not None:
             return self._spoken
         return SpokenAnswer(tuple(self._clauses), self._played_ms, self._words_heard)

@@ -272,8 +272,8 @@ def _base(code: str) -> str:
 class TurnLanguage:
     """The language of one turn.
 
-    It is `given`, or becomes the language of the user's sentence, or of the answer if the sentence
-    is unclear.
+    It begins with `given` or the default, and becomes the language of the user's sentence. If
+    neither is known, the first clear clause of the answer decides.
     """
 
     def __init__(self, languages: Languages, given: str | None = None) -> None:

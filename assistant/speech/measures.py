@@ -193,7 +193,6 @@ class MeasureReader:
         return self._amounts.measured(found[1], self._unit(found[2])) + full_stop(found)
 
     def _unit(self, sign: str) -> Unit:
-        """Return a unit of the table, or two of its units joined by "per"."""
         units = self._spoken.units
         if sign in units:
             return units[sign]

@@ -74,12 +74,12 @@ class SpeechOutput:
         on_first_audio: Callable[[], None] | None = None,
         announced: Manner | None = None,
     ) -> AsyncIterator[Answer]:
-        """Start an answer when the previous one has ended. Leaving the block waits until it has
-        been played.
+        """Start an answer when the previous one has ended.
 
-        An announcement is played on its own stream with the loudness of `announced`; the caller
-        plays its tone. An error or cancellation inside the block stops the audio and is passed on
-        unchanged. Raises AudioError if the answer could not be spoken.
+        Leaving the block waits until the answer has been played. An announcement is played on its
+        own stream with the loudness of `announced`; the caller plays its tone. An error or
+        cancellation inside the block stops the audio and is passed on unchanged. Raises AudioError
+        if the answer could not be spoken.
         """
         failure: Exception | None = None
         async with self._free:

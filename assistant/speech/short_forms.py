@@ -20,8 +20,10 @@ OPENING_WORDS = frozenset(
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """Return a pattern that matches any of the texts, preferring longer ones, or nothing if there
-    are none."""
+    """Return a pattern that matches any of the texts, preferring longer ones.
+
+    Without texts, the pattern matches nothing.
+    """
     ordered = sorted(texts, key=len, reverse=True)
     return "|".join(re.escape(text) for text in ordered) or r"(?!)"
 

@@ -26,8 +26,8 @@ _WORD = 0.5  # weight of a word in addition to its letters
 def weight(word: str) -> float:
     """Estimate how long a word takes to speak, relative to other words.
 
-    Fitted by least squares to the word durations of espeak-ng in en, es, de, fr, pt and vi: 33 ms
-    per word, 62 ms per letter and 330 ms per digit.
+    The figures were fitted by least squares to the word durations of espeak-ng in en, es, de, fr,
+    pt and vi: 33 ms per word, 62 ms per letter and 330 ms per digit.
     """
     letters = sum(char.isalpha() for char in word)
     return _WORD + letters + _DIGIT * sum(char.isdigit() for char in word)
@@ -36,8 +36,8 @@ def weight(word: str) -> float:
 class PlaybackProgress:
     """Tracks the audio of a text, to find how many of its words have been heard.
 
-    If the voice doesn't report where words end, this is estimated by `weight`. `pace_ms` comes from
-    an earlier `PlaybackProgress` of the same voice.
+    If the voice doesn't report where words end, their number is estimated from `weight`. `pace_ms`
+    comes from an earlier `PlaybackProgress` of the same voice.
     """
 
     def __init__(self, text: str = "", pace_ms: float = PACE_MS) -> None:

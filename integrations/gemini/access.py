@@ -1,7 +1,7 @@
 """Access to Gemini: the API key, the server's address, and a client with explicit settings.
 
-google-genai reads environment variables for all of these. They are set explicitly, so that the
-environment cannot override Hearth's settings.
+google-genai would read some settings from environment variables. This module sets all of these
+explicitly, so that the environment cannot override Hearth's settings.
 """
 
 import asyncio

@@ -255,7 +255,10 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Return the total token counts, of which thoughts count as output."""
+    """Return the total token counts.
+
+    Results of Google's own tools count as input, and thoughts count as output.
+    """
     by_modality: dict[str, int] = {}
     for side, details in (
         ("input", usage.prompt_tokens_details),

@@ -231,10 +231,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def merge(first: Node, second: Node, lose: Lose) -> dict[str, Any]:
-    """Return a node that accepts only what both nodes accept.
-
-    Keywords that declarations don't use may be merged wrongly.
-    """
+    """Return a node that accepts what both nodes accept, as far as that can be expressed."""
     merged = {**second, **first}
     for key in first.keys() & second.keys() - {"type"}:
         merged[key] = _both(key, first[key], second[key], lose)

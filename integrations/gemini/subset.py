@@ -88,7 +88,8 @@ def all_text(values: Sequence[Any]) -> bool:
 
 
 def is_legal_name(name: str) -> bool:
-    """Return True for a valid argument name: a short word of ASCII letters, digits and `_`."""
+    """Return True for a valid argument name: up to 64 letters, digits and `_`, without a digit at
+    the start."""
     return name.isascii() and name.isidentifier() and len(name) <= _MAX_NAME
 
 

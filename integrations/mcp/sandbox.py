@@ -158,7 +158,7 @@ def grants(made: ProgramCommand, spec: ServerSpec, temporary: str = "") -> Grant
     """Return the paths that the program can open.
 
     Files in `spec.closed` stay inaccessible even if the settings name a folder that contains them.
-    Cache folders are created.
+    Missing cache folders are created.
     """
     home = Path(made.env.get("HOME", "/nonexistent"))
     closed = tuple(_real(path) for path in spec.closed)
@@ -274,7 +274,7 @@ def _real(path: str | Path) -> Path:
 
 
 def _made(folder: Path) -> Path:
-    """Create the folder, because Landlock would not let the program create it."""
+    # Landlock would not let the program create the folder.
     with suppress(OSError):  # the program will report what is missing
         folder.mkdir(parents=True, exist_ok=True)
     return folder

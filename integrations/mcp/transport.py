@@ -355,7 +355,6 @@ class Pauses:
         self.not_before_s = 0.0  # earliest time to open it again
 
     def opened(self, now_s: float) -> None:
-        """Record that a session opened."""
         self._opened_s = now_s
         # A program counts as working only after STEADY_S.
         if not self._program:

@@ -210,8 +210,10 @@ class TracingTransport(httpx2.AsyncBaseTransport):
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """A response body that replaces errors with errors that do not stop the SDK. `flow` limits an
-    event stream, and is None for a plain response, whose size is limited otherwise."""
+    """A response body that replaces errors with errors that do not stop the SDK.
+
+    `flow` limits an event stream. It is None for a plain response, which has its own size limit.
+    """
 
     def __init__(self, inner: httpx2.AsyncByteStream, trace: Trace, flow: Flow | None) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Collect current facts about the home for each session with a cloud model."""
+"""Build briefings for cloud models from current facts about the home."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ _FIRST = ("person", "todo")  # people and lists: there are few, and they are har
 
 
 def vocabulary(house: House, area: str = "") -> tuple[str, ...]:
-    """Return the names and aliases of exposed entities and of their rooms and floors.
+    """Return names and aliases of exposed entities, and of their rooms and floors.
 
     Names in `area` come first. There are at most MAX_NAMES names, with MAX_CHARACTERS characters in
     total.
@@ -120,7 +120,7 @@ class Briefing:
 
 @dataclass(frozen=True, slots=True)
 class _SentTools:
-    """The tools that the model is sent, and what they were chosen by."""
+    """The tools that are sent to the model, and the facts on which their choice depends."""
 
     menu: Menu
     uses: Uses
@@ -219,8 +219,6 @@ class Briefer:
         )
 
     def _tools_for(self, allowed: Sequence[str], house: House) -> _SentTools:
-        """Return the tools that the model is sent, choosing them again only if something that the
-        choice depends on has changed: it would otherwise be the slowest part of a briefing."""
         large = len(self._home or "") > MAX_HOME
         kinds = frozenset((one.domain, one.device_class) for one in house.exposed())
         depends_on = tuple(allowed), large, bool(house.floors), kinds

@@ -80,9 +80,9 @@ def without_headings(text: str) -> str:
 def fitted(text: str, where: Around, room: int, note: str) -> str | None:
     """Return the text with its list grouped by area, shortened to `room` characters.
 
-    If the whole list doesn't fit, only nearby entities are listed, and all others are counted after
-    `note`. Returns None if even that doesn't fit. The same arguments always give the same text, so
-    that the service's prefix cache stays valid.
+    If the whole list doesn't fit, only nearby entities are listed, and `note` introduces a summary
+    of all others. Returns None if even that doesn't fit. The same arguments always give the same
+    text, so that the service's prefix cache stays valid.
     """
     before, rows, after = _parsed(text)
     for nearest, quiet in ((2, True), (1, True), (1, False), (0, True), (0, False)):

@@ -197,8 +197,8 @@ def build_instruction(given: Circumstances) -> str:
 
 
 def fenced(text: str) -> str:
-    """Return foreign text without invisible characters, and with tags that imitate Hearth's
-    disarmed."""
+    """Return foreign text in which invisible characters are removed, and tags that imitate Hearth's
+    are disarmed."""
     return _MARK.sub("‹", visible(text, MAX_FOREIGN)).strip()
 
 

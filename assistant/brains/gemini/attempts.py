@@ -38,7 +38,7 @@ class SessionAttempts:
         return self._task
 
     async def wait_for_earlier(self) -> None:
-        """Wait for the running attempt. If it takes too long, cancel it."""
+        """Wait for the running attempt. If it is overdue, wait only briefly and then cancel it."""
         if self._task is None or self._task.done():
             return
         overdue = self._clock.monotonic() >= self._began_at + self._timeouts.connect_s

@@ -186,7 +186,7 @@ class GeminiLiveBrain:
         self._sessions.people.forget()
 
     def learn(self, text: str) -> None:
-        """Add a note that the model receives with the people's next turn, without answering it."""
+        """Add a note that the model receives with a later turn of people, without answering it."""
         self._sessions.people.note(text)
 
     def cut_off(self, turn_id: str, heard: str) -> None:

@@ -151,7 +151,7 @@ class LiveConnection:
         await self._send(lambda: self._open.send_text(text, complete=False))
 
     async def update(self, setup: LiveSetup) -> None:
-        """Send a changed instruction and changed functions to the session.
+        """Send a changed instruction or changed functions to the session.
 
         A changed vocabulary takes effect only in the next session.
         """
@@ -202,7 +202,8 @@ class LiveConnection:
                 await self._send_answers(self._calls.give_up(unknown_response()))
 
     def lost_calls(self) -> Answers:
-        """Return answers to this session's open calls, which a resumed session still expects."""
+        """Close this session's open calls, and return the answers that a resumed session still
+        expects."""
         return self._calls.give_up(unknown_response())
 
     async def answer_lost(self, answers: Answers) -> None:

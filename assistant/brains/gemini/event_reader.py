@@ -243,11 +243,6 @@ class EventReader:
 
     @property
     def _unfinished(self) -> bool:
-        """True if more of the transcript is certain to arrive.
-
-        That is the case if the transcript hasn't reached the end of a sentence, and the audio is
-        much longer than speaking the transcript would take.
-        """
         said = self.answer.strip()
         if not said:
             return self._sounded

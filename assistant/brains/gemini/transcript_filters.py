@@ -81,7 +81,7 @@ _LEAST_WORDS = 3  # shorter sentences may be repeated on purpose: "No. No."
 
 
 class RepeatFilter:
-    """Drops a sentence that repeats the previous one word for word.
+    """Drops a sentence that repeats the previous one word for word, unless it is very short.
 
     A model can repeat a sentence before it makes a call (google-gemini/gemini-live-api-examples
     #46), and the service can send a transcript twice (google-gemini/cookbook #1346).

@@ -185,11 +185,6 @@ def _length_arguments(command: ParsedCommand) -> dict[str, int]:
 
 
 def _timer_arguments(command: ParsedCommand) -> dict[str, Any]:
-    """Return the arguments for the timer tool.
-
-    If the sentence names a room, it is used as the timer's name, because all of this device's
-    timers are in the same room.
-    """
     arguments = dict(TIMER_TOOLS[command.intent][1])
     arguments |= _length_arguments(command)
     # All timers of this device are in the same room, so a room in the sentence is the timer's name.
@@ -226,10 +221,7 @@ def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
 
 
 def _time(command: ParsedCommand, now: datetime | None) -> str:
-    """Return the time as HH:MM on a 24-hour clock.
-
-    If `now` is given and the sentence doesn't say a.m. or p.m., the next of the two times is used.
-    """
+    """Return the time as HH:MM on a 24-hour clock."""
     hour, minute = (int(part) for part in str(command.slots["time"]).split(":"))
     half = command.slots.get("half")
     if half is not None and hour <= 12:

@@ -150,8 +150,8 @@ def sayable(
     """Return the grammar of all commands, with the names near this area.
 
     `names` are all names of the house. `area_id` is "" if it is unknown. `unknown` returns the
-    words that the recogniser's dictionary lacks. Names that can't be pronounced are left out. Runs
-    espeak-ng, which takes a moment.
+    words that the recogniser's dictionary lacks; espeak-ng generates their pronunciation, which
+    takes a moment. Names that can't be pronounced are left out.
     """
     near = nearby(names, house, area_id)
     strange = unknown(vocabulary(near))

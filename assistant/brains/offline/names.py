@@ -135,11 +135,6 @@ def _rooms(entity: Entity, house: House) -> list[str]:
 
 
 def _doors(house: House) -> Iterable[Name]:
-    """Yield doors, windows and gates, under every name of their locks, contacts and covers.
-
-    Each door is represented by one of these entities. A name that several doors share has several
-    ids.
-    """
     parts = [one for one in house.exposed() if is_of_a_door(one)]
     by_text: dict[str, tuple[str, list[Entity]]] = {}
     for part in parts:
@@ -153,6 +148,7 @@ def _doors(house: House) -> Iterable[Name]:
         for entity in {one.entity_id: one for one in found}.values():
             if not any(entity in door_of(door, house) for door in doors):
                 doors.append(entity)
+        # A name that several doors share has several ids.
         ids = tuple(one.entity_id for one in doors)
         yield Name(text, written, ids, doors[0].domain)
 
