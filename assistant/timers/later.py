@@ -98,7 +98,7 @@ class FrozenCalls:
         }
 
     def ready(self, timer: TimerRecord) -> bool:
-        """Return False if the call must wait, because Home Assistant is unreachable or Hearth is
+        """Return False while the call needs Home Assistant but can't reach it, or while Hearth is
         asking a question aloud."""
         if self._tools.asks_aloud:
             return False

@@ -171,7 +171,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class _Owed:
-    """Occurrence of a repeating timer that is not in the store yet."""
+    """An occurrence of a repeating timer that is not in the store yet."""
 
     again: TimerRecord
     occurrence: TimerRecord

@@ -23,8 +23,8 @@ LOCALTIME = Path("/etc/localtime")
 
 
 def local_zone(localtime: Path = LOCALTIME) -> tzinfo:
-    """Return the time zone in the environment variable `TZ` or, if that isn't valid, the device's
-    time zone, or UTC if that can't be read."""
+    """Return the time zone in the environment variable `TZ` or, if that isn't set or valid, the
+    device's time zone, or UTC if that can't be read."""
     name = os.environ.get("TZ", "").lstrip(":")
     try:
         if name:
@@ -236,7 +236,7 @@ def rule_of(
     dates: Sequence[str] = (),
 ) -> Rule | None:
     """Build a rule from either a time of day or the sun, and optionally weekdays or dates. Returns
-    None if the arguments are invalid.
+    None if a date is invalid, or unless exactly one of `sun` and a valid `at` is given.
 
     `now` is in the house's time zone, `at` is as in `time_of`, `days` are names from `WEEKDAYS`,
     and `dates` are ISO 8601, "today" or "tomorrow".

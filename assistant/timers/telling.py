@@ -121,7 +121,7 @@ def _joined(words: Sequence[str], catalogue: Catalogue, language: str) -> str:
 
 
 def moment_of(timer: TimerRecord, now: datetime, catalogue: Catalogue, language: str) -> str:
-    """Return the next time and the repeat days, such as "07:00 on Monday, on weekdays"."""
+    """Return the next time and any repeat days, such as "07:00 on Monday, on weekdays"."""
     when = when_of(timer.due, now, catalogue, language)
     again = again_of(rule_from(timer.rule), catalogue, language) if timer.rule else ""
     return f"{when}, {again}" if again else when

@@ -92,7 +92,7 @@ def called_in_vain(error: str) -> tuple[str, ...]:
 
 
 def capped(text: str) -> str:
-    """Shorten a text to at most MAX_DATA characters. A note gives the original length."""
+    """Cut a long text to MAX_DATA characters, including a note about its original length."""
     if len(text) <= MAX_DATA:
         return text
     kept = MAX_DATA - len(_CUT.format(kept=MAX_DATA, all=len(text)))

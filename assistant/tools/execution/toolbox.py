@@ -70,8 +70,8 @@ class Toolbox:
     ) -> None:
         """`wait_s` is the longest time to wait until the house shows a change.
 
-        `engine` is Home Assistant's conversation engine, and `check` verifies its answers. For the
-        other arguments, see `Judge`.
+        `engine` is Home Assistant's conversation engine, and `check` verifies its answers. For
+        `area`, `rulings`, `ask_scripts` and `moment`, see `Judge`.
         """
         self._hub = hub
         self._catalogue = catalogue
@@ -163,7 +163,7 @@ class Toolbox:
         self._narrowing.narrow(turn_id, allowed)
 
     def permits(self, turn_id: str, entry: MenuEntry) -> bool:
-        """Return True if this turn's profile includes the tool."""
+        """Return True if this turn's profile permits the tool."""
         return entry.always_allowed or self._narrowing.allows(turn_id, entry.allowed_as)
 
     def release(self, turn_id: str) -> None:

@@ -227,8 +227,8 @@ _ARTICLES = frozenset(
 
 @lru_cache(KEPT_NAMES)
 def folded(text: str) -> str:
-    """Return the text in lower case, without accents, apostrophes, Unicode variants or invisible
-    characters."""
+    """Return the text in lower case, cut to _LONGEST characters, and without accents, apostrophes
+    or invisible characters."""
     signs = unicodedata.normalize("NFKD", text[:_LONGEST]).translate(_APOSTROPHES).casefold()
     plain = unicodedata.normalize("NFKD", signs)
     return "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf")).strip()
@@ -244,7 +244,8 @@ def stemmed(text: str) -> str:
 
 
 def are_near(one: str, other: str) -> bool:
-    """Return True if the stems of two names are equal or differ by at most two typos."""
+    """Return True if two names are equal or differ only by typos. Short names, first letters and
+    numbers must be equal."""
     first, second = stemmed(one), stemmed(other)
     shortest = min(len(first), len(second))
     allowed = 0 if shortest < 5 else 1 if shortest < 9 else 2

@@ -200,7 +200,8 @@ def same(name: str, names: Iterable[str]) -> bool:
 
 @lru_cache(KEPT_NAMES)
 def visible(name: str) -> str:
-    """Return a key that is the same for names that look the same."""
+    """Return a key for comparing names that ignores case, Unicode forms and invisible
+    characters."""
     plain = unicodedata.normalize("NFKC", name)
     shown = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc", "Mn"))
     return " ".join(shown.split()).casefold()
@@ -259,7 +260,7 @@ def members(entity_id: str, house: House) -> list[str]:
 
 
 def all_members(entity_id: str, house: House) -> list[str]:
-    """Return the members if the list of members is known to be complete, otherwise []."""
+    """Return the members if all of them are known, otherwise []."""
     entity = house.entities.get(entity_id)
     held = entity.attributes.get("entity_id") if entity is not None else None
     listed_ids = held if isinstance(held, list | tuple) else ()

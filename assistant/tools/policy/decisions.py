@@ -270,8 +270,8 @@ def _truly(
 def _plan_for_doors(
     rule: str, doors: Sequence[str], plans: Sequence[str], touched: Sequence[str], case: Case
 ) -> str:
-    """Return the key of the question about what scenes, scripts and the like do to doors. Only a
-    scene has a certain effect."""
+    """Return the key of the question about what scenes, scripts and the like do to doors. The
+    effect can be certain only for scenes."""
     if rule not in _BOTH_WAYS:
         return "plan_several"
     ways = (

@@ -231,8 +231,9 @@ def _judge_script(
 def _judge_trigger(
     text: str, slots: Mapping[str, Any], house: House, live: bool, caller: Caller
 ) -> PolicyDecision:
-    """Judge a sentence trigger by the effects of the automations that it matches. All automations
-    must be known, because Home Assistant doesn't report which one a sentence triggers."""
+    """Judge a sentence trigger by the effects of the automations that it matches. This requires
+    that all automations are known, because Home Assistant doesn't report which one a sentence
+    triggers."""
     automations = {name for name in house.entities if domain_of(name) == "automation"}
     unread = tuple(sorted(automations & house.unread)) if live else ()
     known = live and not unread and automations <= house.sentences.keys()

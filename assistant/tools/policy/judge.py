@@ -50,8 +50,9 @@ class Judge:
         ask_scripts: AskScripts | None = None,
         moment: Callable[[], PolicyContext] = PolicyContext,
     ) -> None:
-        """`area` is this device's room, and `ask_scripts` fetches the fields of the home's scripts.
-        `moment` returns the mode, time of day and ratings that apply to a call."""
+        """`area` is this device's room, and `rulings` are from the settings. `ask_scripts` fetches
+        the fields of the home's scripts. `moment` returns the mode, time of day and ratings that
+        apply to a call."""
         self._home = home
         self._area = area
         self._rulings = rulings

@@ -385,6 +385,7 @@ def tool_json(entry: MenuEntry, rules: Sequence[OwnerRule] = ()) -> dict[str, An
 
 
 def rule_of(entry: MenuEntry, rules: Sequence[OwnerRule]) -> str:
-    """Return the owner's rule that names the tool, or otherwise the reason for the entry's tier."""
+    """Return the name of the owner's rule that names the tool, or otherwise the entry's
+    own rule."""
     number = naming(rules, entry.names, entry.server)
     return entry.rule if number is None else called(number)

@@ -52,10 +52,11 @@ class Backups:
     clock: Clock
 
     async def clean_up(self, *, alone: bool) -> None:
-        """Delete the copies of earlier processes when Hearth starts. Never raises.
+        """Delete the copies that earlier processes left. Never raises. Call this when Hearth
+        starts.
 
-        If `alone`, no other Hearth process has copies, so all are deleted; otherwise only those
-        older than `LIFE_S`.
+        `alone` means that no other Hearth process has copies, so all are deleted; otherwise only
+        those older than `LIFE_S`.
         """
         try:
             await asyncio.to_thread(self._drop_old, 0.0 if alone else LIFE_S)
@@ -173,8 +174,8 @@ class FileStep(UndoStep):
         self._path = path  # for the report
 
     async def after(self) -> None:
-        """Record the state of the files after the call. Never raises. Changes after this one
-        weren't made by the call, so they aren't undone."""
+        """Record the state of the files after the call. Never raises. Later changes weren't made by
+        the call, so they aren't undone."""
         try:
             await asyncio.to_thread(self._after)
         except OSError as error:
@@ -294,7 +295,8 @@ def _write(path: Path, content: bytes, mode: int) -> None:
 
 
 def _mark(path: Path) -> str:
-    """Return a hash of the file's content, or `_ABSENT` if there is no file. Raises OSError."""
+    """Return a hash of the file's content, "no file" for a link or folder, or `_ABSENT` if nothing
+    exists there. Raises OSError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         return "no file"
     digest = hashlib.sha256()

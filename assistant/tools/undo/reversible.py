@@ -246,7 +246,7 @@ _AT_REST = {"opening": "open", "closing": "closed"}
 
 def differences(was: Entity, now: Entity) -> tuple[str, ...]:
     """Return the differences between two states of an entity: "state" and the names of attributes.
-    If it was off, only its state is compared."""
+    If the entity was off, only its state is compared."""
     found = [] if _same_state(was, now) else ["state"]
     if was.state != "off":
         found += [name for name in _compared(was) if not _same(name, was, now)]

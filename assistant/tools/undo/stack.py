@@ -163,7 +163,7 @@ class UndoStack(Opened):
             self._add(key, turn_id, {}, None, reasons(fresh.never, fresh.away, lost))
 
     def after(self, key: str, outcome: ToolOutcome) -> None:
-        """Record that a call has ended. If it changed nothing, its step is dropped."""
+        """Record that a call has ended. If it can't have changed anything, its step is dropped."""
         turn_id = self._open.pop(key, None)
         if self._closed or turn_id is None or outcome.tier is Tier.READ:
             return
