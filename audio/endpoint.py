@@ -54,8 +54,8 @@ class Endpointer:
 
     @property
     def last_voiced(self) -> int | None:
-        """Position after the last voiced chunk of the current speech, in samples, or None while
-        nobody is speaking."""
+        """Position after the person's last voiced chunk, in samples, or None while nobody is
+        speaking."""
         return self._last_voiced
 
     def hear(self, voicing: Voicing) -> SpeechStarted | SpeechEnded | None:
@@ -72,9 +72,9 @@ class Endpointer:
     def reset(self, after: int = 0, person_from: int = 0, goes_on: bool = False) -> None:
         """Start over with nobody speaking, ignoring chunks that begin before sample `after`.
 
-        Voiced chunks that end after sample `person_from` can belong to the person, who says the
-        wake word; earlier ones show how loud other people are. Hearth must not play anything
-        between `person_from` and `after`. `goes_on` keeps what is known about other people from the
+        Voiced chunks that end after sample `person_from` can belong to the person who said the wake
+        word; earlier ones show how loud other people are. Hearth must not play anything between
+        `person_from` and `after`. `goes_on` keeps what is known about other people from the
         previous turn.
         """
         self._after, self._person_from = after, person_from
@@ -193,7 +193,7 @@ class PersonLevel:
             self._others = self._before[int(len(self._before) * _OTHERS)]
 
     def is_audible(self, level: float | None) -> bool:
-        """Return True if a chunk of the turn is louder than the room's noise and echo."""
+        """Return True if a chunk of the turn could be speech rather than just noise or echo."""
         if level is None:
             return True
         insort(self._heard, level)

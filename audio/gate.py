@@ -20,9 +20,9 @@ _MEAN = np.full(FRAME_SAMPLES, 1 / FRAME_SAMPLES, np.float32)
 
 
 class EnergyGate:
-    """A gate that is open while the room is louder than its constant noise. It tracks the power of
-    the audio, in which hum can hide a voice, and the power of the sample-to-sample differences, in
-    which hiss can hide a voice."""
+    """A gate that is open while the room is louder than its constant noise, and shortly afterwards.
+    It tracks the power of the audio, in which hum can hide a voice, and the power of the
+    sample-to-sample differences, in which hiss can hide a voice."""
 
     def __init__(self) -> None:
         self._bands = (_Band(), _Band())

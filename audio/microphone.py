@@ -340,8 +340,8 @@ class Opening:
         self._resampler = Resampler(capture.rate, SAMPLE_RATE)
 
     def take(self, block: Block) -> tuple[bytes, bytes, float]:
-        """Return a block as mono int16 at the device's rate and at 16 kHz, and its length in
-        seconds."""
+        """Record that a block has arrived. Returns it as mono int16 at the device's rate and at 16
+        kHz, and its length in seconds."""
         self.note(block)
         mono = self.capture.mono(block.pcm)
         return mono, self._resampler.push(mono), len(mono) / 2 / self.capture.rate

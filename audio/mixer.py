@@ -225,7 +225,8 @@ class Mixer:
         self._lead_in = samples
 
     def rewind(self, at: float) -> None:
-        """Prepare for another device, which resumes playback where it was lost, at time `at`."""
+        """Prepare for another device, on which playback resumes where the audio was last heard, at
+        time `at`."""
         for track in self.tracks.values():
             track.rewind(at)
 

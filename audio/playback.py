@@ -160,7 +160,6 @@ class DevicePlayback:
         self._left = True
 
     def _find(self) -> DeviceInfo:
-        """Find the device, refreshing PortAudio if necessary. Raises InputUnusable."""
         try:
             return find_device(self._device, "output")
         except InputUnusable as error:
@@ -248,8 +247,6 @@ class DevicePlayback:
         reference.played(block, self._rate)
 
     def _delay(self, time: Any) -> float:
-        """Return the seconds until this block's first sample is heard, or the stream's latency if
-        the device reports no plausible time."""
         told = float(time.outputBufferDacTime - time.currentTime) if time is not None else 0.0
         return told if 0.0 < told < 1.0 else self._latency
 

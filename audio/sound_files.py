@@ -298,7 +298,6 @@ def levelled(pcm: bytes, rate: int, name: str) -> Clip:
 
 
 def _read(file: Any, rate: int, name: str) -> bytes:
-    """Read an open file as mono int16 at RATE. Raises InputUnusable if it is too long."""
     resampler, made, samples = Resampler(rate, RATE), bytearray(), 0
     for block in file.blocks(_BLOCK, dtype="float32", always_2d=True):
         samples += len(block)

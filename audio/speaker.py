@@ -201,8 +201,6 @@ class Speaker:
         return self._keeper is None or self._keeper.done()
 
     async def _look(self) -> bool:
-        """Check that the device could be opened. Returns False if it is in use. Raises
-        AudioError."""
         if not self._rests:
             return False
         try:

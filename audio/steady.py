@@ -131,8 +131,8 @@ class SteadyMicrophone:
 
     def lend(self, use: Callable[[], Awaitable[None]]) -> None:
         """Close the device, await `use` (which can open it), then reopen it. Call this on the event
-        loop. `use` must finish within a few seconds. While the microphone is paused, `use` isn't
-        called."""
+        loop. `use` must finish within a few seconds. If the microphone is paused, `use` waits until
+        it resumes."""
         self._borrower = use
         self._alarm.ring()
 
@@ -203,8 +203,6 @@ class SteadyMicrophone:
         return [Frame(self._cleaner.clean(frame.pcm), frame.start) for frame in frames]
 
     async def _make_way(self, opening: Opening) -> list[Frame]:
-        """Reopen the device with a new device list, if that helps and interrupts nobody. Returns
-        the frames that were waiting."""
         self._way_wanted = False
         hears = self.status in (MicrophoneStatus.LISTENING, MicrophoneStatus.SILENT)
         settled = hears and self._clock.monotonic() - opening.since >= _SETTLED_S

@@ -139,7 +139,6 @@ def access_of(settings: Settings) -> Access:
 
 
 def may_use_cloud(settings: Settings) -> bool:
-    """Return True if `privacy.accept_cloud` is on and there is a Gemini API key."""
     key = settings.gemini.api_key.get_secret_value().strip()
     return settings.privacy.accept_cloud and bool(key)
 
@@ -239,8 +238,6 @@ class _BrainFactory:
         return row
 
     async def _prefer_local(self, brain: Brain) -> Brain:
-        """Wrap a cloud brain so that Home Assistant tries each sentence first, if the settings ask
-        for it."""
         mode = self._settings.brain.prefer_local
         if mode == "never" or not await self._engine_there("brain.prefer_local"):
             return brain

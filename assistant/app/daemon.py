@@ -1,8 +1,7 @@
 """Runs the daemon with one set of settings until it is asked to stop or reload.
 
-The caller owns the process and its lock on the data folder. To reload, it calls `Requests.reload`,
-and then `serve` with the new settings. The microphone and the wake word start first, and slower
-parts are opened while Hearth already listens.
+The caller owns the process and its lock on the data folder. The microphone and the wake word start
+first, and slower parts are opened while Hearth already listens.
 """
 
 import asyncio
@@ -76,8 +75,8 @@ class Requests:
         return self._wanted
 
     async def wait(self, rests: Callable[[], bool]) -> Ended:
-        """Wait until `serve` should stop or reload, and return which. A reload waits until `rests`
-        returns True, which means that it would interrupt nothing."""
+        """Wait until `serve` should stop or reload, and return which of the two it should do. A
+        reload waits until `rests` returns True, which means that it would interrupt nothing."""
         while True:
             reloads = self._wanted is Ended.RELOAD
             if self._wanted is Ended.STOP:

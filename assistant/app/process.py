@@ -159,12 +159,10 @@ class LoopLag:
 
     @property
     def worst_s(self) -> float:
-        """The longest delay in the last minute, in seconds."""
         return max(self._lags, default=0.0)
 
     @property
     def beat_age_s(self) -> float:
-        """Seconds since the loop last ran."""
         return self._now() - self._beat
 
     async def _look(self) -> None:

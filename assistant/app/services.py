@@ -77,7 +77,6 @@ async def open_daemon_services(
     work: BackgroundWork,
     live: LiveSettings,
 ) -> AsyncIterator[DaemonServices]:
-    """Start the daemon's services, and stop them on exit."""
     settings, clock, runner = conversation.settings, conversation.clock, conversation.runner
     mute, sound, log = conversation.mute, conversation.mouth.sound, conversation.log
     assert mute is not None  # always present in the daemon

@@ -37,7 +37,6 @@ def print_turn(turn: FinishedTurn, as_json: bool) -> int:
 
 
 def show_turn(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> None:
-    """Print the tool calls, the answer and, for a spoken turn, the transcript."""
     console = Terminal(stderr=True)
     if record.source in ("voice", "follow_up", "barge_in"):
         console.tell("[dim]heard   [/] {heard}", heard=record.heard or "(nothing)", fold=True)

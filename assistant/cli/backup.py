@@ -41,8 +41,6 @@ def _absolute(*paths: Path) -> tuple[Path, ...]:
 
 
 def _present(target: Path) -> tuple[str, Settings]:
-    """Return the configuration file's text and its settings, or "" and the defaults if there is
-    none. Blocking. Raises ConfigError."""
     if not target.exists():
         return "", Settings()
     settings = load_settings(target, os.environ)

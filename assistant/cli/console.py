@@ -31,7 +31,6 @@ class Terminal(Console):
     """A rich console that escapes control characters in everything it prints (see `escaped`)."""
 
     def __init__(self, *, stderr: bool = False, **options: Any) -> None:
-        """`options` are passed to rich's Console. Markup, emoji and highlighting are always off."""
         remote = remote_terminal.get()
         if remote is not None:
             options["file"] = output(error=stderr)
@@ -56,7 +55,6 @@ class Terminal(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render as Console does, but escape control characters in every text."""
         if isinstance(renderable, Text):
             renderable = _escaped(renderable)
         return super().render(renderable, options)
@@ -67,7 +65,6 @@ class Terminal(Console):
 
 
 def paper() -> Terminal:
-    """Return a console for stdout that uses 160 columns if stdout is not a terminal."""
     terminal = Terminal()
     return terminal if terminal.is_terminal else Terminal(width=_PIPED)
 
@@ -159,7 +156,6 @@ class Keyboard:
 
 
 def keyboard() -> Keyboard | None:
-    """Return a Keyboard, or None if stdin or stderr is not a terminal."""
     return Keyboard() if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 

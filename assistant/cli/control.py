@@ -144,8 +144,6 @@ class Control:
 
 
 class _Client:
-    """The connected terminal, which receives the output and supplies the user's answers."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
         self._lines: asyncio.Queue[str] = asyncio.Queue()

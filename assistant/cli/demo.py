@@ -144,7 +144,6 @@ def own_command(started: str) -> str:
 
 
 def _demo_settings(settings: Settings, folder: Path) -> Settings:
-    """Return the demo's settings. Only the `audio` section comes from the user's configuration."""
     return Settings.model_validate(
         {
             "assistant": {"data": str(folder / "data"), "languages": ["en", "es"]},
@@ -193,8 +192,6 @@ async def _with_scenes(settings: Settings, folder: Path) -> int:
 
 
 async def _play(app: App, scene: SpokenCommand | Typed, clip: Path | None) -> FinishedTurn | None:
-    """Run one scene and wait up to two seconds for its expected states. Returns None if nothing was
-    heard."""
     count = app.log.count
     if clip is not None:
         await app.runner.listen(WavSource(clip, realtime=False), turns=1)

@@ -94,8 +94,6 @@ async def _measure(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _levels(devices: Sequence[DeviceInfo]) -> list[float | None]:
-    """Measure each microphone in turn, and return the levels in dBFS. The level is None for
-    speakers and for devices that don't respond."""
     calls = BoundedCalls()
     levels: list[float | None] = []
     for device in devices:

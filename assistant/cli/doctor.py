@@ -116,7 +116,6 @@ async def _probe(arguments: argparse.Namespace) -> int:
 
 
 async def _agree(settings: Settings, *, yes: bool) -> None:
-    """Say what is about to happen, and ask for consent. Raises Failed if the user declines."""
     if yes:
         return
     if not sys.stdin.isatty():

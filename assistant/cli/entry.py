@@ -33,7 +33,6 @@ def main() -> int:
 
 
 def _prepare_streams() -> None:
-    """Replace closed streams with /dev/null, and escape characters the terminal can't encode."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -164,7 +164,7 @@ async def _measure(
     console: Terminal,
 ) -> list[Trial]:
     """Run all sentences and print each result. `one_usd` is the most that one sentence is expected
-    to cost. The cost is stored in the user's journal even if the run is interrupted."""
+    to cost."""
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -198,8 +198,6 @@ def _line(trial: Trial) -> Text:
 
 
 async def _keep_cost(settings: Settings, brain: str, row: ModelRow, trials: list[Trial]) -> None:
-    """Store the total cost in the journal, so that it counts towards the daily cap. Raises
-    StoreError."""
     spent = sum(trial.cost_usd for trial in trials)
     if not spent:
         return

@@ -84,8 +84,6 @@ class DualStackLoop(asyncio.SelectorEventLoop):
 
 
 def _check_encoding(arguments: argparse.Namespace) -> None:
-    """Raise Failed if a text argument isn't valid in the terminal's encoding. Paths are not
-    checked."""
     for value in vars(arguments).values():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):

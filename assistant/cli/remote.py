@@ -222,8 +222,6 @@ def _send(stream: Any, message: Mapping[str, Any]) -> None:
 
 
 def _read_line(hidden: bool, wait_s: float) -> str:
-    """Read a line from the terminal, or return "" if none arrives within `wait_s` seconds. Anything
-    typed earlier is discarded."""
     import termios
 
     stdin = sys.stdin.fileno()

@@ -96,7 +96,6 @@ def answer_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def action_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that control how setup proceeds."""
     parser.add_argument(
         "--non-interactive",
         action="store_true",
@@ -233,8 +232,6 @@ async def _talk(
 
 
 def _before(target: Path, exists: bool) -> tuple[str, Settings]:
-    """Return the text and settings of the configuration file, or of a new one if there is no file
-    to change. Blocking. Raises ConfigError."""
     if exists:
         settings = load_settings(
             target, os.environ
@@ -247,7 +244,6 @@ def _before(target: Path, exists: bool) -> tuple[str, Settings]:
 
 
 def _completed(given: Answers, arguments: argparse.Namespace) -> Answers:
-    """Add the default address. Raises Failed if the options don't suffice for a configuration."""
     if given.url is None and not arguments.non_interactive:
         raise Failed("There is no terminal to ask on: use --non-interactive with --url", 2)
     if given.token is None and given.url != DEMO:

@@ -218,7 +218,6 @@ async def rate_openers(settings: Settings, person: Person | None, console: Termi
 
 
 async def _asked(things: Sequence[Entity], house: House, person: Person) -> dict[str, Tier]:
-    """Return the user's ratings by entity id, or {} to leave everything unrated."""
     shown = things[:SHOWN]
     person.tell("")
     person.tell("These could open the house or silence an alarm", "bold")

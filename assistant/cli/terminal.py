@@ -54,7 +54,6 @@ def output(*, error: bool = False) -> TextIO:
 
 
 def say(*lines: object, error: bool = False) -> None:
-    """Print each argument on its own line, on stderr if `error` is True."""
     stream = output(error=error)
     for line in lines:
         print(escaped(str(line)), file=stream)
@@ -92,8 +91,6 @@ class Parser(argparse.ArgumentParser):
         return found, []
 
     def error(self, message: str) -> NoReturn:
-        """Print one line about the wrong usage, with control characters escaped, and exit with code
-        2."""
         sentence = _in_plain_words(message)
         end = "" if sentence[-1] in ".?" else "."
         told = f"hearth: {sentence}{end} Run `{self.prog} --help` for help."
@@ -182,7 +179,7 @@ def add_alone(parser: argparse.ArgumentParser) -> None:
 
 
 class Failed(Exception):
-    """Raised when a command can't do its work. `str(error)` is a sentence for the user."""
+    """A command can't do its work. `str(error)` is a sentence for the user."""
 
     def __init__(self, sentence: str, exit_code: int = 1) -> None:
         super().__init__(sentence)

@@ -124,7 +124,6 @@ async def _show(
 
 
 async def _briefing(home: HomeContext, settings: Settings, clock: Clock, profile: str) -> Briefing:
-    """Return the instruction and the tools that a session starting now would get."""
     prompt = partial(home.hub.prompt, HOME_ASSISTANT)
     house = home.client
     async with OwnedTasks() as tasks:
@@ -202,7 +201,6 @@ def _calls(given: str) -> list[dict[str, Any]]:
 async def _explain(
     home: HomeContext, call: dict[str, Any], language: str
 ) -> tuple[dict[str, Any], Ruling]:
-    """Return the decision about a call as a JSON object, and the ruling on which it is based."""
     explained = await home.tools.explain(call["name"], call.get("arguments", {}), call.get("heard"))
     if explained is None:
         raise Failed(f"There is no tool {call['name']}; run hearth tools for the list")

@@ -105,8 +105,8 @@ def _look_at(name: str, home: HomeContext) -> None:
 
 
 def _waiting_for(name: str, waiting: Sequence[Waiting]) -> list[Waiting]:
-    """Return the waiting tools that match a name. Raises Failed if none match, if the fingerprint
-    differs, or if a schema can't be read."""
+    """Return the waiting tools that match a name. Raises Failed if none match or one of them can't
+    be approved."""
     given = _GIVEN.fullmatch(name)
     if given is None:
         raise Failed(f"{name} is not a tool: write SERVER/NAME or SERVER/*", 2)
@@ -214,7 +214,6 @@ async def _learnt(home: HomeContext, clock: Clock) -> None:
 
 
 def _things(house: House, ratings: Ratings) -> list[Entity]:
-    """Return the entities that can be rated, and those that were rated earlier."""
     ids = {one.entity_id for one in (*unknown_effects(house), *may_open(house))}
     ids |= ratings.tiers.keys()
     return [one for one in house.entities.values() if one.entity_id in ids]

@@ -73,7 +73,6 @@ async def remove_entities(mqtt: Mqtt, identifier: str) -> str:
 
 
 async def _remove(address: Address, record: DeviceRecord, ask_admin: AskAdmin) -> str:
-    """Remove the device from Home Assistant. Returns what the user still has to do, or ""."""
     tls = address.verify_tls, address.ca_file
     async with HomeAssistant(address.url, address.token, *tls) as home:
         told = await place.remove(home, record, address)

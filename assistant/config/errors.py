@@ -53,7 +53,6 @@ def one_sentence(sentences: list[str]) -> ConfigError:
 
 
 def complaints(error: ValidationError, origins: Origins) -> list[str]:
-    """Return one sentence per validation error."""
     details = error.errors(include_url=False)
     return [_complaint(detail, origins) for detail in details]
 

@@ -86,7 +86,6 @@ def _holds_key(pem: Path) -> bool:
 
 
 def _readers(path: Path) -> str:
-    """Return who else can read the file, or "" if nobody can."""
     try:
         found = path.stat()
     except OSError:

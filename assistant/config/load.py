@@ -78,7 +78,6 @@ def _syntax(file: Path, message: str) -> str:
 
 
 def _make_absolute(raw: Mapping[str, Any], base: Path) -> None:
-    """Make the paths in `raw` absolute: expand ~ and resolve relative paths against `base`."""
     for section, table in raw.items():
         if not isinstance(table, dict):
             continue
@@ -218,8 +217,6 @@ def _from_file(
 
 
 def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origins: Origins) -> None:
-    """Add the entries in a server's `headers_file` or `env_file` to its `headers` or `env`. Raises
-    ConfigError."""
     path, table = server.get(f"{key}_file"), server.setdefault(key, {})
     if not isinstance(path, str) or not path or not isinstance(table, dict):
         return

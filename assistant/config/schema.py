@@ -57,7 +57,6 @@ def data_folder(environ: Mapping[str, str]) -> Path:
 
 
 def _at(place: tuple[str | int, ...], sentence: str) -> InitErrorDetails:
-    """Create a validation error for one key, for checks that compare several sections."""
     kind = PydanticCustomError("value_error", "{error}", {"error": sentence})
     return InitErrorDetails(type=kind, loc=place, input=None)
 

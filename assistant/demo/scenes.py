@@ -46,7 +46,6 @@ class Gramophone:
 
     @property
     def played_ms(self) -> float:
-        """Milliseconds played in total, over all files."""
         return self._before_ms + (self._player.played_ms if self._player else 0.0)
 
     async def close(self) -> None:

@@ -96,8 +96,8 @@ async def probe_cloud(
 
 
 async def probe_setup(settings: Settings, clock: Clock) -> Sequence[TimedFinding]:
-    """Run the part of the test that costs nothing, without using the data folder. Raises
-    ConfigError and StoreError."""
+    """Run the part of the test that costs nothing, and return its findings. The data folder isn't
+    used. Raises ConfigError and StoreError."""
     with tempfile.TemporaryDirectory() as folder:
         assistant = settings.assistant.model_copy(update={"data": folder})
         apart = settings.model_copy(update={"assistant": assistant})
@@ -187,8 +187,6 @@ class _CloudTest:
             await sdk.close()
 
     async def _request(self, check: str, work: Awaitable[Any]) -> tuple[Any, float | None]:
-        """Return the answer and the time it took in ms, or None for both if the request fails,
-        which is reported."""
         began = self._clock.monotonic()
         try:
             async with asyncio.timeout(_REQUEST_S):

@@ -206,7 +206,6 @@ def judge_setup(
 
 
 def judge_spoken(answer: CloudAnswer, facts: SetupFacts, first_event_s: float) -> Found:
-    """Check the answer to a spoken question, and how long it took until its first sound."""
     if not answer.has_answer:
         return judge_silence(answer)
     ms = answer.first_ms(OutputAudio)
@@ -227,7 +226,6 @@ def judge_spoken(answer: CloudAnswer, facts: SetupFacts, first_event_s: float) -
 
 
 def judge_silence(answer: CloudAnswer) -> Found:
-    """Explain why there is no answer."""
     if answer.error is not None:
         return failed("the session ended", answer.error)
     ends = [one for _, one in answer.events if isinstance(one, TurnComplete)]
@@ -295,7 +293,6 @@ def judge_typed(answer: CloudAnswer) -> Found:
 
 
 def judge_interruption(answer: CloudAnswer, interrupted_ms: float | None) -> Found:
-    """Check the answer to a sentence that interrupted another answer."""
     if not answer.has_answer:
         return judge_silence(answer)
     if interrupted_ms is None:

@@ -271,7 +271,6 @@ class CloudConversation:
         return FunctionAnswer(call.id, call.name, response)
 
     def _count(self, setup: LiveSetup, answer: CloudAnswer) -> None:
-        """Add the cost of an answer, estimated if the service doesn't report it."""
         used = self._meter.take()
         if not used and answer.has_answer:
             self._report.cost_estimated = True
@@ -312,7 +311,6 @@ class CloudConversation:
         return any(isinstance(one, kinds) for _, one in self._events)
 
     async def _until(self, holds: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until `holds` returns True. Returns False after `limit_s` seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 while not holds():

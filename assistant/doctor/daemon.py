@@ -291,7 +291,6 @@ class Scene:
 
 
 async def open_scene(settings: Settings, may: May, config: Path | None = None) -> Scene:
-    """Create the scene with the state that the running Hearth reports."""
     held = await asyncio.to_thread(is_held, settings.data_folder)
     daemon = await visit(settings, held=held, links=may.ask_daemon)
     return Scene(settings, may, daemon, config)

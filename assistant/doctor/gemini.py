@@ -62,7 +62,6 @@ async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding
 
 
 def is_used(settings: Settings) -> bool:
-    """Return True if a Gemini brain is configured and allowed."""
     named = any(name in CLOUD for name in settings.brain.order)
     return named and settings.privacy.accept_cloud
 

@@ -196,8 +196,7 @@ async def _openers(scene: HouseScene) -> Found:
 
 
 def judge_openers(house: House, tiers: Mapping[str, Tier]) -> Found:
-    """Check the entities that could open the house, and list those that need the
-    owner's attention."""
+    """Check the entities that could open the house. Warns if the owner hasn't rated all of them."""
     things = may_open(house)
     seen = [one for one in things if house.seen_opening.get(one.entity_id)]
     freed = [one for one in things if tiers.get(one.entity_id) is Tier.COMFORT]

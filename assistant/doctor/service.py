@@ -89,7 +89,6 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def parse_exposure(text: str) -> float | None:
-    """Return the score in the output of `systemd-analyze security`, or None if there is none."""
     found = _EXPOSURE.search(text)
     return float(found[1]) if found else None
 
@@ -150,7 +149,6 @@ SERVICE_CHECKS: tuple[Check[Scene], ...] = (
 
 
 def judge_exposure(http: Http) -> Found:
-    """Check in the settings who can reach the HTTP interface, and whether it uses TLS."""
     where = f"{http.host or 'every address'}, port {http.port}"
     if http.tls_key and not http.tls_cert:
         return bad(f"{where}: a key without a certificate", "set http.tls_cert too")
@@ -220,8 +218,8 @@ def part_of(check: str) -> str:
 
 async def by_the_daemon(scene: Scene) -> dict[str, list[Finding]]:
     """Return the running Hearth's findings about the parts whose secrets are unavailable here, by
-    part as in `lacking`. The result is empty if nothing is lacking or the running Hearth can't be
-    asked."""
+    part (see `part_of`). The result is empty if no secret is unavailable or the running Hearth
+    can't be asked."""
     parts = lacking(scene.settings)
     daemon = scene.daemon
     if not (parts and scene.may.ask_daemon and daemon is not None and daemon.lets_us_in):

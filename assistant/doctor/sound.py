@@ -91,8 +91,6 @@ def _troubled(device: DeviceInfo, daemon: Daemon | None) -> Found | None:
 
 
 async def _level(scene: Scene) -> Found:
-    """Check the microphone level that the running Hearth reports, or listen for two seconds if that
-    is permitted."""
     audio = scene.settings.audio
     if not is_device(audio.input):
         return good(f"audio.input = {audio.input}")
@@ -152,7 +150,6 @@ async def _muted(settings: Settings) -> bool:
 
 
 async def _listen(name: str, channel: int | None) -> Mapping[str, Any]:
-    """Listen for two seconds and return the levels. Raises AudioError."""
     gone: list[str] = []
     microphone = SteadyMicrophone(DeviceInput(name, channel), calls=BoundedCalls(_CALL_S))
     async with OwnedTasks() as tasks:

@@ -60,7 +60,6 @@ def _try(language: str, own: Voices, spare: Voices) -> _Tried:
 
 
 def _pace(voices: Voices, language: str) -> tuple[TunedVoice, str]:
-    """Synthesise a phrase. Returns the voice, and its speed as text. Raises AudioError."""
     voice = voices(language)
     for _ in voice.speak(WARM_PHRASE):
         pass

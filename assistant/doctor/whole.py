@@ -50,8 +50,6 @@ async def examine_groups(
 
 
 async def _outside(scene: Scene, watch: Watch) -> list[Group]:
-    """Check the house, Gemini and the broker concurrently. If only the running Hearth has the
-    secrets for one of them, its findings are used."""
     theirs = await by_the_daemon(scene)
 
     async def house() -> list[Finding]:

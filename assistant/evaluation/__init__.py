@@ -1,1 +1,1 @@
-"""`hearth eval`: spoken commands in the simulated house. Begin with `trial`."""
+"""`hearth eval`: spoken commands in the simulated house. Start with `trial`."""

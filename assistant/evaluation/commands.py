@@ -19,8 +19,6 @@ SHUT: Mapping[str, tuple[str, ...]] = {
 
 
 class Outcome(StrEnum):
-    """Result of a command."""
-
     RIGHT = "right"  # exactly as expected: done, answered, or refused
     ASKED = "asked"  # nothing was done; Hearth asked back or said why not
     SILENT = "silent"  # nothing was done: not understood, or wake word missed

@@ -258,7 +258,6 @@ class Circumstances:
 
 
 def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
-    """Return the totals and every result as a JSON object."""
     return {
         "about": {**asdict(about), "base_url": shown(about.base_url)},
         "said": len(trials),

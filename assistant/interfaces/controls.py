@@ -40,7 +40,6 @@ class Controls:
     """Changes the voice's volume and speed, and repeats, forgets or ends the conversation."""
 
     def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
-        """`choice` holds the configured volume and speed, which apply until they are changed."""
         self._choice = choice
         self._store = store
         self._clock = clock
@@ -122,8 +121,6 @@ class Controls:
         await self._keep()
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for volume and speed changes, and return a function that unregisters
-        it."""
         return self._listeners.add(tell)
 
     def _set_output_volume(self) -> None:
@@ -144,7 +141,6 @@ class Controls:
         return ""
 
     def start_over(self) -> None:
-        """Make every brain forget the conversation."""
         for forget in self._forgetting:
             forget()
 

@@ -63,12 +63,8 @@ _LINKS = TypeAdapter(tuple[LinkRow, ...])
 
 
 class HttpSessions(Sessions):
-    """Browser sessions, stored in the data folder. A session ends when it expires, when its browser
-    signs out, or when its token is revoked.
-
-    If a session can't be stored, it lasts until the process ends, because somebody must be able to
-    sign in and see that the disk is full.
-    """
+    """Browser sessions, stored in the data folder. If a session can't be stored, it lasts until the
+    process ends, because somebody must be able to sign in and see that the disk is full."""
 
     def __init__(self, folder: Path, tokens: HttpTokens, clock: Clock) -> None:
         self._file = session_file(folder)
@@ -211,7 +207,6 @@ class Links:
         self._file = PrivateFile(folder / LINKS_FILE, "the one-time links to the console")
 
     def make(self, now: datetime, minutes: int) -> str:
-        """Create a link that is valid for `minutes`, and return its code."""
         code = secrets.token_urlsafe(24)
         row = LinkRow(sha256=hash_of(code), expires=now + timedelta(minutes=minutes))
         with self._file.alone():
@@ -267,7 +262,6 @@ def console_address(http: Http) -> str:
 
 
 def _own_address() -> str:
-    """Return this machine's IP address on the home network, or its host name if it has none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         try:
             asked.connect(_SOMEWHERE)  # selects the route without sending anything

@@ -115,11 +115,9 @@ class AdminToken:
         return self._file.stamp()
 
     def ensure(self) -> str:
-        """Return the token's hash as `sha256:HEX`. Raises ConfigError.
-
-        A plain-text token from an older version is replaced by its hash. If there is no token, a
-        random one is stored without being shown; `hearth token create admin` replaces it.
-        """
+        """Return the token's hash as `sha256:HEX`. A plain-text token from an older version is
+        replaced by its hash. If there is no token, a random one is stored without being shown.
+        Raises ConfigError."""
         if (kept := self._read()).startswith(HASHED):
             return kept
         with self._file.alone():

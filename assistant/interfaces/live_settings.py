@@ -48,7 +48,6 @@ class LiveSettings:
     """
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
-        """Saved changes take effect when `begin` is called."""
         self._settings = settings
         self._store = store
         self._voice = voice
@@ -107,7 +106,6 @@ class LiveSettings:
 
     @property
     def quiet(self) -> QuietHours:
-        """Quiet hours with the maximum volume during them."""
         return self._settings.quiet_hours.at_hours(self.quiet_hours)
 
     def widens(self, profile: str) -> bool:
@@ -177,8 +175,6 @@ class LiveSettings:
         return value
 
     async def _engine_for(self, chosen: Mapping[Chosen, str]) -> WakeEngine | None:
-        """Return a new wake engine, or None if the current engine can still be used. Raises
-        NotPossible."""
         after = {**self._chosen, **chosen}
         names: tuple[Chosen, Chosen] = ("wake_word", "sensitivity")
         if all(after.get(name) == self._chosen.get(name) for name in names):

@@ -66,7 +66,6 @@ class TurnStats(Opened):
 
     @property
     def day(self) -> datetime:
-        """Local midnight from which today's cost is counted."""
         return self._day
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
@@ -164,7 +163,6 @@ class HealthMonitor(Opened):
         return dict(self._now)
 
     def follow(self, tell: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for changes and return a function that unregisters it."""
         return self._followers.add(tell)
 
     async def _watch(self) -> None:

@@ -50,7 +50,6 @@ class SatelliteRoom:
         await self._desk.over(name)
 
     async def timer_rang(self, name: str) -> None:
-        """Announce that a Home Assistant timer has finished."""
         key = "timers.over_named" if name else "wyoming.timer"
         line = self._catalogue.line(key, self._language, name=name)
         wanted = AnnounceRequest(text=line.text, language=line.language, priority="high")

@@ -149,7 +149,6 @@ class Manager:
         self._send("RELOADING=1", stamp, self._status_line(status))
 
     def stopping(self) -> None:
-        """Report that Hearth is shutting down."""
         self._send("STOPPING=1", self._status_line("Ends"))
 
     def alive(self) -> None:

@@ -1,1 +1,1 @@
-"""`hearth setup`: its questions and the configuration file it writes. Start at `conversation`."""
+"""`hearth setup`: its questions and the configuration file it writes. Start with `conversation`."""

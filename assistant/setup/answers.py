@@ -1,4 +1,4 @@
-"""Parse the answers to setup's questions, from the terminal or from options."""
+"""Parses the answers to setup's questions, from the terminal or from options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

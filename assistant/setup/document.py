@@ -135,8 +135,8 @@ SECRETS: Mapping[tuple[str, str], str] = {
 
 
 def begun(text: str = "") -> str:
-    """Return the text of a configuration to edit: `text`, or the default if `text` sets nothing.
-    Raises ConfigError if `text` isn't valid TOML."""
+    """Return the text of a configuration to edit: `text`, followed by the default if it sets
+    nothing. Raises ConfigError if `text` isn't valid TOML."""
     if _parsed(text):
         return text
     return f"{text.rstrip()}\n\n{_FRESH}" if text.strip() else _FRESH

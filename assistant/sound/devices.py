@@ -114,8 +114,8 @@ def voices_of(
     """Return a function that takes a language code and returns the voice for it. The function may
     load a model, so it blocks, and it raises AudioError if no voice is usable.
 
-    The voices are equally loud and must be used on one thread. `speed` replaces `voice.speed`. With
-    `ahead`, a voice may prepare for the next clause in advance.
+    The voices are levelled to one loudness and must be used on one thread. `speed` replaces
+    `voice.speed`. With `ahead`, a voice may prepare for the next clause in advance.
     """
     # Gemini's voice speaks only Gemini's answers; Hearth's own sentences need a local voice.
     engine = "piper" if settings.voice.engine == "gemini" else settings.voice.engine

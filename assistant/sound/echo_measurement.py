@@ -31,7 +31,6 @@ _log = logging.getLogger(__name__)
 
 
 def is_quiet(level: Reading) -> bool:
-    """Return True if the last second was at most 6 dB above the room's noise floor."""
     if level.rms_db is None or level.noise_floor_db is None:
         return False
     return level.rms_db <= level.noise_floor_db + _ABOVE_DB
@@ -80,7 +79,6 @@ class EchoMeasurement:
             self._watch.look_again()
 
     async def _wait_for_quiet(self, quiet: Callable[[], bool]) -> Pair:
-        """Wait for an unmeasured pair and QUIET_S seconds of quiet, and return the pair."""
         since: float | None = None
         while True:
             now, pair = self._clock.monotonic(), self._watch.unmeasured

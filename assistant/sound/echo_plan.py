@@ -157,7 +157,6 @@ def is_device(name: str) -> bool:
 
 
 def goes_by_devices(audio: Audio) -> bool:
-    """Return True if the plan depends on which devices are used."""
     return (
         audio.echo_cancellation in ("auto", "system")
         and is_device(audio.input)

@@ -306,7 +306,6 @@ class RoomMedia:
             self._held.pop(one.touched.entity_id, None)
 
     def _taken_up(self, house: House) -> list[_Held]:
-        """Return the players that were being restored and must be lowered again."""
         again = []
         for name, held in list(self._held.items()):
             verdict = held.judge(house)
@@ -352,7 +351,6 @@ class RoomMedia:
         return [one for one, may_be in zip(asked, done, strict=True) if not may_be]
 
     async def _call(self, touched: Touched, *, back: bool) -> bool:
-        """Return True if the action may have been carried out."""
         (action, data), name = touched.action(back=back), touched.entity_id
         try:
             async with asyncio.timeout(CALL_S):

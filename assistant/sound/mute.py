@@ -56,7 +56,6 @@ class MicrophoneTones:
         await self._owner.__aexit__(*error)
 
     def stand(self, standing: Standing) -> None:
-        """Handle a change of the conversation's state."""
         before, self._before = self._before, standing
         self._log_return(standing.microphone)
         if standing.muted or (standing.state in _WITH_SOMEBODY and not _gone(standing)):

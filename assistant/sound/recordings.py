@@ -100,7 +100,6 @@ class Recordings:
         return self._thread is not None
 
     def stand(self, standing: Standing) -> None:
-        """Handle a change of the conversation's state."""
         answering = standing.state is State.CONFIRMING
         if self._answering and not answering:
             self._private_until_s = self._clock.monotonic() + AFTER_ANSWER_S
@@ -265,7 +264,6 @@ class Recorder(TurnListener):
         self._recent = recent
 
     def opened(self, turn: "Turn") -> None:
-        """Record the wake word that started a turn."""
         wake = turn.opening.wake
         if self._recordings.on and wake is not None and not wake.pressed:
             self._recordings.wake(wake.word, wake.score, self._recent())

@@ -216,8 +216,8 @@ def contents_of(package_: Package, name: str) -> Contents:
 
 
 def still_to_come(timers: Sequence[TimerRecord], now: datetime) -> list[TimerRecord]:
-    """Return the paused timers and those that are not yet due. Repeating timers are moved to their
-    next occurrence. `now` must have the house's time zone, including daylight saving."""
+    """Return the timers that are paused or not yet due, and repeating timers with their next
+    occurrence. `now` must have the house's time zone, including daylight saving."""
     coming = []
     for timer in timers:
         rule = rule_from(timer.rule) if timer.rule is not None else None

@@ -298,7 +298,6 @@ class Box:
         return {"settings": dict(self._parts.live.as_json())}
 
     def _as_json(self, standing: Standing) -> dict[str, Any]:
-        """Return the part of the state that is sent with every change."""
         state = {
             "state": standing.state.name.lower(),
             "muted": standing.muted,

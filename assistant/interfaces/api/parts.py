@@ -66,7 +66,6 @@ class Confirmations:
     in the room."""
 
     def __init__(self, pending: Callable[[], ConfirmationDialog | None], bus: EventBus) -> None:
-        """`pending` returns the open question, or None if there is none."""
         self._pending = pending
         self._bus = bus
 

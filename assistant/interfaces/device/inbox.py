@@ -55,8 +55,6 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MessageCommand:
-    """A command from a message's data."""
-
     what: str  # "mute", "volume", …; unknown commands are refused
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -85,7 +83,6 @@ class Commander:
         self._clock = clock
 
     async def obey(self, command: MessageCommand) -> None:
-        """Carry out the command, or publish a fault if that isn't possible."""
         try:
             await self._act(command)
         except (NotKept, NotPossible) as error:
@@ -228,7 +225,6 @@ class Inbox(Opened):
             self._complain(problem)
 
     async def _said(self, push: Push, wanted: AnnounceRequest) -> str:
-        """Queue the announcement, and return "" or the reason for refusing it. Raises NotKept."""
         try:
             async with asyncio.timeout(FETCH_S if wanted.media else None):
                 await self._desk.announce(wanted, CALLER, announcement_id=push.confirm_id)

@@ -52,7 +52,7 @@ class DeviceKeeper(Opened):
     """Keeps the device registered and receives its messages while the context is open.
 
     Run only one per data folder, because Home Assistant keeps only one push channel per
-    registration. A message is confirmed only after it has been handled, so handling must be quick.
+    registration. Messages must be handled quickly, because they are confirmed only afterwards.
     """
 
     def __init__(
@@ -107,8 +107,6 @@ class DeviceKeeper(Opened):
             await self._until_in_doubt()
 
     async def _begin(self) -> None:
-        """Ensure that the device is registered, and open its push channel if necessary. Raises
-        IntegrationError and ConfigError."""
         before = self._record
         self._record = record = await ensure_registered(
             self._device.file,

@@ -39,8 +39,6 @@ _NAMED = " finished"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Text to speak."""
-
     text: str
     language: str | None = None  # None means that it is detected from the text
     sound: str = ""  # a tone to play first
@@ -125,8 +123,8 @@ def manner_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]) -> Form | None:
-    """Validate a request, dropping its invalid fields. Returns None if a field in `needed` is
-    invalid."""
+    """Validate a request, dropping its invalid fields. Returns None if a field in `needed`, or the
+    request as a whole, is invalid."""
     fields = dict(wanted)
     while True:
         try:
@@ -141,7 +139,7 @@ def checked(form: type[Form], wanted: Mapping[str, Any], needed: Collection[str]
 
 
 def number(given: Any) -> Any:
-    """Return a numeric string as a float, and anything else unchanged."""
+    """Return a number or a numeric string as a float, and anything else unchanged."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         return given
     try:
@@ -236,8 +234,6 @@ def _given(sentences: Any) -> list[str]:
 
 
 def _meaning(forms: Forms, title: str, question: str) -> YesNo | None:
-    """Return "yes" or "no" for titles such as "OK", "Yes, close it" and "No, thanks", and None for
-    other titles."""
     for said in (title, title.partition(",")[0]):
         match forms.read(said, asked=question):
             case AnswerKind.YES | AnswerKind.ALWAYS:

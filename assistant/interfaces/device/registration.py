@@ -185,11 +185,11 @@ async def ensure_registered(
     looks: Appearance,
     register: Register = mobile_app.register,
 ) -> DeviceRecord:
-    """Return the registration, creating it if there is no valid one.
+    """Return the registration, creating it if there is no valid one. A new registration replaces an
+    old one of this device.
 
-    The device's identifier never changes, so a new registration replaces an old one that still
-    exists. Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the
-    file can't be used, and other IntegrationErrors.
+    Raises Misconfigured if the device is disabled in Home Assistant, ConfigError if the file can't
+    be used, and other IntegrationErrors.
     """
     async with file.alone():
         await mobile_app.ready(home)
@@ -225,7 +225,6 @@ async def ensure_registered(
 
 
 async def _living(home: Commands, record: DeviceRecord, user_id: str) -> Registered | None:
-    """Return the existing registration, or None if the device must register again."""
     if not record.webhook_id:
         return None
     found = await mobile_app.look(home, record.webhook_id)
@@ -304,7 +303,6 @@ def no_such_area(name: str, place: DevicePlace) -> str:
 
 
 def move_by_hand(record: DeviceRecord, area: str) -> str:
-    """Return instructions for assigning the device to its area in Home Assistant."""
     page = DEVICE_PAGE.format(name=record.name)
     return f"In Home Assistant, open {page}, choose the pencil, and set the area {area}."
 

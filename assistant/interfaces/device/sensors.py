@@ -55,7 +55,7 @@ def sensors_of(facts: StatusSnapshot, names: Mapping[str, str], *, words: bool) 
 
 
 def gone(unique_ids: Iterable[str], names: Mapping[str, str]) -> list[Sensor]:
-    """Return these sensors in the state "unavailable" and without attributes."""
+    """Return these sensors in the state "unavailable", without their last attributes."""
     return [_sensor(name, names[name], UNAVAILABLE, {}) for name in unique_ids]
 
 
@@ -219,12 +219,8 @@ class _Event:
 
 class DeviceEvents(Opened):
     """Fires Home Assistant events such as `hearth_wake` and `hearth_answer`, in order, while the
-    context is open.
-
-    Events that can't be sent within FRESH_S seconds are dropped, so that automations don't react to
-    old events. Each event contains `device_id` (from Home Assistant's device registry),
-    `device_name` and its own data.
-    """
+    context is open. Events that can't be sent within FRESH_S seconds are dropped, so that
+    automations don't react to old events."""
 
     def __init__(
         self,
@@ -256,8 +252,7 @@ class DeviceEvents(Opened):
         self._webhook_id = webhook_id
 
     def happened(self, happening: BusEvent) -> None:
-        """Forward an event from the event bus to Home Assistant. `intent` is the first tool that
-        its turn called, if any."""
+        """Forward an event from the event bus to Home Assistant, unless the inbox reports it."""
         if happening.kind == "question" and happening.data.get("caller") == CALLER.name:
             return  # the inbox reports it, with the question's tag
         told: dict[str, Any] = {"turn_id": happening.turn_id, **happening.data}

@@ -176,7 +176,6 @@ class _Maker:
 
 
 def _templates(key: str, topic: str, *, words: bool) -> Mapping[str, str]:
-    """Return the templates that read an entity's state from its payload."""
     if words:  # the state is cut to Home Assistant's limit; the attribute has the full text
         return {
             "value_template": "{{ value_json.text[:255] if value_json.text else None }}",

@@ -44,11 +44,8 @@ _log = logging.getLogger(__name__)
 
 
 class MqttInterface(Opened):
-    """Publishes Hearth's state and events, and receives commands, while the context is open.
-
-    While the broker is unreachable, Hearth keeps trying to connect. The discovery message and all
-    states are published after every connection and whenever Home Assistant starts.
-    """
+    """Publishes Hearth's state and events, and receives commands, while the context is open. While
+    the broker is unreachable, it keeps trying to connect."""
 
     def __init__(
         self,
@@ -59,7 +56,6 @@ class MqttInterface(Opened):
         clock: Clock,
         dial: Callable[..., MqttClient] = MqttClient,
     ) -> None:
-        """`identifier` is the id that `own_identifier` returns."""
         looks, language = appearance(settings), settings.assistant.languages[0]
         self._topics = topics = topics_of(settings.mqtt, identifier)
         self._looks = Looks(
