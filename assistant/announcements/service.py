@@ -131,7 +131,6 @@ class SoundFiles:
     """Loads sound files by name from the media folder, or by URL or path from Home Assistant."""
 
     def __init__(self, folder: Path, home: HomeSounds) -> None:
-        """`folder` is the media folder. It doesn't have to exist."""
         self._folder = folder
         self._home = home
 

@@ -61,8 +61,8 @@ def mouthpieces(
 ) -> list[Mouthpiece]:
     """Return where messages can be spoken in these areas, or in the whole house if `areas` is None.
 
-    A room's satellites are preferred to its media players, which also need a text-to-speech voice.
-    Satellites in `left_out` and those of `own_device` are ignored.
+    A media player is used only in a room without satellites, and only if the house has a
+    text-to-speech voice. Satellites in `left_out` and those of `own_device` are ignored.
     """
     speakers = [
         one

@@ -36,8 +36,7 @@ class Acknowledging:
     house: Callable[[], House] = House
 
     def suits(self, outcomes: Sequence[ToolOutcome]) -> bool:
-        """Return True if a tone is enough to report these outcomes, which must be those of all
-        calls of the turn."""
+        """Return True if a tone is enough to report the outcomes of all of a turn's calls."""
         if self.habit == "words" or not outcomes or not all(map(is_seen, outcomes)):
             return False
         return self.habit == "sound" or in_room(outcomes, self.house(), self.area)
@@ -126,7 +125,8 @@ class Toning:
         self._reply.hold()
 
     def call_ends(self, outcomes: Sequence[ToolOutcome], under_way: int) -> None:
-        """Choose between a tone and a spoken reply, if possible, after a call has returned.
+        """Choose between a tone and a spoken reply after a call has returned, if the choice is
+        clear.
 
         `outcomes` contains every finished call of the turn, and `under_way` is the number of calls
         that are still running.

@@ -238,7 +238,6 @@ class AudioFrontEnd:
             self._look_for_speech(pcm, end)
 
     def _listen_to_others(self, ring: Ring, mark: int) -> None:
-        """Let the endpointer measure how loud other people were before the wake word."""
         # Leave out audio in which Hearth itself may be audible.
         late = max(0, self._ours_until - ring.start)
         first = ring.start + math.ceil(late / FRAME_SAMPLES) * FRAME_SAMPLES

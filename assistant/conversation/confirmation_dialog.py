@@ -39,7 +39,7 @@ class ConfirmationDialog:
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
     ) -> None:
-        """`typed` is True if the turn was typed. The answer is then typed too."""
+        """`typed` is True if the turn was typed."""
         self.question = question
         self.call = call
         self.heard: str | None = None
@@ -160,7 +160,6 @@ class ConfirmationDialog:
         return self._means.witness.hears_secrets(self.question.language)
 
     async def _words(self, pcm: bytes) -> tuple[str | None, str | None]:
-        """Return a service's transcript and the text that this device recognised."""
         # A security-sensitive call needs both. For other calls, one is enough.
         own = partial(self._means.witness.recognise, pcm, self.question.language)
         if self.question.tier is Tier.SECURE:

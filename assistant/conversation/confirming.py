@@ -56,7 +56,7 @@ _SWITCHES = (HOME_ASSISTANT, HEARTH)
 
 
 def gives_data(outcome: ToolOutcome) -> bool:
-    """Return True if the call returned the data that was its purpose: a reading or another server's
+    """Return True if the call returned data to report, such as a reading or another server's
     answer."""
     gave = outcome.status is Status.DONE and bool(outcome.data)
     return gave and (outcome.tier is Tier.READ or outcome.server not in _SWITCHES)
@@ -300,8 +300,6 @@ class Confirming:
         )
 
     def _told(self, settlement: Settlement) -> str:
-        """Return the final sentence, preceded by results of this turn that have not been reported
-        yet."""
         if self.exchange.nobody:
             return ""
         language, sentences = self._turn.language, self._others()
@@ -312,7 +310,6 @@ class Confirming:
         return " ".join(dict.fromkeys(sentences))
 
     def _others(self) -> list[str]:
-        """Return sentences about the turn's other calls that have not been reported yet."""
         return [
             one.sentence
             for one in self._turn.outcomes

@@ -86,7 +86,7 @@ class Endings:
 
 
 class PlainEndings(Endings):
-    """Decides only by how long the person has spoken, for languages without a local recogniser."""
+    """Decides only by how long the person has spoken."""
 
     _speech_at: int | None = None  # end of the first chunk reported as speech
 
@@ -121,7 +121,7 @@ _Missed = Callable[[Endings], object]
 
 
 class LateEndings(Endings):
-    """Uses PlainEndings until better endings, which need much memory, have been loaded.
+    """Uses PlainEndings until better endings, which need a lot of memory, have been loaded.
 
     They are loaded when the first sentence starts. The part of the sentence that they missed is
     then replayed to them.
@@ -193,9 +193,9 @@ async def open_endings(
     """Open the endings for an audio front end. Close the front end before exiting this context
     manager.
 
-    `languages` lists the spoken languages, the usual one first. The words before a pause matter
-    only if that is English, because the local recogniser knows no other language. `house` returns
-    the newest snapshot, and `area` is this device's area.
+    `languages` lists the spoken languages, the usual one first. If that is not English, the words
+    before a pause are ignored, because the local recogniser knows only English. `house` returns the
+    newest snapshot, and `area` is this device's area.
     """
     if not languages:
         yield Endings(HANG_OVER_MS)

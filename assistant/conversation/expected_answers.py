@@ -152,8 +152,8 @@ class Templates:
             yield " ".join(words)
 
     def _leading(self, words: Sequence[str], *, at_end: bool = False) -> int:
-        """Return the number of words in the polite phrase, name or filler at the start or, with
-        `at_end`, at the end of `words`."""
+        """Return the number of words in the polite phrase, name or filler at the start of `words`,
+        or 0. With `at_end`, look at the end of `words` instead."""
         longest = max((len(phrase) for phrase in self._aside), default=0)
         for size in range(min(longest, len(words) - 1), 0, -1):
             part = words[-size:] if at_end else words[:size]

@@ -54,7 +54,7 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record that a pause is examined for the `due`th time. Return False if that is already
+        """Record an examination of a pause, whose number is `due`. Return False if it was already
         recorded."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new

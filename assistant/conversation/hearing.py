@@ -178,7 +178,8 @@ _FRESH_S = 1.0  # levels of older frames are not reported
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Audio levels of the last second, unless stated otherwise, or None without recent audio."""
+    """Audio levels of the last second, unless stated otherwise. They are None without
+    recent audio."""
 
     rms_db: float | None = None  # dBFS
     peak_db: float | None = None  # dBFS, of the loudest sample
@@ -191,7 +192,6 @@ class Level:
     """Measures audio levels. Use each instance on a single thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """`now` returns the time of a monotonic clock, in seconds."""
         self._now = now
         self._waiting: list[bytes] = []  # frames not measured yet
         self._powers: deque[float] = deque(maxlen=_FLOOR_S * _SECOND)  # mean squares

@@ -146,7 +146,7 @@ class ConversationLoop:
 
     @property
     def resting(self) -> bool:
-        """True if no turn is open and every closed turn has been stored."""
+        """True if no turn is open or being stored, and nobody is expected to speak."""
         return self.machine.rests and not self._effects.unfinished
 
     @property
@@ -171,7 +171,6 @@ class ConversationLoop:
         self._effects.heard.add(silence)
 
     def follow(self, follower: TurnListener) -> None:
-        """Register a listener for all future turns."""
         self._effects.followers.add(follower)
 
     def observe(self, observer: Callable[[Standing], None]) -> Callable[[], None]:
@@ -289,8 +288,8 @@ class ConversationLoop:
     async def ask_at_terminal(self, text: str, terminal: AtTerminal) -> list[FinishedTurn]:
         """Run a typed turn for a terminal once the conversation is idle, without speaking.
 
-        Return the turn and any follow-on turns, or an empty list if the text was a stop word.
-        Raises Busy.
+        Return the turn and any follow-on turns, or an empty list if the text only stopped
+        something. Raises Busy.
         """
         if await self._stopped_by(text):
             return []

@@ -178,12 +178,12 @@ class ProgramQuestions:
     async def ask(self, wanted: QuestionRequest, caller: Caller) -> QuestionAnswer:
         """Ask the question and return its result. To withdraw the question, cancel this coroutine.
 
-        The result is "unclear" also if the reply was a command, which is carried out, and "busy" if
-        the question could not be asked in time. Text is left out of the result if it must not be
-        stored.
+        If the reply was a command, it is carried out and the result is "unclear". If the question
+        could not be asked in time, the result is "busy". Text that must not be stored is left out
+        of the result.
 
-        Raises NotPossible if the microphone is muted or missing, if nobody can have heard the
-        question, and for an invalid template or schema.
+        Raises NotPossible if the microphone is muted or missing at the start, if nobody can have
+        heard the question, and for an invalid template or schema.
         """
         question_id = new_id(self._clock.now())
         language = wanted.language or self._house.language_of(wanted.question)
@@ -264,7 +264,7 @@ class ProgramQuestions:
         return _PLAIN.get(self._forms.read(inquiry.sentence or ""))
 
     def _maker(self, wanted: QuestionRequest, language: str) -> Callable[[], Inquiry]:
-        """Return a function that creates the inquiry for each turn that asks it. Raises
+        """Return a function that creates an inquiry for each turn that asks the question. Raises
         NotPossible."""
         house, templates = self._house, None
         try:

@@ -1,6 +1,6 @@
 """Turns that programs start: an opened microphone, an announced question or a typed sentence.
 
-People take precedence: a program's turn waits until the conversation is idle and interrupts nobody.
+People take precedence: a program's turn interrupts nobody.
 """
 
 import asyncio
@@ -242,7 +242,6 @@ class AskedQuestion:
             self._said.set_result(heard)
 
     def give_up(self, cut: CancelReason | None) -> None:
-        """End the question because its turn is over."""
         self._end("cut" if cut == "barge_in" else "stopped")
 
     def take(

@@ -54,7 +54,7 @@ def record_of(turn: "Turn", closing: CloseTurn) -> TurnRecord:
 
 
 def wordless(record: TurnRecord) -> TurnRecord:
-    """Return the record without the text of the request, the answer and errors."""
+    """Return the record without transcripts, answers and error messages."""
     error, asked = record.error, record.confirmation
     return replace(
         record,
@@ -205,7 +205,7 @@ class TurnLog:
         after_writing: Callable[[TurnRecord], Awaitable[None]] = _nothing,
     ) -> None:
         """`keeps_words` returns True if a turn's text can be stored. `after_writing` is awaited
-        after each turn."""
+        after each turn has been stored."""
         self._store = store
         self._keeps_words = keeps_words
         self._after_writing = after_writing
@@ -247,8 +247,8 @@ class TurnLog:
         self._followers.tell(FinishedTurn(record, present.outcomes))
 
     async def keep(self, record: TurnRecord) -> None:
-        """Store a record, without its text if `keeps_words` returns False. An error of the store is
-        only logged."""
+        """Store a record, without its text if `keeps_words` returns False. If the store fails, the
+        error is only logged."""
         self._followers.tell(FinishedTurn(await self._write(record), ()))
 
     async def _write(self, record: TurnRecord) -> TurnRecord:

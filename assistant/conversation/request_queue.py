@@ -53,7 +53,6 @@ class RequestQueue:
         return len(self._waiting) >= self._most
 
     def close(self) -> None:
-        """Close the queue and wake all waiting requests, which then raise Busy."""
         self._closed = True
         for _, called in self._waiting:
             called.set()

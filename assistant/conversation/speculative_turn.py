@@ -77,7 +77,6 @@ class SpeculativeTurn:
         await self._turn.answer(outcome)
 
     def drop(self) -> None:
-        """End the turn without waiting."""
         self._following.cancel()
 
     async def close(self) -> None:
@@ -113,7 +112,8 @@ class SpeculativeTurn:
                 return
 
     async def understood(self) -> bool:
-        """Wait for the brain's response, and return True if it treats the reply as a request."""
+        """Wait for the brain's response, and return True if it treats, or may treat, the reply as a
+        request."""
         while not (self._acted or self._done):
             await self._changed.wait()
         if self._acted or self._failed:
@@ -124,7 +124,7 @@ class SpeculativeTurn:
         """Wait for the brain's response, and return True if the reply is a command."""
         while not (self._acted or self._done):
             await self._changed.wait()
-        # A model shows that it is a command by calling a tool. Brains on this device know only
+        # A model that treats the reply as a command calls a tool. Brains on this device know only
         # commands and questions.
         if self._called or self.serving not in _LOCAL:
             return self._called
@@ -182,10 +182,9 @@ class SpeculativeTurn:
 
 
 class SpeculativeBrain:
-    """A Brain whose first turn has already started."""
+    """A Brain whose first turn has already started. `brain` handles all later turns."""
 
     def __init__(self, turn: SpeculativeTurn, brain: Brain) -> None:
-        """`brain` handles all later turns."""
         self._turn: SpeculativeTurn | None = turn
         self._brain = brain
 
@@ -214,8 +213,8 @@ SEND_S = 6.0  # seconds for a service to receive all of the audio
 
 
 async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str | None:
-    """Return a service's transcript of the answer, "" if it is unreliable, or None if there is none
-    in time.
+    """Return a service's transcript of the answer, "" if it is unreliable, or None if no service
+    supplied one in time.
 
     With `checked`, the caller compares it with this device's own transcript, so the wait is
     shorter.

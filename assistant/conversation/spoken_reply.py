@@ -126,7 +126,6 @@ class SpokenReply:
         return len(pcm) / 2 / rate * 1000
 
     def finish(self) -> None:
-        """Mark the reply as complete."""
         self._flush()
         self._finished.set()
 
@@ -322,7 +321,7 @@ class Speech:
         self.reply.finish()
 
     def begin(self, sentence: str, language: str) -> None:
-        """Start another stretch with one of Hearth's own sentences, or with nothing if it is ""."""
+        """Start another stretch with `sentence`, or with nothing if that is ""."""
         self._said, self._told = self.spoken, self.text
         self.reply = SpokenReply(self._language)
         if sentence:

@@ -92,7 +92,10 @@ async def hears_stop(
     pcm: bytes, transcribe: Callable[[bytes], Awaitable[str]], languages: Sequence[str] = ("en",)
 ) -> bool:
     """Return True if a short utterance is recognised as a stop word. `languages` are the languages
-    that `transcribe` recognises. An AudioError is only logged."""
+    that `transcribe` recognises.
+
+    If `transcribe` raises AudioError, the error is logged and False is returned.
+    """
     try:
         text = await transcribe(pcm)
     except AudioError as error:

@@ -256,7 +256,8 @@ class OwnWords:
 
     def distrust(self) -> None:
         """Make Hearth report the results in its own sentences once the calls are over, because a
-        call's result is unknown and a model could claim success."""
+        call's result is unknown and a model could claim success. Brains on this device are trusted.
+        """
         if self._turn.confirming is None and self._turn.brain not in OWN_BRAINS:
             self._owed = True
             self._toning.give_way()
@@ -321,7 +322,8 @@ def _is_left_by_us(outcome: ToolOutcome) -> bool:
 
 
 def undone(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
-    """Return the calls that did not happen, except those that a later call has put right."""
+    """Return the calls that are undone (see `is_undone`), except those that a later call has put
+    right."""
     return [
         one
         for place, one in enumerate(outcomes)

@@ -229,7 +229,6 @@ class Turn:
             self._thinking.cancel()
 
     def hear_answer(self, audio: TurnAudio) -> None:
-        """Use the audio of an answer to Hearth's question in place of the request's audio."""
         self.audio = audio
 
     def note_answer(self, heard: str | None) -> None:
@@ -317,7 +316,6 @@ class Turn:
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:
-        """Store the transcript of the person's request."""
         self.heard = text
         self.calls.has_heard.set()
         self._language.heard(text, language)
@@ -359,7 +357,6 @@ class Turn:
             self.audio.abandon()
 
     def break_off(self) -> None:
-        """Record that an internal error stopped the turn."""
         self.broke = ("broken", "The turn stopped with an internal error.")
 
     def close(self, closing: CloseTurn) -> None:

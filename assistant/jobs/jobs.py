@@ -61,8 +61,6 @@ Tell = Callable[[Job, ToolOutcome], Awaitable[Line]]
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """A running call and its task."""
-
     job: Job
     task: asyncio.Task[ToolOutcome | Exception]
     kept: bool = False  # it is a job, so its result is announced

@@ -163,7 +163,6 @@ class LongThinking:
         return BuiltInResult(self._catalogue.say("tools.answered", request.language), answer)
 
     def _way(self, request: BuiltInRequest) -> RunCall:
-        """Return the function through which the model calls tools."""
         made = 0
         # No one can confirm a call, and the turn's limits still apply.
         situation = replace(request.situation, can_ask=False)
@@ -279,7 +278,6 @@ class Looking:
 
 
 def cameras(house: House) -> list[Entity]:
-    """Return the cameras that are exposed to the assistant."""
     return [entity for entity in house.exposed() if entity.domain == "camera"]
 
 

@@ -45,7 +45,7 @@ class Database:
     def __init__(
         self, path: Path, now: Callable[[], datetime], refill: Refill = lambda db: None
     ) -> None:
-        """`refill` writes the data in memory to the new file that replaces a damaged one."""
+        """`refill` adds data from memory to the new file that replaces a damaged one."""
         self._path = path
         self._now = now
         self._refill = refill

@@ -128,7 +128,6 @@ def problem_of(path: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
-    """Return "full", "read-only" or "failing"."""
     # The disk's own state comes first, because SQLite reports the same error for different causes.
     with suppress(OSError):
         disk = os.statvfs(folder)
@@ -146,7 +145,6 @@ def _kind(folder: Path, error: OSError | sqlite3.Error) -> str:
 
 
 def _refusal(folder: Path) -> int | None:
-    """Try to create a file. Return the error number, or None if it works."""
     # After errors, the kernel can stop writing to a disk without showing that in the mount flags
     # (ext4 since Linux 6.14).
     try:

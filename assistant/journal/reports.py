@@ -162,8 +162,8 @@ def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row 
 
 
 def judged_commands(db: sqlite3.Connection, since: str) -> list[CommandTurn]:
-    """Return all commands since the given time, oldest first. `calls` is left empty if the calls
-    can't change the result."""
+    """Return all commands since the given time, oldest first. `calls` is empty if the calls can't
+    change the result."""
     calls: dict[str, list[Call]] = {}
     marking = set()
     telling = (since, *GATED, *CORRECTING, MARKING)
@@ -253,7 +253,6 @@ class Reports:
         await self._database.run(lambda db: begin_fault(db, what, problem, instant(at)))
 
     async def end_fault(self, what: str, at: datetime) -> None:
-        """Record that a fault has ended."""
         await self._database.run(lambda db: end_fault(db, what, instant(at)))
 
     async def settle_faults(self) -> None:

@@ -94,7 +94,7 @@ class Store:
 
     @property
     def problem(self) -> str:
-        """Sentence that says why nothing can be written, or "" if writing works."""
+        """A sentence that says why nothing can be written, or "" if writing works."""
         return self._database.problem
 
     async def probe(self) -> None:
@@ -169,13 +169,12 @@ class Store:
         await self._database.run(lambda db: put(db, "calls", row, keep=("started_at",)))
 
     async def calls(self, turn_id: str) -> list[CallRecord]:
-        """Return a turn's tool calls in order."""
         return await self._calls("WHERE turn_id = ? ORDER BY rowid", (turn_id,))
 
     # --- the audit
 
     async def tool_uses(self, since: datetime) -> dict[tuple[str, str], int]:
-        """Return how often each tool was called since then, by server and tool name."""
+        """Return how often each tool was called since the given time, by server and tool name."""
         rows = await self._rows(
             "SELECT server, name, COUNT(*) AS uses FROM calls WHERE started_at >= ? "
             "GROUP BY server, name",
@@ -215,7 +214,6 @@ class Store:
         return await self._database.read(lambda db: kept_value(db, name))
 
     async def drop_kept(self, name: str) -> None:
-        """Delete the value stored under a name, if there is one."""
         await self._database.run(lambda db: drop_value(db, name), durable=True)
 
     # --- openings

@@ -251,12 +251,13 @@ def take_occurrence(
 
 
 def erase_timers(db: sqlite3.Connection, before: str) -> None:
-    """Delete finished timers that were due before the given time."""
+    """Delete timers that are no longer running and were due before the given time."""
     db.execute("DELETE FROM timers WHERE status <> 'running' AND due < ?", (before,))
 
 
 def erase_timer_words(db: sqlite3.Connection, before: str) -> None:
-    """Erase the name, text and payload of finished timers that were due before the given time."""
+    """Erase the name, text and payload of timers that are no longer running and were due before the
+    given time."""
     db.execute(
         "UPDATE timers SET name = '', text = '', payload = NULL "
         "WHERE status <> 'running' AND due < ? "

@@ -100,7 +100,6 @@ def turn_and_calls_json(
 
 
 def turn_json(turn: TurnRecord) -> dict[str, Any]:
-    """Return a turn as JSON, without its calls."""
     return _timed(asdict(turn))
 
 

@@ -154,8 +154,8 @@ def new_fact(given: Given, language: str, now: datetime) -> MemoryRecord:
 def corrected(
     fact: MemoryRecord, given: Given, now: datetime, language: str | None = None
 ) -> MemoryRecord:
-    """Return the fact with a new text and date. Texts that are empty in `given`, and a `language`
-    of None, leave the old values."""
+    """Return the fact with a new text and date. Other texts that are empty in `given` keep their
+    old values, and so does the language if `language` is None."""
     return replace(
         fact,
         text=given.text,

@@ -91,9 +91,9 @@ class Memories:
     async def briefed(self, said: str = "", *, program: bool = False) -> tuple[str, ...]:
         """Return the facts for a model's instruction, one line each, oldest first. Never raises.
 
-        Sensitive facts are left out. If there are too many others, those on the current topic,
-        which includes `said` (the current request), are preferred. If facts are left out, a last
-        line says so. If `program` is True, what people said doesn't affect the selection.
+        Sensitive facts are left out. If not all others fit, those that match the current topic and
+        `said` (the current request) are preferred. If facts are left out, a last line says so. If
+        `program` is True, what people said doesn't affect the selection.
         """
         if self._private():
             return ()
@@ -205,7 +205,6 @@ class Memories:
         return AskFirst(FORGET, given_by({"fact": arguments.get("about", "")}).text)
 
     def _signs(self, given: Given) -> MemoryRecord | None:
-        """Return the fact just stored without an owner if this call only adds the owner's name."""
         fact = self._unsigned
         if fact is None or not given.who or nameless([fact], self._clock.now()) is None:
             return None

@@ -98,7 +98,7 @@ class Machine:
         """Return a copy of the state that is reset for a new turn. An announcement that was cut off
         before its first sample is queued again."""
         waiting = self.announcements
-        # A program decides itself whether to repeat its question.
+        # The program decides whether its question is repeated.
         unheard = self.state is State.THINKING and not isinstance(self.then, ForAnswer)
         if unheard and self.announcing is not None:
             waiting = (self.announcing, *waiting)
@@ -129,7 +129,7 @@ class Machine:
 
     @property
     def hears_over(self) -> bool:
-        """True if speech can interrupt Hearth. Confirmation questions can't be interrupted."""
+        """True if speech can interrupt Hearth."""
         speech = self.rules.barge_in == "speech" and self.confirming is None
         return speech and self.microphone is MicrophoneState.OPEN and not self.muted
 

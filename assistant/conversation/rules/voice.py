@@ -56,7 +56,6 @@ def sentence_over(machine: Machine) -> list[Effect]:
 
 
 def wait(machine: Machine) -> Effect:
-    """Return the effect that starts the timer for the thinking tone."""
     return WatchThinking(machine.turn, machine.rules.thinking_ms)
 
 
@@ -104,7 +103,6 @@ CUT_SHORT: dict[CancelReason, tuple[str, str]] = {
 
 
 def cancel(machine: Machine, reason: CancelReason) -> list[Effect]:
-    """Return the effects that interrupt the current turn."""
     return [CancelTurn(machine.turn, reason), CloseTurn(machine.turn, *CUT_SHORT[reason])]
 
 
