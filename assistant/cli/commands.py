@@ -29,7 +29,7 @@ COMMANDS = {
     "trace": Listed("Show how a turn spent its time, or list recent turns", "trace"),
     "costs": Listed("Show cloud costs by day, brain and model", "costs"),
     "eval": Listed("Run sixty spoken commands and report success, latency and cost", "eval"),
-    "audit": Listed("List tool calls, with the decision on each and who made it", "audit"),
+    "audit": Listed("List tool calls, with each decision and the rule behind it", "audit"),
     "doctor": Listed("Check everything and suggest fixes", "doctor"),
     "devices": Listed("List microphones and speakers, or measure the echo between them", "devices"),
     "models": Listed("List, download and check voices and wake words", "models"),

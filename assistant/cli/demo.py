@@ -99,7 +99,11 @@ _SETTLE_S = 2.0  # seconds; a blind or a lock can still be moving when Hearth an
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mic", action="store_true", help="speak to the simulated house yourself")
     parser.add_argument(
-        "--out", type=Path, default=_FOLDER, metavar="FOLDER", help=f"default: {_FOLDER}"
+        "--out",
+        type=Path,
+        default=_FOLDER,
+        metavar="FOLDER",
+        help=f"write the recordings and settings to this folder (default: {_FOLDER})",
     )
 
 

@@ -298,7 +298,11 @@ _MARKS: dict[str, Mark] = {"wrong": "wrong", "misheard": "misheard", "none": ""}
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "turn", nargs="?", default="last", metavar="TURN", help="the turn's id (default: last)"
+        "turn",
+        nargs="?",
+        default="last",
+        metavar="TURN",
+        help="the turn's id, or last for the latest turn (default: last)",
     )
     parser.add_argument(
         "--list",
