@@ -203,7 +203,7 @@ class DryRun:
     async def match(self, text: str, language: str) -> SentenceMatch | None:
         """Return what the sentence would do, or None if the engine doesn't understand it.
 
-        All configured languages are tried, beginning with `language`.
+        `language` is tried first, and then the other configured languages.
         """
         tried = (text.strip(), without_wake(text, self._wake_phrases))
         texts = [one for one in dict.fromkeys(tried) if one]

@@ -215,7 +215,7 @@ class PreferLocalBrain:
 
 
 class PreferLocalTurn:
-    """A turn that is sent to both Home Assistant and the model, of which only one acts."""
+    """A turn in which either Home Assistant or the model acts."""
 
     def __init__(self, brain: PreferLocalBrain, request: TurnRequest) -> None:
         self._brain = brain

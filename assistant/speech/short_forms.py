@@ -74,13 +74,14 @@ class SignReader:
         return _COMPARED.sub(" ", _ABOUT.sub("≈", _ARROW.sub("→", text)))
 
     def before_numbers(self, text: str) -> str:
-        """Put symbols that have a meaning only next to digits, such as "#" in "#5", into words."""
+        """Put symbols whose meaning depends on their neighbours, such as "#" in "#5",
+        into words."""
         text = _NUMBER_SIGN.sub(f"{self._spoken.number} ", text)
         text = _MINUS.sub(f" {self._spoken.numbers.minus} ", text)
         return _POWER.sub(f" {self._spoken.power} ", text)
 
     def read(self, text: str) -> str:
-        """Put all remaining symbols into words."""
+        """Put the remaining symbols into words."""
         text = _BY.sub(f" {self._spoken.by} ", text)
         text = _SLASH.sub(f" {self._spoken.slash} ", _TIMES.sub("×", text))
         return self._symbol.sub(lambda found: f" {self._spoken.symbols[found[0]]} ", text)

@@ -123,7 +123,7 @@ class PlaybackProgress:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """Settings for playing an announcement: its tone, loudness and clip."""
+    """Settings for playing audio, mainly an announcement's tone, loudness and clip."""
 
     sound: str = ""  # earcon of `audio.earcons` played first; "" for none
     volume: float | None = None  # 0 to 1, relative to the voice; None for the usual volume

@@ -115,7 +115,8 @@ MAX_ALL = 1_000_000  # characters of all tools of one server
 
 
 class Listing:
-    """Collects tools in order, leaving out those that are denied, duplicate or too large."""
+    """Collects tools in order, leaving out those that are denied, duplicate, too large
+    or too many."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self._spec = spec

@@ -139,7 +139,10 @@ class McpSession:
         return opened
 
     async def list_tools(self) -> list[McpTool]:
-        """List the tools from all pages of tools/list. Raises IntegrationError."""
+        """Return the server's tools. Raises IntegrationError.
+
+        A very long list is read again only after RELIST_S seconds.
+        """
         stale = self._stale_from is not None and time.monotonic() >= self._stale_from
         if self._client is not None and stale and not self._under_way:
             self._end(self._client)

@@ -58,7 +58,7 @@ def response_to(outcome: ToolOutcome) -> dict[str, Any]:
 
 
 def unknown_response() -> dict[str, Any]:
-    """Return the response to a call whose result did not arrive in time."""
+    """Return the response to a call whose result is not known."""
     return {
         "status": Status.UNKNOWN.value,
         "retryable": False,

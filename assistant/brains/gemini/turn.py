@@ -122,7 +122,7 @@ class TurnMeans:
 
 
 class GeminiLiveTurn:
-    """A Gemini Live turn. It uses the session from its first event to its last.
+    """A Gemini Live turn.
 
     `on_empty` is called with the turn's id if it ends without an answer.
     """

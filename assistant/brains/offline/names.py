@@ -40,7 +40,7 @@ _SPOKEN = re.compile(
 
 
 def digits_for_quantities(text: str) -> str:
-    """Write numbers before a unit as digits: "fifty percent" becomes "50 percent"."""
+    """Write numbers before "percent" and "degrees" as digits: "50 percent"."""
     return _SPOKEN.sub(lambda found: _BY_WORDS[found[1]], text)
 
 
