@@ -237,8 +237,8 @@ class AnnouncementService:
             return _id_of(record, taken=self._announcements.hold(record, clip))
 
     async def over(self, announcement_id: str) -> bool:
-        """Wait until an announcement has been spoken or dropped, and return True if it was spoken.
-        Return False immediately if it is already over or the id is unknown."""
+        """Wait until an announcement has been spoken or dropped (see `Announcements.over`). Return
+        True if it was spoken."""
         return await self._announcements.over(announcement_id)
 
     async def _fetch(self, media: str) -> Clip:
@@ -269,7 +269,6 @@ def _id_of(record: AnnouncementRecord, *, taken: bool) -> str:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Translate internal errors into the errors of `integrations.web.box`."""
     try:
         yield
     except StoreError as error:

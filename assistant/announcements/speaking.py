@@ -263,8 +263,6 @@ class Announcements(Opened):
         self._end(record, said=said)
 
     async def _until_heard(self, record: AnnouncementRecord) -> bool:
-        """Speak an announcement, repeating it if the loudspeaker disappears. Return False if it was
-        not heard."""
         clip, media = None, record.options.get("media")
         if media and self._sounds is not None:
             clip = await self._sounds.take(record.id, str(media))
@@ -288,8 +286,6 @@ class Announcements(Opened):
         await self._speaker.rest()
 
     async def _say(self, record: AnnouncementRecord, clip: Clip | None) -> bool:
-        """Speak an announcement once. Return False if audio was lost because the loudspeaker was
-        missing."""
         before = self._drops
         self._saying, self._played = record.text, True
         language = str(record.options.get("language") or self._language_of(record.text))

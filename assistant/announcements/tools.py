@@ -251,8 +251,6 @@ class Announcer(Opened):
     async def _say(
         self, targets: Sequence[Mouthpiece], message: str
     ) -> tuple[list[str], list[str]]:
-        """Speak the message everywhere at the same time. Return the names of the targets that
-        succeeded or are still speaking, and the names of those that failed."""
         if not targets:
             return [], []
         works = [

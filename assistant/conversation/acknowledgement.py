@@ -140,7 +140,6 @@ class Toning:
             self._due = asyncio.get_running_loop().call_later(TONE_AFTER_S, self._sound_or_speak)
 
     def words_come(self, answer: str) -> None:
-        """Switch to a spoken reply if the answer so far says more than a tone can."""
         if self._holds and (self._tells_more(answer) or self._reply.held_ms > HELD_MS):
             self.give_way()
 

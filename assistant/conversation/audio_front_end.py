@@ -116,7 +116,6 @@ class AudioFrontEnd:
         self._wish.append((from_ms, after_ms))
 
     def unwatch(self) -> None:
-        """Stop detecting speech and listen only for the wake word."""
         self._wish.append(None)
 
     def forget(self) -> None:
@@ -156,7 +155,6 @@ class AudioFrontEnd:
         self._begin_anew()
 
     def close(self) -> None:
-        """Release the native resources of the wake engines."""
         self._wake.close()
         while self._successor:
             self._successor.popleft().close()

@@ -39,7 +39,6 @@ class ConfirmationDialog:
     def __init__(
         self, question: Question, call: ToolCall, means: AskingServices, *, typed: bool
     ) -> None:
-        """`typed` is True if the turn was typed."""
         self.question = question
         self.call = call
         self.heard: str | None = None

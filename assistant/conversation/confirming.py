@@ -126,7 +126,6 @@ class Confirming:
         hearing: Hearing,
         new_turn_id: Callable[[], str],
     ) -> None:
-        """Carry out an effect of the turn machine that concerns the question."""
         match effect:
             case AwaitAnswer(_, "keys"):
                 self._listening = self._group.create_task(self.exchange.by_keys())
@@ -229,8 +228,6 @@ class Confirming:
         return True
 
     async def _let_answer(self, settlement: Settlement) -> bool:
-        """Let the model answer with the data that a confirmed call returned. Return False if it
-        can't."""
         outcome = self._outcome
         if settlement.verdict != "yes" or outcome is None or not gives_data(outcome):
             return False
@@ -340,7 +337,6 @@ class Confirming:
         )
 
     async def _drain(self, held: SpeculativeTurn) -> None:
-        """Discard the brain's response to a yes or no, but answer its tool calls."""
         async with aclosing(held.events(further=False)) as events:
             async for event in events:
                 if isinstance(event, Spent):

@@ -193,7 +193,6 @@ class EffectRunner:
         self._waiting: asyncio.Task[None] | None = None  # timer for the thinking tone
 
     def perform(self, effect: Effect) -> None:
-        """Carry out an effect, or start a task that carries it out."""
         match effect:
             case OpenTurn():
                 self._open(effect)

@@ -141,7 +141,6 @@ class Templates:
         return []
 
     def _without_asides(self, text: str) -> Iterator[str]:
-        """Yield the text, and then the text without polite words and fillers at either end."""
         words = _bare(text).split()
         yield " ".join(words)
         while words and (count := self._leading(words)):
@@ -187,8 +186,6 @@ class Templates:
 
 
 def _checked(sentence: Sentence, place: str) -> set[str]:
-    """Return the names of the template's slots. Raises BadTemplate if the template
-    can't be used."""
     parts = list(_parts(sentence.expression))
     if any(isinstance(part, RuleReference) for part in parts):
         raise BadTemplate(f"{place} refers to a rule in <>, but there are no rules.")
@@ -253,13 +250,11 @@ def _bare(text: str) -> str:
 
 
 def _as_said(value: Any, text: str, plain: str) -> Any:
-    """Return a slot's value with the accents and capitals of the original text."""
     at = plain.find(value) if isinstance(value, str) else -1
     return text[at : at + len(value)] if at >= 0 and len(text) == len(plain) else value
 
 
 def _cuts_a_word(result: RecognizeResult, said: str) -> bool:
-    """Return True if a slot is empty, or if it starts or ends within a word."""
     texts = [entity.text.strip() for entity in result.entities_list if entity.is_wildcard]
     return any(
         not text or not re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said) for text in texts
@@ -336,7 +331,6 @@ def checked(values: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _object_in(text: str) -> Any:
-    """Parse the JSON object in a model's answer. Return None if there is no valid JSON."""
     start, end = text.find("{"), text.rfind("}")
     try:
         return json.loads(text[start : end + 1]) if start >= 0 else None

@@ -54,8 +54,6 @@ class _Sentence:
     judged: tuple[int, PauseVerdict] = (-1, PauseVerdict.UNKNOWN)
 
     def look(self, pause: int, due: int) -> bool:
-        """Record an examination of a pause, whose number is `due`. Return False if it was already
-        recorded."""
         new, self.looked = self.looked != (pause, due), (pause, due)
         return new
 
@@ -227,8 +225,6 @@ class GrammarEndpointer(Endings):
         sentence.judge(last_voiced, judge_path(words, self._is_command))
 
     def _said(self, last_voiced: int) -> list[str]:
-        """Return the command's words up to `last_voiced`, a sample position in the
-        decoder's audio."""
         words = self._recognizer.words(last_voiced - _WORD_MS * SAMPLES_PER_MS)
         if words and words[-1] in LAST_WORDS:
             early = self._recognizer.words(last_voiced - _MORE_MS * SAMPLES_PER_MS)
@@ -237,6 +233,5 @@ class GrammarEndpointer(Endings):
 
 
 def _with_more(grammar: str) -> str:
-    """Extend the grammar so that a word such as "and" can follow each sentence."""
     more = f"public <unended> = <said> [{' | '.join(GOES_ON)}];"
     return grammar.replace("public <said> =", f"{more}\n<said> =", 1)

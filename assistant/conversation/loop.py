@@ -198,7 +198,6 @@ class ConversationLoop:
         return self.machine.turn > machine.turn
 
     def stop(self) -> None:
-        """Cancel the current turn and silence ringing timers."""
         self.dispatch(StopAsked())
 
     def full_duplex(self, on: bool) -> None:
@@ -216,7 +215,6 @@ class ConversationLoop:
 
     @property
     def next_profile(self) -> str:
-        """The profile of the next turn, unless its wake word selects one."""
         return self._maker.profile
 
     def noisy(self, on: bool) -> None:

@@ -264,8 +264,6 @@ class ProgramQuestions:
         return _PLAIN.get(self._forms.read(inquiry.sentence or ""))
 
     def _maker(self, wanted: QuestionRequest, language: str) -> Callable[[], Inquiry]:
-        """Return a function that creates an inquiry for each turn that asks the question. Raises
-        NotPossible."""
         house, templates = self._house, None
         try:
             if wanted.answers:

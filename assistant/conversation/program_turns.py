@@ -250,7 +250,6 @@ class AskedQuestion:
         hearing: Hearing,
         new_turn_id: Callable[[], str],
     ) -> None:
-        """Carry out an effect of the turn machine that concerns the question."""
         match effect:
             case HearAnswer(_, mark_ms):
                 self._hear(hearing.answer(mark_ms), new_turn_id())

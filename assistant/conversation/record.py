@@ -155,8 +155,6 @@ _KEPT = 20
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """A finished turn and the outcomes of its calls."""
-
     record: TurnRecord
     outcomes: tuple[ToolOutcome, ...]
 

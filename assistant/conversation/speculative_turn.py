@@ -43,7 +43,6 @@ class SpeculativeTurn:
     without delay."""
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
-        """`spawn` starts a task that outlives the turn that asks the question."""
         self.heard: str | None = None  # the transcript so far
         self.serving = ""  # name of the serving brain
         self._turn = turn

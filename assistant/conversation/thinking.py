@@ -169,7 +169,6 @@ class TurnThinking:
     async def _follow(
         self, brain_turn: BrainTurn, calls: asyncio.TaskGroup
     ) -> BrainFault | NotMeant | None:
-        """Handle the brain's events to the end. Return None if the brain answered."""
         ending: BrainFault | NotMeant | None = None
         async with aclosing(brain_turn.events()) as events:
             async for event in events:
@@ -204,7 +203,6 @@ class TurnThinking:
 
     @property
     def _comes_early(self) -> bool:
-        """True while a model's call is running and the model can't know the result yet."""
         return self._calls.under_way > 0 and self._turn.brain not in OWN_BRAINS
 
     async def _catch_up(self) -> None:

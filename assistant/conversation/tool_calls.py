@@ -49,7 +49,6 @@ class ToolCalls:
         patience: "Patience",
         spawn: Callable[[ToolRun], asyncio.Task[bool]],
     ) -> None:
-        """`spawn` starts tasks that outlive the turn."""
         self.outcomes: list[ToolOutcome] = []
         self.broken = False  # a call failed inside Hearth: ignore the brain from here on
         self.gated: dict[str, ToolCall] = {}  # calls that need confirmation, by id
@@ -166,7 +165,6 @@ class ToolCalls:
         return outcome
 
     async def _stop_brain(self) -> None:
-        """Stop listening to a brain that keeps calling tools after it has reached a limit."""
         turn = self._turn
         if turn.failed:
             return
@@ -343,7 +341,6 @@ def _is_told_as_done(outcome: ToolOutcome) -> bool:
 
 
 def _newest(outcomes: Iterable[ToolOutcome]) -> list[str]:
-    """Return the outcomes' sentences, with only the latest one for each set of entities."""
     sentences: dict[tuple[str, ...], str] = {}
     for one in outcomes:
         things = one.entities or (one.id,)

@@ -148,12 +148,10 @@ class Turn:
 
     @property
     def open_question(self) -> Confirming | AskedQuestion | None:
-        """The question that can still be answered, or None."""
         return self.confirming or self.asking
 
     @property
     def confirmation(self) -> ConfirmationRecord | None:
-        """The record of the confirmation that Hearth asked for in this turn, or None."""
         asked = self.confirming or self._answered
         return None if asked is None else asked.exchange.record()
 
@@ -302,7 +300,6 @@ class Turn:
         return self._own_words.mute_brain or self.confirming is not None
 
     def note(self, event: Serving | Spent | TurnDone) -> None:
-        """Store what a brain reports about its part of the turn."""
         match event:
             case Serving(brain):
                 self.brain = brain
@@ -312,7 +309,6 @@ class Turn:
                 self.understood = understood
 
     def went_offline(self) -> None:
-        """Report that the cloud is unavailable and this device answers on its own."""
         self._dispatch(WentOffline(self.opening.turn))
 
     def hear(self, text: str, language: str | None) -> None:

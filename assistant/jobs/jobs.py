@@ -122,7 +122,6 @@ class Jobs(Opened):
         return self._works[task]
 
     def keep(self, work: Work) -> None:
-        """Turn the work into a job, because its turn no longer waits for it."""
         if work.keep() and not work.left:
             self._tasks.start(self._follow(work), f"job-{work.job.call.name}")
 
@@ -356,8 +355,6 @@ class LongWork:
 
 
 def _named(which: str, jobs: Sequence[Job]) -> Sequence[Job]:
-    """Return the jobs whose label contains `which` or, if there are none, those that share the most
-    long words with it."""
     said = _plain(which)
     whole = [job for job in jobs if said and said in _plain(job.label)]
     if whole:

@@ -72,8 +72,6 @@ def audit_rows(
     decision: Decision | None = None,
     turn_id: str | None = None,
 ) -> list[AuditRecord]:
-    """Return at most `limit` rows, newest first, from `since` (inclusive) to `until` (exclusive).
-    `entity` is an entity id or a pattern with "*" and "?"."""
     asked = {
         "at >= ?": instant(since) if since else None,
         "at < ?": instant(until) if until else None,

@@ -144,13 +144,11 @@ _TELLING_CALLS = (
 
 
 def mark_turn(db: sqlite3.Connection, turn_id: str, said: Mark) -> bool:
-    """Mark a turn. Return False if there is no such turn."""
     done = db.execute("UPDATE turns SET mark = ? WHERE turn_id = ?", (said, turn_id))
     return done.rowcount == 1
 
 
 def newest_command(db: sqlite3.Connection, since: str, now: str) -> sqlite3.Row | None:
-    """Return the row of the newest command between `since` and `now`, or None."""
     # `now` excludes rows written while the clock was ahead.
     query = (
         f"SELECT * FROM turns WHERE started_at BETWEEN ? AND ? AND {_COMMANDS} AND NOT EXISTS "

@@ -98,8 +98,6 @@ _TIMES = {"turns": "started_at", "calls": "started_at", "audit": "at"}
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A method of freeing space."""
-
     # Called with the connection, the time before which to erase, and the current time.
     erase: Callable[[sqlite3.Connection, str, str], None]
     worded: bool  # only rows with text are affected
@@ -111,8 +109,8 @@ _ROWS = _Way(erase_rows, worded=False, younger=timedelta())
 
 
 async def bound_size(database: Database, most_bytes: int, now: datetime) -> int:
-    """Erase old data until the file is within the limit, and return its size in bytes, which is
-    larger if nothing more can be deleted. Raises StoreError."""
+    """Erase old data until the file is within the limit, and return its size in bytes (see
+    `Store.bound`). Raises StoreError."""
     size = await database.read(_used)
     if size > most_bytes:
         goal = int(most_bytes * _AIM)
@@ -138,8 +136,6 @@ def _used(db: sqlite3.Connection) -> int:
 
 
 async def _step(database: Database, way: _Way, now: datetime) -> bool:
-    """Erase the oldest rows, or only their text. Return False if nothing was left to erase."""
-
     def work(db: sqlite3.Connection) -> bool:
         before = _oldest_part(db, way, instant(now - way.younger))
         if before is None:
@@ -197,8 +193,6 @@ _MOST_FAULTS = 100  # queued faults; beyond this, the oldest is dropped
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The start or the end of a fault."""
-
     what: str
     problem: str | None  # None if the fault has ended
     at: datetime
