@@ -70,7 +70,6 @@ def earcon(name: str) -> tuple[bytes, int]:
 
 
 def _tone(frequency: float, ms: float) -> np.ndarray:
-    """Return a sine wave with a quieter octave and raised-cosine edges: floats, shape (n,)."""
     samples = int(RATE * ms / 1000)
     time = np.arange(samples) / RATE
     wave = np.sin(2 * np.pi * frequency * time) + 0.2 * np.sin(4 * np.pi * frequency * time)

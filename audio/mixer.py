@@ -255,8 +255,6 @@ class Mixer:
         return np.rint(limited(total)).astype("<i2").tobytes()
 
     def _gains(self, samples: int, words: int) -> dict[StreamName, Wave]:
-        """Return the gains of the ducked streams for a block with speech in its first `words`
-        samples."""
         gain = self._words_gain.run(samples, down=self._ducked)
         if words:
             self._since_words = 0

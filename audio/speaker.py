@@ -38,9 +38,7 @@ class Speaker:
 
     The device is opened when audio arrives and closed after IDLE_S (5 s) of silence. If it is lost
     while playing and returns within PATIENCE_S (3 s), playback resumes where the audio was last
-    heard. Otherwise the audio is dropped, and callers waiting for it get an AudioError. While the
-    device is closed, `presence` shows whether it is connected, provided that `presence.follow` has
-    been called.
+    heard. Otherwise the audio is dropped, and callers waiting for it get an AudioError.
     """
 
     def __init__(

@@ -144,9 +144,6 @@ def may_use_cloud(settings: Settings) -> bool:
 
 
 class _BrainFactory:
-    """Creates brains by name and collects notices, for example about brains that are
-    unavailable."""
-
     def __init__(
         self,
         settings: Settings,

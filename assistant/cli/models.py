@@ -49,9 +49,8 @@ async def download(
     """Download the named models, or all missing models that the settings need. Returns the exit
     code.
 
-    Raises IntegrationError for network and disk errors and damaged files, after reporting the
-    downloads that succeeded. Raises Failed if a name is not in the manifest, or if a model that the
-    settings need can't be downloaded.
+    Raises IntegrationError for network and disk errors and damaged files, and Failed if a name is
+    not in the manifest, or if a model that the settings need can't be downloaded.
     """
     folder = models_folder(settings)
     entries = [_entry(name, known) for name in dict.fromkeys(names)]
@@ -109,7 +108,6 @@ def _entry(name: str, known: Mapping[str, ModelEntry]) -> ModelEntry:
 def _told(
     entries: Iterable[ModelEntry], fetched: Mapping[str, bool], folder: Path, problem: str
 ) -> list[dict[str, object]]:
-    """Return the JSON rows. `problem` belongs to the first model that is not in `fetched`."""
     told: list[dict[str, object]] = []
     for entry in entries:
         came = fetched.get(entry.name)
@@ -132,8 +130,6 @@ def _told(
 def _tell_of_the_rest(
     settings: Settings, known: Mapping[str, ModelEntry], busy: bool, console: Terminal
 ) -> None:
-    """Report languages without a voice. Raises Failed for a missing model that can't be
-    downloaded."""
     for language, names in languages_without(settings, known):
         some = f", such as {one_of(names[:_SUGGESTED])}" if names else ""
         said = f"voice.models has no voice for {language}; run hearth models list for all voices"
@@ -212,8 +208,6 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _check(shelf: Sequence[Shelved], settings: Settings, as_json: bool) -> int:
-    """Verify the models' files. Returns 1 if a model is broken, or if a model that the settings
-    need is missing, otherwise 0."""
     needed = wanted_names(settings)
     lacking = (State.MISSING, State.PARTIAL)
     looked_at = [one for one in shelf if one.state not in lacking or one.name in needed]

@@ -1,8 +1,7 @@
 """Safe terminal output: text from outside is escaped, so it can't control the terminal.
 
-Every command prints through this module: plain lines with `say` and `say_json`, colours and tables
-with `Terminal` in `assistant.cli.console`. Pass each line as a separate argument, because a line
-break within an argument is escaped.
+Every command prints through this module, or through `Terminal` in `assistant.cli.console`. Pass
+each line as a separate argument, because a line break within an argument is escaped.
 """
 
 import argparse

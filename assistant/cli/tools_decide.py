@@ -1,6 +1,5 @@
-"""`hearth tools approve` and `hearth tools rate`: the owner's decisions about tools and entities.
-If an untrusted server changes a tool, the owner has to approve the new version. The owner can rate
-entities whose effects are unknown or that could open the house."""
+"""`hearth tools approve` and `hearth tools rate`: the owner's decisions about changed tools, and
+about entities whose effects are unknown or that could open the house."""
 
 import argparse
 import difflib

@@ -229,8 +229,6 @@ def _fill_table(server: dict[str, Any], key: str, sign: str, number: int, origin
 
 
 def _read(path: Path, title: str, thing: str) -> str:
-    """Return the file's text. Raises ConfigError, whose message begins with `title` and says what
-    to do about `thing`."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(_LONGEST)

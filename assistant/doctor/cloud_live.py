@@ -218,12 +218,9 @@ class CloudConversation:
         must_speak: bool = False,
         late_s: float = 0.0,
     ) -> CloudAnswer:
-        """Send a question and return the answer.
-
-        Calls of `tool` are answered with the time, and other calls are declined. With `must_speak`,
-        a turn that ends without an answer is ignored, because it belongs to an earlier question.
-        `late_s` is how long to wait for late events.
-        """
+        """Send a question and return the answer. Calls of `tool` are answered with the time, and
+        other calls are declined. With `must_speak`, a turn that ends without an answer is ignored,
+        because it belongs to an earlier question."""
         self._events.clear()
         self._meter.begin()
         asked_s = self._clock.monotonic()

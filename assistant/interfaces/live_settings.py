@@ -39,13 +39,9 @@ _log = logging.getLogger(__name__)
 
 
 class LiveSettings:
-    """Current volume, speed, follow-up, sensitivity, wake word, profile and quiet hours. Use it
-    only on the event loop's thread.
-
-    A changed setting survives restarts until its value in the configuration changes. If
-    `wake.words` contains several words, one option stands for all of them together, joined by
-    commas.
-    """
+    """Current volume, speed, follow-up, sensitivity, wake word, profile and quiet hours. A changed
+    setting survives restarts until its value in the configuration changes. Use it only on the event
+    loop's thread."""
 
     def __init__(self, settings: Settings, store: "Store", voice: "Controls") -> None:
         self._settings = settings
@@ -271,7 +267,6 @@ def _bare(profile: str) -> str:
 def _primed(
     settings: Settings, words: tuple[str, ...], sensitivity: Sensitivity | None
 ) -> WakeEngine:
-    """Create a wake engine and warm it up. Blocks for up to a second."""
     engine = wake_engine(settings, words, sensitivity)
     engine.restart()
     return engine

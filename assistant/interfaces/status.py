@@ -34,11 +34,7 @@ Look = Callable[[], Mapping[str, str]]  # returns a sentence on each problem, by
 
 class TurnStats(Opened):
     """Statistics of the last user turn and of today (since local midnight), updated while the
-    context is open.
-
-    `last_heard` and `last_answer` belong to the last turn and are None if they weren't stored. The
-    wake word, the brain and the latency are those of the last turn that has them.
-    """
+    context is open. `last_heard` and `last_answer` are None if they weren't stored."""
 
     def __init__(self, turns: TurnLog, journal: "Store", clock: Clock) -> None:
         self._turns = turns
@@ -135,11 +131,8 @@ class TurnStats(Opened):
 
 
 class HealthMonitor(Opened):
-    """Checks for problems and publishes `fault` events while the context is open.
-
-    In each event, `what` names the problem ("microphone", "home_assistant", ...), and `on` is True
-    when it starts and False when it ends. When it starts, `problem` describes it in a sentence.
-    """
+    """Checks for problems while the context is open, and publishes a `fault` event when one begins
+    or ends. `what` names the problem, and `on` is True when it begins."""
 
     def __init__(self, look: Look, bus: EventBus, clock: Clock) -> None:
         self._look = look

@@ -305,8 +305,6 @@ def _with(one: Shelved, state: State, problem: str) -> Shelved:
 
 
 def _state(entry: ModelEntry, folder: Path) -> State:
-    """Return the model's state, judged by file sizes. Without its first file, a model counts as
-    missing or partial."""
     sizes = [_size(folder / name) for name in entry.file_names]
     if sizes[0] is None:
         parts = [_size(one.part) for one in downloads_of(entry, folder)]

@@ -220,9 +220,8 @@ _STRIKES = 2  # failed checks in a row; one can be due to a delayed event loop
 
 
 class Watchdog:
-    """Checks regularly that Hearth still works, and reports it to systemd's watchdog. A blocked
-    event loop can't report, so the watchdog times out. Any other blockage that lasts is logged and
-    triggers the watchdog."""
+    """Resets systemd's watchdog while Hearth works, and triggers it if something stays stuck. A
+    blocked event loop can't reset the watchdog, which then times out."""
 
     def __init__(
         self,
@@ -288,7 +287,6 @@ class Pulse:
         self._pinged_at: float | None = None  # time of an unanswered ping
 
     def open(self) -> None:
-        """Start over because new settings are being applied."""
         self._opening, self._stands, self._opening_since = True, False, self._now()
         self._microphone = self._ear = None
 

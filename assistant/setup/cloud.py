@@ -91,8 +91,6 @@ async def ask_about_gemini(
 async def _ask_for_key(
     questions: SetupQuestions, means: SetupServices, present: Settings, answers: Answers
 ) -> Answers:
-    """Ask for a key until a usable one is entered. An empty line keeps the current key or, if there
-    is none, skips the question."""
     kept = present.gemini.api_key.get_secret_value()
     questions.begin("Gemini key")
     questions.person.tell(f"   Create one at {KEY_PAGE}")

@@ -101,7 +101,6 @@ class SetupServices:
         return ""
 
     async def devices(self) -> Sequence[DeviceInfo]:
-        """List microphones and speakers. Raises AudioError."""
         return await asyncio.to_thread(list_devices)
 
     async def greet(self, settings: Settings) -> None:
@@ -112,7 +111,6 @@ class SetupServices:
         await sound_check.greet(settings)
 
     async def listen(self, settings: Settings, show: Callable[[Reading], None]) -> Reading:
-        """Listen to the configured microphone. Raises AudioError."""
         return await sound_check.listen(settings, show)
 
     async def try_key(self, settings: Settings) -> None:

@@ -33,13 +33,9 @@ async def open_microphone(
     cleaner: Cleaner | None = None,
     echo: EchoWatch | None = None,
 ) -> AsyncIterator[SteadyMicrophone | None]:
-    """Set up the microphone named by `audio.input`. Yields None if that is a file or `null`. The
-    device is opened when frames are first requested.
-
-    `outputs` and `echo` are notified of device changes. The microphone and `outputs` each close
-    briefly when the other looks for its device, because PortAudio finds new devices only while none
-    is open.
-    """
+    """Set up the microphone named by `audio.input`, which is opened when frames are first
+    requested. Yields None if that is a file or `null`. `outputs` and `echo` are notified of device
+    changes."""
     audio = settings.audio
     speaker = outputs if isinstance(outputs, Speaker) else None
     hears = is_device(audio.input)

@@ -218,10 +218,9 @@ class RoomMedia:
         own_device: Callable[[], str] = lambda: "",
         on_plays: Callable[[bool], None] = lambda plays: None,
     ) -> None:
-        """`area` is the setting `assistant.area`. If it is empty, no player is touched.
-        `own_device` returns the id of Hearth's own device in Home Assistant, whose player is left
-        alone. `on_plays` is called when media starts or stops playing in the room. It must not
-        block."""
+        """`area` is the setting `assistant.area`; if it is empty, no player is touched.
+        `own_device` returns the id of Hearth's own device, whose player is left alone. `on_plays`
+        is called when media starts or stops playing in the room, and must not block."""
         self._home = home
         self._services = services
         self._kept = kept

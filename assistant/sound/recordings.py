@@ -242,7 +242,6 @@ def _create(path: Path) -> int:
 
 
 def _files(folder: Path, ending: str) -> Iterator[Path]:
-    """Yield Hearth's recording files with this ending, and no others in the folder."""
     for path in list(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix == ending and _NAME.fullmatch(path.stem):
             yield path

@@ -166,8 +166,8 @@ def _settings(
     contents: Contents, here: Here
 ) -> tuple[list[NewFile], list[str], Settings | None, tuple[str, ...]]:
     """Plan the change of the configuration. Returns the files to write, a line for each change, the
-    new settings if they allow Gemini for the first time (otherwise None), and this device's secrets
-    that would be dropped. Raises ConfigError."""
+    new settings if they allow Gemini for the first time (otherwise None), and the secrets that are
+    dropped. Raises ConfigError."""
     if contents.settings is None:
         return [], [], None, ()
     found = restored(contents.settings, contents.secrets, here.text, here.target)

@@ -190,9 +190,8 @@ def _restore_servers(
     target: Path,
     same: Collection[str],
 ) -> tuple[list[SecretFile], list[str]]:
-    """Restore MCP servers' secrets in `document`. `same` contains the names of servers that haven't
-    changed and therefore keep their current secrets. Returns the files to write, and the names of
-    secrets that are dropped."""
+    """Restore MCP servers' secrets in `document`. Servers named in `same` keep their current
+    secrets. Returns the files to write, and the names of secrets that are dropped."""
     there = {str(server.get("name")): server for server in _servers(before)}
     files, lost = [], []
     for server in _servers(document):

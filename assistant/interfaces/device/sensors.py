@@ -89,12 +89,8 @@ def _sensor(unique_id: str, name: str, state: Shown, more: Mapping[str, Any]) ->
 
 
 class DeviceSensors(Opened):
-    """Sends sensor updates to Home Assistant while the context is open.
-
-    Call `changed` whenever a sensor may have changed, and `registered` for every new push channel.
-    Both return immediately. Sensors that are not to be shown are sent as unavailable, because Home
-    Assistant would keep showing their last state.
-    """
+    """Sends sensor updates to Home Assistant while the context is open. Sensors that are not to be
+    shown are sent as unavailable, because Home Assistant would keep showing their last state."""
 
     def __init__(
         self,
