@@ -90,8 +90,8 @@ class Track:
             return self._told
 
     def rewind(self, at: float) -> None:
-        """Put back the samples that had not left the loudspeaker when the device was lost, at time
-        `at`."""
+        """Queue again the samples that had not left the loudspeaker when the device was lost, at
+        time `at`."""
         with self._lock:
             heard = self._heard(at)
             for block in reversed(self._past):

@@ -77,8 +77,9 @@ def open_wav(path: Path) -> BinaryIO:
 
 
 def read_header(file: BinaryIO, path: Path) -> WavHeader:
-    """Parse the chunks before the audio data. `path` is used in error messages. Raises
-    InputUnusable if the file isn't WAV, or is unsupported, damaged, empty or incomplete."""
+    """Return the header, parsed from the chunks before the audio data. `path` is used in error
+    messages. Raises InputUnusable if the file isn't WAV, or is unsupported, damaged, empty or
+    incomplete."""
     length = file.seek(0, 2)
     file.seek(0)
     riff = file.read(12)

@@ -163,7 +163,7 @@ async def _measure(
     one_usd: float,
     console: Terminal,
 ) -> list[Trial]:
-    """Run all sentences and print each result. `one_usd` is the most that one sentence is expected
+    """Run the sentences and print each result. `one_usd` is the most that one sentence is expected
     to cost."""
     trials: list[Trial] = []
     with tempfile.TemporaryDirectory() as name:

@@ -32,7 +32,7 @@ class Gramophone:
         self._player = WavPlayer(path, paced=False)
 
     async def play(self, pcm: bytes, rate: int) -> None:
-        """Write the audio to the current file. Audio is discarded before the first `begin`."""
+        """Write the audio to the current file, if there is one."""
         if self._player is not None:
             await self._player.play(pcm, rate)
 
@@ -57,7 +57,7 @@ class Gramophone:
 
 @dataclass(frozen=True, slots=True)
 class SpokenCommand:
-    """Command spoken by a synthetic voice after the wake word."""
+    """A command that a synthetic voice speaks after the wake word."""
 
     name: str
     words: str
@@ -67,7 +67,7 @@ class SpokenCommand:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Command typed as with `hearth ask`."""
+    """A command that is typed, as with `hearth ask`."""
 
     name: str
     words: str

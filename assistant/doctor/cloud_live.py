@@ -112,7 +112,7 @@ class CloudConversation:
         return session
 
     async def converse(self, repair: SetupRepair, setup: LiveSetup, session: LiveSession) -> None:
-        """Ask everything that the limit allows, and resume the session once."""
+        """Ask everything that the limit allows, and then resume the session if possible."""
         for turns, step in ((1, self._speak), (2, self._type), (3, self._interrupt)):
             if session.closed:
                 return

@@ -102,8 +102,8 @@ async def _asked(client: httpx.AsyncClient, url: str, health: str) -> Daemon:
 
 
 async def its_findings(settings: Settings, daemon: Daemon) -> list[Finding]:
-    """Return the running Hearth's own findings, or [] if it doesn't respond. It can read secrets
-    that are hidden from the user who runs `hearth doctor`."""
+    """Return the running Hearth's own findings, or [] if it doesn't respond. The running Hearth can
+    read secrets that are hidden from the user who runs `hearth doctor`."""
     try:
         async with (
             asyncio.timeout(_FINDINGS_S),

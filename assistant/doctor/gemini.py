@@ -99,7 +99,8 @@ async def _known(settings: Settings) -> str:
 
 
 def told_of_test(stored: Any) -> str:
-    """Describe the last `hearth doctor --cloud`, given the stored value of LAST_TEST."""
+    """Return a description of the last `hearth doctor --cloud`, or "" if there is none. `stored` is
+    the value of LAST_TEST."""
     match stored:
         case {"day": str(day), "first_sound_ms": int(ms)}:
             return f"; tested on {day}: first sound after {ms:,} ms"

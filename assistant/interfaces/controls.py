@@ -37,7 +37,8 @@ _log = logging.getLogger(__name__)
 
 
 class Controls:
-    """Changes the voice's volume and speed, and repeats, forgets or ends the conversation."""
+    """Changes the voice's volume and speed, repeats the last answer, and forgets or ends the
+    conversation."""
 
     def __init__(self, choice: VoiceChoice, store: "Store", clock: Clock) -> None:
         self._choice = choice

@@ -251,7 +251,8 @@ def console_link(settings: Settings, now: datetime, minutes: int = MINUTES) -> s
 
 
 def console_address(http: Http) -> str:
-    """Return the console's URL, for the home network if the server listens on all addresses."""
+    """Return the console's URL, with this machine's network address if the server listens on all
+    addresses."""
     scheme = "https" if http.tls_cert else "http"
     host = http.host
     with suppress(ValueError):

@@ -259,9 +259,8 @@ def downloads_of(entry: ModelEntry, folder: Path) -> list[Download]:
 
 
 def checked(one: Shelved, folder: Path, load: Callable[[Kind, Path], None]) -> Shelved:
-    """Verify all of a model's files and return the model with its new state. Blocking. A model that
-    isn't in the manifest is verified with `load`, which raises AudioError if it can't load the
-    file."""
+    """Verify a model's files and return the model with its new state. Blocking. A model that isn't
+    in the manifest is verified with `load`, which raises AudioError if it can't load the file."""
     if one.state in (State.MISSING, State.PARTIAL):
         fetch = f"download it with hearth models download {one.name}"
         lacks = "is incomplete" if one.state is State.PARTIAL else "is missing"

@@ -122,8 +122,8 @@ class SoundWish:
 
 
 def sound_wish(line: str, microphones: int, speakers: int) -> SoundWish:
-    """Parse the answer to the sound check. Raises Unclear. Other devices are named by their list
-    and number, such as "m2" or "s1"."""
+    """Parse the answer to the sound check, which can name other devices, such as "m2" or "s1".
+    Raises Unclear."""
     said = line.strip().casefold()
     if not said or said in _YES:
         return SoundWish(settled=True)

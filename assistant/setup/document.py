@@ -37,7 +37,7 @@ Before = Mapping[Path, tuple[bytes, int] | None]
 
 def write_all(files: Sequence[NewFile]) -> Before:
     """Write the files in order, and return the previous contents for `put_back`. If a file can't be
-    written, restores all of them and raises ConfigError. Blocking."""
+    written, all files are restored and ConfigError is raised. Blocking."""
     before: dict[Path, tuple[bytes, int] | None] = {}
     try:
         for one in files:

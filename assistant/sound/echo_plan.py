@@ -88,7 +88,8 @@ def _name(pair: Pair) -> str:
 
 
 def _louder(pair: Pair, then: Any) -> bool:
-    """Return True if the volume is now so much higher than `then` that an echo may be audible."""
+    """Return True if the volume is now so much higher than the volume `then` that an echo may be
+    audible."""
     now = pair.output.volume
     return isinstance(then, int | float) and now is not None and now > then * _LOUDER
 
@@ -165,7 +166,7 @@ def goes_by_devices(audio: Audio) -> bool:
 
 
 def devices_of(audio: Audio) -> Devices:
-    """Find the microphone and the loudspeaker that are named in the settings. Neither of them can
+    """Find the microphone and the loudspeaker that are named in the settings. Neither of them may
     be a file or `null`. Blocks. Raises InputUnusable."""
     return Devices(find_pair(audio.input, audio.output, audio.channel), _is_cancelled(audio))
 

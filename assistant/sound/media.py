@@ -374,8 +374,7 @@ class RoomMedia:
             self._held[touched.entity_id] = _Held(touched, since)
 
     async def _write(self) -> None:
-        """Store the players to restore, in case the process dies. The data is on disk when this
-        returns."""
+        """Store the players to restore, in case the process dies. Errors are logged."""
         rows = [one.as_row() for one in self._held.values()]
         if rows == self._written:
             return

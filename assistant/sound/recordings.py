@@ -191,7 +191,7 @@ class Recordings:
 
 
 def listed(folder: Path) -> list[Recording]:
-    """Return all recordings in the data folder, oldest first."""
+    """Return the recordings in the data folder, oldest first, without those that can't be read."""
     found = []
     for path in sorted(_files(folder / FOLDER, ".json")):
         try:

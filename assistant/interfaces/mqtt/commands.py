@@ -347,8 +347,8 @@ class Orders:
 
 
 class Taken:
-    """Names of announcements, which ensure that one isn't spoken again if the broker delivers it
-    again. Use it from one task only."""
+    """Gives announcements names, so that none is spoken again if the broker delivers it again. Use
+    it from one task only."""
 
     def __init__(self, store: SmallValues, clock: Clock) -> None:
         self._store = store
@@ -356,8 +356,8 @@ class Taken:
         self._names: dict[str, str] | None = None  # "number digest" -> name; None until read
 
     async def name(self, message: Arrival, own: str) -> str:
-        """Return a name for the message, which is the same when it is delivered again. `own` is the
-        id derived from the message, or "". Raises StoreError."""
+        """Return a name for the message, which stays the same if the message is delivered again.
+        `own` is the id derived from the message, or "". Raises StoreError."""
         if own or not message.number:
             return own or new_id(self._clock.now())
         names = await self._read()

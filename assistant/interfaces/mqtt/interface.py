@@ -237,7 +237,7 @@ def broker_of(mqtt: Mqtt) -> Broker:
 
 
 async def own_identifier(file: DeviceFile) -> str:
-    """Return this device's identifier, creating it on the first call. Raises ConfigError."""
+    """Return this device's identifier, creating it if there is none. Raises ConfigError."""
     async with file.alone():
         record = await asyncio.to_thread(file.read)
         if record is None:
