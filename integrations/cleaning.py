@@ -86,8 +86,8 @@ def _seen(line: str) -> str:
 
 
 def _form(found: re.Match[str]) -> str:
-    """Keep a variation selector that directly follows an emoji or symbol. Remove all others,
-    because they can hide data."""
+    """Keep a variation selector that belongs to an emoji or symbol. Remove any other hidden
+    character, because it could hide data."""
     before = found.string[found.start() - 1] if found.start() else ""
     return found[0] if found[0] in _FORM and before and _is_picture(before) else ""
 

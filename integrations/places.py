@@ -13,8 +13,8 @@ LOOPBACK = "this machine"
 def place_of(host: str) -> str:
     """Return the origin of a connection with this client address.
 
-    All addresses that a single machine can have count as one origin: LOOPBACK for this machine, and
-    an IPv6 network with a 64-bit prefix. Host names are returned unchanged.
+    Loopback addresses count as LOOPBACK, and all addresses in an IPv6 network with a 64-bit prefix
+    count as one. Host names are returned unchanged.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])

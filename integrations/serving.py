@@ -290,7 +290,6 @@ def _dated(app: ASGIApp) -> ASGIApp:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)

@@ -203,7 +203,6 @@ def _portaudio_devices(
 
 
 def _numbers(name: str) -> tuple[int | None, int]:
-    """Extract ALSA's card and device numbers from PortAudio's name of a device."""
     match = _NUMBERS.search(name)
     return (int(match.group(1)), int(match.group(2))) if match else (None, 0)
 
@@ -256,8 +255,6 @@ def level_of(pcm: bytes) -> float:
 
 
 class _Heard:
-    """Blocks of a recording, which PortAudio's thread adds."""
-
     def __init__(self, wanted: int) -> None:
         self.blocks: list[bytes] = []
         self.enough = threading.Event()

@@ -70,8 +70,6 @@ class NoServer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerDevice:
-    """A source or sink of the sound server."""
-
     name: str
     kind: Kind
     description: str

@@ -126,8 +126,6 @@ class DeviceWatch:
 
 
 def _kernel_events() -> socket.socket | None:
-    """Return a socket for the kernel's device events, or None if the system doesn't
-    provide them."""
     events = None
     try:
         events = socket.socket(

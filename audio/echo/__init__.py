@@ -25,7 +25,7 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to deal with the echo between a microphone and a loudspeaker."""
+    """The echo plan for a microphone and a loudspeaker."""
 
     kind: PlanKind  # own: Hearth's canceller; system: the sound server's; device: the microphone's
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
@@ -66,11 +66,8 @@ def choose_meanwhile(
     setting: Setting, *, extra: bool, cancelled_source: bool, path: PathKind | None
 ) -> Plan:
     """Choose a plan for devices that appear while no canceller is running. The arguments are those
-    of `choose`.
-
-    Hearth's canceller can only be started together with the process. If the devices need it, the
-    plan is half duplex.
-    """
+    of `choose`. If the devices need Hearth's canceller, which can only be started together with the
+    process, the plan is half duplex."""
     plan = choose(setting, extra=extra, cancelled_source=cancelled_source, path=path)
     if plan.kind != "own":
         return plan

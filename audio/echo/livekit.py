@@ -180,8 +180,6 @@ class LivekitCleaner:
 
 
 class _Module:
-    """An AudioProcessingModule that processes whole 20 ms frames."""
-
     def __init__(self, **switches: bool) -> None:
         try:
             from livekit.rtc import AudioFrame

@@ -181,7 +181,6 @@ class _Found:
 
 
 def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | None:
-    """Use a matched filter to find part of the chirp in the recording."""
     piece = sound[part]
     start = round(QUIET_SECONDS * SAMPLE_RATE) + part.start
     latest = start + round(MOST_DELAY_SECONDS * SAMPLE_RATE)
@@ -199,7 +198,6 @@ def _find(heard: Floats, sound: Floats, part: slice, noise: float) -> _Found | N
 
 
 def _filter(heard: Floats, piece: Floats) -> tuple[Floats, float]:
-    """Return the output of the matched filter for `piece`, and its noise level (sigma)."""
     size = 1 << (len(heard) + len(piece)).bit_length()
     spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(piece, size))
     filtered = np.abs(np.fft.irfft(spectrum, size)[: len(heard)])
@@ -215,7 +213,7 @@ def _least(heard: Floats, sound: Floats, part: slice) -> float:
 
 
 def _by_pieces(heard: Floats) -> list[float]:
-    """Return the RMS of overlapping windows, because it is unknown how fast the device reacts."""
+    """Return the RMS of each window of _END_SECONDS, in steps of 20 ms."""
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
     last = max(0, len(heard) - size)
     return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]

@@ -4,10 +4,7 @@ microphone's frames.
 The loudspeaker's thread adds blocks, and the microphone's thread takes one frame for each frame
 that it recorded. The number of samples between the two sides (the fill) is left alone while it
 stays within a band. If clock drift moves it out of the band, it is corrected by single samples
-during pauses. After an interruption of a stream, it is set to its initial value.
-
-Silence that the device produced because this process was late is added too. Otherwise all later
-audio would be heard later than its sample count says.
+during pauses. After an interruption, it is set again.
 
 The echo canceller finds the delay itself, up to about half a second, but the reference must be
 ahead of its echo. The loudspeaker's latency ensures this, so the fill is kept as small as the block
@@ -157,7 +154,6 @@ class PlayedSound:
         return resampled
 
     def _begin(self) -> None:
-        """Set the fill to its initial value."""
         self._open = True
         self._windows = 0
         self._forget()
@@ -209,7 +205,6 @@ class PlayedSound:
                 self._left = min(self._left + step, _MOST_LEFT)
 
     def _move(self, samples: int) -> None:
-        """Change the fill by this number of samples."""
         self._fill += samples
         if samples < 0:
             self._sound = self._sound[-samples:]

@@ -1,5 +1,4 @@
-"""Recognisers loaded from a model folder (vosk or sherpa-onnx), and the languages they
-recognise."""
+"""Recognisers that are loaded from a model folder (vosk or sherpa-onnx)."""
 
 import importlib
 import json
@@ -33,11 +32,7 @@ def open_model_folder(folder: Path, languages: Sequence[str]) -> Recognizer:
 
 def heard_by(name: str, languages: Sequence[str]) -> tuple[str, ...]:
     """Return the codes of the wanted languages that appear in a folder's name, or else the first
-    wanted language.
-
-    For example, "vosk-model-small-es-0.42" contains "es". The name is used because there is no
-    common format in which model files state their language.
-    """
+    wanted language. For example, "vosk-model-small-es-0.42" contains "es"."""
     parts = re.split(r"[-_.]", name.lower())
     bases = dict.fromkeys(language.split("-")[0] for language in languages)
     return tuple(base for base in bases if base in parts) or tuple(bases)[:1]

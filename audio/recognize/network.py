@@ -1,10 +1,9 @@
 """Conversion of a speech grammar into a minimal word network.
 
 pocketsphinx can convert a grammar itself, but it copies each rule to every place where the rule is
-used, and needs a table of 3 kB for each state. For a typical house, this results in 3,500 states
-and 17,000 arcs. In this module, positions that can be followed by the same words share a state,
-which results in about 450 states and 1,600 arcs. The weights and the best path are the same as in
-pocketsphinx.
+used: for a typical house, this results in 3,500 states and 17,000 arcs. In this module, positions
+that can be followed by the same words share a state, which results in about 450 states and 1,600
+arcs. The weights and the best path are the same.
 """
 
 import re

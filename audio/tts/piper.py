@@ -85,7 +85,6 @@ class PiperVoice:
             ) from error
 
     def _positions(self, words: list[str], line: str) -> list[int]:
-        """Return the number of phonemes up to the end of each word, or [] if it is unknown."""
         if not self._tells_words or words != line.split():
             return []
         phonemes = self._voice.phonemize

@@ -35,8 +35,8 @@ class Leveller:
     """Brings each voice to `TARGET_DB` with a gain that belongs to the voice, not to the clause.
     Not thread-safe.
 
-    The gain changes slowly, so a clause that is spoken more softly than the previous one stays
-    softer.
+    After a voice's first audio, its gain changes slowly, so that it does not even out clauses of
+    different loudness.
     """
 
     def __init__(self, target_db: float = TARGET_DB) -> None:

@@ -37,18 +37,17 @@ class WakeEngine(Protocol):
 
     @property
     def score(self) -> float:
-        """Highest score of any word in the last frame, 0 to 1."""
+        """The highest of the words' latest scores, 0 to 1."""
         ...
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """Score of each word in the last frame, 0 to 1."""
+        """The latest score of each word, 0 to 1."""
         ...
 
     @property
     def closeness(self) -> float:
-        """The highest ratio of a word's score to its threshold in the last frame. Above 1, the word
-        is detected, except during the refractory time."""
+        """The highest ratio of a word's latest score to its threshold."""
         ...
 
     def hear(self, pcm: bytes, end: int) -> Detection | None:

@@ -159,7 +159,6 @@ def _places(house: DemoHouse, target: Target) -> tuple[tuple[Area, ...], tuple[F
 
 
 def _settle(house: DemoHouse, states: list[Snapshot], target: Target) -> list[Snapshot]:
-    """Resolve duplicate names by the preferred floor, then by the preferred area."""
     for wanted, place in ((target.near_floor, _floor_id), (target.near_area, _area_id)):
         if len(states) > 1 and wanted:
             states = [state for state in states if place(house, state) == wanted]

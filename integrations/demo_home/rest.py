@@ -35,8 +35,8 @@ _MISASKED = {
 
 
 class Rest:
-    """The request handlers. All except `providers` need a token that has already been checked, and
-    its user in `request.state`."""
+    """The request handlers. The token has already been checked, except for `providers`, which needs
+    none."""
 
     def __init__(self, house: DemoHouse) -> None:
         self._house = house

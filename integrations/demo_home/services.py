@@ -78,7 +78,6 @@ def _light_on(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _brightness(data: Data) -> int | None:
-    """Return the requested brightness, 0 to 255, or None. Raises DataError."""
     if "brightness_pct" not in data:
         return data.get("brightness")
     percent = data["brightness_pct"]

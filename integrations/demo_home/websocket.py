@@ -30,8 +30,6 @@ Json = dict[str, Any]
 
 
 class Socket:
-    """The connection of one client."""
-
     def __init__(self, house: DemoHouse, websocket: WebSocket, people: tuple[Person, ...]) -> None:
         self._house = house
         self._websocket = websocket
@@ -279,7 +277,6 @@ class Commands:
         return related(self._house, kind, str(item))
 
     def _config(self, message: Json) -> Json:
-        """Return a script's configuration. The house has no automations."""
         config = scripts.config(self._house, str(needed(message, "entity_id")))
         if config is None:
             raise CommandError("not_found", "Entity not found")

@@ -135,7 +135,6 @@ class _Reader:
         return None
 
     def _targets(self, step: Mapping[str, Any], domain: str) -> set[str]:
-        """Return the ids of the entities that the step targets."""
         found: set[str] = set()
         for holder in (step, step.get("target"), *_datas(step)):
             if isinstance(holder, str):

@@ -215,8 +215,6 @@ _NOTHING_SAID = "stt-no-text-recognized"
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """An Assist pipeline with a speech recogniser."""
-
     pipeline_id: str
     language: str  # the language that it recognises
 

@@ -119,12 +119,10 @@ class HomeAssistant:
 
     @property
     def house(self) -> House:
-        """The newest state of the house."""
         return self._picture.house
 
     @property
     def connected(self) -> bool:
-        """True while `house` is being kept up to date."""
         return self._connection is not None
 
     @property
@@ -137,7 +135,7 @@ class HomeAssistant:
 
     async def look(self) -> float | None:
         """Ping Home Assistant, waiting at most LOOK_S (1 s), and return the age of `house` in
-        seconds. Without an answer, the age is the longest time for which a lost connection can go
+        seconds. Without an answer, return the longest time for which a lost connection can go
         unnoticed."""
         connection = self._connection
         if connection is None or await connection.answers(LOOK_S):
@@ -248,7 +246,6 @@ class HomeAssistant:
             pause_s = min(pause_s * 2, self._pause_s[1])
 
     async def _follow(self) -> None:
-        """Run one connection from sign-in until it closes."""
         tls = home_tls(self._url, self._verify_tls, self._ca_file)
         async with (
             open_connection(self._url, self._token, tls) as connection,

@@ -1,9 +1,9 @@
 """Parse the list of exposed entities in the MCP server's prompt and match it with the house.
 
 Both Home Assistant's prompt and its live context contain a YAML list (2025.4 to 2026.11). Each row
-has `names`, `domain` and `areas`. Several names or areas are joined by ", ". Rows of the live
-context also have `state` and `attributes`. Scripts and calendars are never listed. Names come from
-people and devices and can contain anything, including line breaks, quotes and commas.
+has `names`, `domain` and `areas`. Several names or areas are joined by ", ". Scripts and calendars
+are never listed. Names come from people and devices and can contain anything, including line
+breaks, quotes and commas.
 """
 
 import logging
@@ -101,7 +101,7 @@ def exposed_by(
     areas: Mapping[str, Area],
     said: Mapping[str, bool],
 ) -> dict[str, bool]:
-    """Determine which entities are in the list, as True or False by entity id.
+    """Return, by entity id, whether each entity is in the list.
 
     `said` contains the exposure that is already known. Several entities can have identical rows, so
     that the exposure of some of them is unclear. Entities in `said` and unclear ones are left out.

@@ -1,5 +1,4 @@
-"""Discover Home Assistant on the local network by multicast DNS. Its `zeroconf` integration sends
-the announcements.
+"""Discover Home Assistant on the local network by multicast DNS.
 
 Any other device on the network can send such announcements too. A person must therefore choose one
 of the results, and no token is sent before that.
@@ -28,8 +27,6 @@ _OWN_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")
 
 @dataclass(frozen=True, slots=True)
 class FoundHome:
-    """A Home Assistant that announces itself on the network."""
-
     name: str  # name in the announcement
     url: str
     version: str = ""

@@ -1,9 +1,7 @@
 """Effects of scripts, automations and scenes: data classes, tables and pure parsers.
 
 `WAYS` maps each action to the direction in which it switches. `Places` finds the entities of a
-device, area, floor or label. `read_related` and `read_scene` parse Home Assistant's responses;
-`actions` parses configurations. `may_answer` compares a text with an automation's trigger
-sentences.
+device, area, floor or label.
 """
 
 import re

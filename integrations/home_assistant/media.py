@@ -1,13 +1,10 @@
 """Fetch audio files and camera pictures from Home Assistant over HTTP.
 
-Audio files are in /config/www or in Home Assistant's media folders, or Home Assistant generated
-them by text to speech.
-
 The name of an audio file is untrusted, so every request for one goes to the configured Home
 Assistant, follows no redirects and carries no token. Files that require authentication are resolved
-over the websocket (`media_source/resolve_media`), which returns a signed URL that expires. Hearth
-never requests such a file by its own path, because Home Assistant bans clients after repeated
-unauthenticated requests.
+over the websocket (`media_source/resolve_media`), which returns a signed URL. Hearth never requests
+such a file by its own path, because Home Assistant bans clients after repeated unauthenticated
+requests.
 """
 
 import asyncio
@@ -44,7 +41,6 @@ class HomeSounds:
     def __init__(
         self, home: Commands, url: str, verify_tls: bool = True, ca_file: str = ""
     ) -> None:
-        """`home` sends websocket commands. `url` is the base URL ("http://host:8123")."""
         self._home = home
         self._url = url.rstrip("/")
         self._verify_tls = verify_tls
@@ -97,8 +93,6 @@ class HomeSounds:
         return parts._replace(scheme="", netloc="", fragment="").geturl()
 
     async def _is_home(self, parts: SplitResult) -> bool:
-        """Return True if the URL has the configured origin, or one that Home Assistant reports as
-        its own."""
         if _origin(parts) == _origin(urlsplit(self._url)):
             return True
         config = await self._home.command("get_config")
@@ -177,7 +171,6 @@ class Cameras:
     """Fetches camera pictures from Home Assistant."""
 
     def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
-        """`url` is Home Assistant's base URL ("http://host:8123")."""
         self._url = url.rstrip("/")
         self._token = token
         self._verify_tls = verify_tls

@@ -1,26 +1,20 @@
 """Register Hearth as a device in Home Assistant through its `mobile_app` integration.
 
-Any program that knows the address and has a token can register a device. The device is then in the
-device registry, can be assigned to an area, can have timers, and receives messages over the
-websocket (`Push`). Home Assistant's developer documentation describes the protocol under "Native
-App Integration". The following was observed with 2026.11.0:
+Home Assistant's developer documentation describes the protocol under "Native App Integration". The
+following was observed with 2026.11.0:
 
 - Registering again with the same app id and device id replaces the entry: the device gets a new
   registry id and loses its area. With a fixed device id there are never two devices.
 - The webhook id is a secret that gives full access to the registration. Hearth uses it only over
   the websocket (`webhook/handle`), so it never appears in a URL.
 - Home Assistant answers an unknown webhook with status 200 and no body, and a deleted one with 410.
-- A sensor is registered once and then receives states and attributes. It can have a name, icon,
-  class, unit and category. Registering it again updates its state. A state has at most 255
-  characters. A webhook cannot remove a sensor.
+- A sensor is registered once and then receives states. A webhook cannot remove a sensor.
 - A state that is sent while Home Assistant is unreachable is lost. After a restart, Home Assistant
-  shows the last state that it received. Sending None does not clear a state, because a restored
-  entity takes its old state back.
+  shows the last state that it received. Sending None does not clear a state.
 - Firing an event (`fire_event`) needs no administrator rights here, but it does over REST and the
   websocket.
 - Registering always creates a device tracker, which is assigned to the person of the registering
   user.
-- Only an administrator may remove the entry or assign the device to an area.
 """
 
 import json
@@ -64,8 +58,6 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """The device's name, model and versions, as shown in Home Assistant."""
-
     name: str
     version: str  # Hearth's version
     model: str = "Hearth"

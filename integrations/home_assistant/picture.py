@@ -187,7 +187,7 @@ class Picture:
         return chosen
 
     def learn_effects(self, found: Mapping[str, Effects]) -> None:
-        """Store the effects of scripts, automations and scenes, except of those that were edited
+        """Store the effects of scripts, automations and scenes, except those that were edited
         during the request."""
         self._asked.difference_update(found)
         known = self._effects | {n: one for n, one in found.items() if n not in self.unsearched}
@@ -293,7 +293,6 @@ class Search:
         picture: Picture,
         ask_scene: Callable[[Entity], Awaitable[Any]],
     ) -> None:
-        """`ask_scene` returns a scene's configuration or raises IntegrationError."""
         self._connection = connection
         self._ask_scene = ask_scene
         self._picture = picture

@@ -23,7 +23,6 @@ class CommandRefused(Refused):
     """Home Assistant answered a command with an error."""
 
     def __init__(self, sentence: str, code: str) -> None:
-        """`code` is Home Assistant's error code, such as "unknown_command"."""
         super().__init__(sentence)
         self.code = code
 
@@ -153,8 +152,8 @@ def not_onboarded(url: str) -> Misconfigured:
 
 
 def hung_up(url: str) -> Unavailable:
-    """Return the error for a connection that was closed without an answer, as after a restart or by
-    a port that expects TLS."""
+    """Return the error for a connection that was closed without an answer, for example by a server
+    that is restarting or expects TLS."""
     return Unavailable(
         f"{shown(url)} closes the connection without answering: it may be restarting; if "
         "Home Assistant is served with TLS, start home_assistant.url with https://."

@@ -25,8 +25,6 @@ class DeviceRow:
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """The contents of all registries."""
-
     floors: Mapping[str, Floor] = field(default_factory=dict)
     areas: Mapping[str, Area] = field(default_factory=dict)
     area_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by area id
@@ -300,7 +298,7 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Return the label names by id, or {} for an older Home Assistant without labels."""
+    """Return the label names by id, or {} if they cannot be read."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:

@@ -40,8 +40,8 @@ async def check(url: str, token: str, verify_tls: bool = True, ca_file: str = ""
 async def reach(url: str, verify_tls: bool = True, ca_file: str = "") -> None:
     """Check that Home Assistant answers at `url`. Raises Misconfigured, Refused or Unavailable.
 
-    Requests `/auth/providers`, which needs no token, because a request without the token that it
-    needs would count as a failed login (homeassistant.components.http.ban).
+    It requests `/auth/providers`, which needs no token. Elsewhere, a request without a token would
+    count as a failed login (homeassistant.components.http.ban).
     """
     async with rest_client(url, "", verify_tls, ca_file) as client:
         answer = await client.get("/auth/providers")

@@ -1,15 +1,13 @@
 """Observe what scripts and switches open.
 
 `search/related` does not return all effects (see `effects`). However, Home Assistant gives a script
-run and all its actions the same context, and every state change carries its context. When the run
-triggers an automation, the automation's context has the run's context as its parent (2026.11,
+run and all its actions the same context, and every state change carries its context (2026.11,
 `core.Context`). Once a script has been seen to open a door, directly or through an automation, the
 door therefore counts as one of its effects.
 
-A switch that opens a door through a template or an automation is recognised in the same way: the
-lock changes in the context of the switch, or in a child context. A relay that is wired to the door
-leaves no such trace. If a lock opens without a known cause within a second after a switch was used,
-this is therefore attributed to the switch.
+A switch that opens a door through a template or an automation is recognised in the same way. A
+relay that is wired to the door leaves no such trace. If a lock opens without a known cause within a
+second after a switch was used, this is therefore attributed to the switch.
 """
 
 from collections import deque
@@ -179,7 +177,6 @@ def _state(state: Mapping[str, Any]) -> str:
 
 
 def _at(state: Mapping[str, Any]) -> float:
-    """Return the Unix time of the change by Home Assistant's clock, or 0 if it is missing."""
     try:
         return datetime.fromisoformat(text(state.get("last_changed"))).timestamp()
     except ValueError:

@@ -61,8 +61,7 @@ class Forecast:
 
 
 async def forecasts(home: Commands, weather: Entity) -> list[Forecast]:
-    """Return a weather entity's forecasts in chronological order, or [] if it has none. Raises
-    Refused or Unavailable."""
+    """Return a weather entity's forecasts, or [] if it has none. Raises Refused or Unavailable."""
     offered = weather.attributes.get("supported_features")
     features = offered if isinstance(offered, int) else 0
     kind = next((kind for bit, kind in _KINDS if features & bit), None)

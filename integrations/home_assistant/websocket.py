@@ -1,9 +1,6 @@
 """An authenticated websocket to Home Assistant: commands, their results, and event subscriptions.
 
-The protocol is described in Home Assistant's developer documentation under "WebSocket API". The
-server sends `auth_required`, the client sends `auth`, and the server replies with `auth_ok` or
-`auth_invalid`. After that, each command has an increasing `id`, which its result and its events
-repeat.
+The protocol is described in Home Assistant's developer documentation under "WebSocket API".
 """
 
 import asyncio
@@ -182,7 +179,7 @@ class Connection:
 
 
 class Stream:
-    """Sends bytes to a running command and yields its events, which one task may read.
+    """Sends bytes to a running command and yields its events to one task.
 
     Each binary message starts with a number from the first event (`run-start`). A message that
     contains only this number ends the input.

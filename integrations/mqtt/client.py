@@ -71,7 +71,6 @@ class MqttClient(Opened):
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection, or None."""
         return self._problem
 
     async def publish(self, message: Publication) -> None:

@@ -105,7 +105,6 @@ class Fetcher:
         transport: Callable[[ssl.SSLContext], httpx.AsyncBaseTransport] | None = None,
         total_s: float = TOTAL_S,
     ) -> None:
-        """`resolve` and `transport` replace the network in tests."""
         self._resolve = resolve or _resolve
         self._transport = transport or _transport
         self._total_s = total_s
@@ -235,7 +234,6 @@ def _content_type(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _is_of_tls(error: BaseException | None) -> bool:
-    """Return True if TLS caused the error, for example because of an invalid certificate."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return True

@@ -50,8 +50,6 @@ _ALL = ""  # the only key of `_all_wrong`
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A new session."""
-
     id: str = field(repr=False)  # the secret in the cookie
     caller: Caller
 
@@ -209,7 +207,6 @@ class Guard:
         sessions: Sessions | None = None,
         ingress: Ingress | None = None,
     ) -> None:
-        """If `sessions` is None, nobody can sign in with a browser."""
         self.sessions = sessions or Sessions()
         self.ingress = ingress or Ingress()
         self._tokens = tokens

@@ -112,8 +112,6 @@ def _page(title: str, lines: list[str], whole: bool) -> Page:
 
 
 def _decoded(fetched: Fetched) -> str:
-    """Decode the body with the charset that the server declares, or the page's own, or UTF-8, in
-    this order."""
     found = _CHARSET.search(fetched.body[:2048]) if fetched.kind == "text/html" else None
     for name in (fetched.charset, found[1].decode("ascii") if found else "", "utf-8"):
         try:

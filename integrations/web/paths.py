@@ -56,8 +56,6 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """An API path with one method."""
-
     method: Method
     path: str  # may contain {id}
     scope: Scope | None  # the required scope; None: any token is enough

@@ -83,7 +83,6 @@ class DescribedSession(Opened):
     """A client's connection. Leaving the context cancels everything that the session started."""
 
     def __init__(self, send: Send, info: Event) -> None:
-        """`info` is the response to `describe`."""
         self._send = send
         self._info = info
         self._tasks = OwnedTasks()
