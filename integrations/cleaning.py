@@ -1,8 +1,7 @@
 """Remove hidden characters from untrusted text. The cleaned text is still untrusted.
 
-Some characters are invisible to people, but a model reads them: control, direction, zero-width and
-tag characters, and letters that are displayed as blanks. `visible` and `one_line` remove these
-characters from text for a model. `escaped` makes them visible, for a log or a terminal.
+Some characters are invisible to people, but a model reads them. `visible` and `one_line` remove
+these characters from text for a model. `escaped` makes them visible, for a log or a terminal.
 """
 
 import json

@@ -1,7 +1,6 @@
 """Download files whose size and hash are known. Downloads can be resumed and are verified.
 
-Partial content is stored in `NAME.part` beside the target file. It becomes the target file only if
-its size and hash are correct, so an incomplete file is never used. `NAME.part.tag` contains the
+Partial content is stored in `NAME.part` beside the target file. `NAME.part.tag` contains the
 server's entity tag for the downloaded version (RFC 9110, 8.8.3), if it sent one, so that parts of
 two versions are not joined.
 """

@@ -10,12 +10,8 @@ Result = TypeVar("Result")
 
 
 class OwnedTasks:
-    """A task group whose tasks run until its context ends.
-
-    A plain TaskGroup waits for its tasks and wraps an error of the body in a group. This class
-    cancels its tasks and raises the body's error unchanged. As in a TaskGroup, a failing task
-    cancels the body.
-    """
+    """A task group that cancels its tasks when its context ends, and raises an error of the body
+    unchanged. As in a TaskGroup, a failing task cancels the body."""
 
     def __init__(self) -> None:
         self._group = asyncio.TaskGroup()

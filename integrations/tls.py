@@ -39,7 +39,7 @@ def address_allowed(url: str, first: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if the host name or address refers to this machine."""
+    """Return True for "localhost" and for loopback addresses."""
     if host == "localhost":
         return True
     try:

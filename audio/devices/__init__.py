@@ -1,7 +1,4 @@
-"""Audio devices of this machine: listing them, finding them by name and measuring levels.
-
-`portaudio` lists and opens devices, `server` queries the sound server, and `watch` reports changes.
-"""
+"""Audio devices of this machine: listing them, finding them by name and measuring levels."""
 
 import os
 import re

@@ -1,7 +1,6 @@
 """Queries of the sound server (PulseAudio, or PipeWire's pulse protocol), with a time limit.
 
-All calls use libpulse, which is optional. Without libpulse, the code behaves as if there were no
-server.
+Without libpulse, which is optional, the code behaves as if there were no server.
 """
 
 import math
@@ -28,8 +27,8 @@ def usb_names(sys: Path = SYS) -> dict[int, str]:
     """Map ALSA's numbers of USB sound cards to names such as "usb:vendor:product:serial", which
     stay the same after a reboot.
 
-    The serial number is left out if the device has none. Cards whose names would be the same are
-    distinguished by their USB port: "usb:0d8c:0014@1-1.3". The names are read from sysfs.
+    The names are read from sysfs. Cards whose names would be the same are distinguished by their
+    USB port: "usb:0d8c:0014@1-1.3".
     """
     names: dict[int, str] = {}
     sockets: dict[int, str] = {}

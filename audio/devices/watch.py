@@ -31,11 +31,7 @@ _SOUND = b"SUBSYSTEM=sound\0"
 
 class DeviceWatch:
     """Reports changes of the audio devices, as seen by the sound server and the kernel. Use it as
-    an async context manager on one event loop.
-
-    The server's end and return count as changes. If the server or the kernel's events are
-    unavailable, fewer changes are reported.
-    """
+    an async context manager on one event loop. The server's end and return count as changes."""
 
     def __init__(self) -> None:
         self.changes = 0  # number of changes reported
@@ -88,8 +84,8 @@ class DeviceWatch:
         return True
 
     async def place(self, kind: Kind = "input") -> ServerDevice | None:
-        """Return the device of this process's newest stream, or None if there is none or the sound
-        server doesn't answer within 0.5 s."""
+        """Return the device of this process's newest stream, or None if it has no stream or the
+        sound server doesn't answer within 0.5 s."""
         try:
             return await asyncio.to_thread(our_device, kind)
         except NoServer:
@@ -171,8 +167,6 @@ class _Server:
             failures += 1
 
     def _listen(self, pulsectl: Any) -> bool:
-        """Listen until the server disappears or `stop` is called. Returns False if there was no
-        server."""
         pulse = pulsectl.Pulse("hearth events", connect=False)
         with self._guard:
             self._pulse = pulse

@@ -1,7 +1,4 @@
-"""The choice of the component that removes Hearth's own voice from the microphone's audio.
-
-`measure` measures how a microphone hears a loudspeaker, and `livekit` cancels the echo.
-"""
+"""The choice of the component that removes Hearth's own voice from the microphone's audio."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,8 +22,6 @@ _DRIVER_FILE = "module-echo-cancel"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The echo plan for a microphone and a loudspeaker."""
-
     kind: PlanKind  # own: Hearth's canceller; system: the sound server's; device: the microphone's
     half_duplex: bool  # while Hearth speaks, only the wake word and stop words count
     reason: str  # one sentence for the user

@@ -1,8 +1,7 @@
 """Echo cancellation, noise suppression and gain control with livekit's AudioProcessingModule
 (WebRTC).
 
-The module comes with livekit's wheel and opens no network connection. It processes exactly 10 ms at
-a time, in place.
+The module comes with livekit's wheel and opens no network connection.
 """
 
 import logging
@@ -313,7 +312,6 @@ class Residual:
         return not self._stays
 
     def _learn(self, down: bool, playing: bool) -> bool:
-        """Count an audible frame, and return True while the canceller isn't trusted yet."""
         if self._watched and playing:
             self._watched -= 1
             self._downs.append(down)

@@ -1,7 +1,6 @@
-"""Measurement of the echo path from a loudspeaker to a microphone, with a chirp.
+"""Measurement of the echo path from a loudspeaker to a microphone.
 
-The chirp rises from 300 to 3400 Hz in 0.7 s. A matched filter finds it in the recording, with a
-gain of 30 dB over the noise.
+The test signal is a chirp from 300 to 3400 Hz, which a matched filter finds in the recording.
 """
 
 import asyncio
@@ -213,7 +212,6 @@ def _least(heard: Floats, sound: Floats, part: slice) -> float:
 
 
 def _by_pieces(heard: Floats) -> list[float]:
-    """Return the RMS of each window of _END_SECONDS, in steps of 20 ms."""
     size, step = round(_END_SECONDS * SAMPLE_RATE), SAMPLE_RATE // 50
     last = max(0, len(heard) - size)
     return [_rms(heard[at : at + size]) for at in range(0, last + 1, step)]

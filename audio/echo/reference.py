@@ -4,7 +4,7 @@ microphone's frames.
 The loudspeaker's thread adds blocks, and the microphone's thread takes one frame for each frame
 that it recorded. The number of samples between the two sides (the fill) is left alone while it
 stays within a band. If clock drift moves it out of the band, it is corrected by single samples
-during pauses. After an interruption, it is set again.
+during pauses.
 
 The echo canceller finds the delay itself, up to about half a second, but the reference must be
 ahead of its echo. The loudspeaker's latency ensures this, so the fill is kept as small as the block

@@ -216,7 +216,6 @@ def _log(likelihood: float) -> float:
 
 
 def _plain(word: str) -> str:
-    """Remove the pronunciation number: "lamp(2)" becomes "lamp"."""
     return word.partition("(")[0] or word
 
 
@@ -243,8 +242,7 @@ _PUBLIC = re.compile(r"^public <(\w+)> =", re.MULTILINE)
 class SphinxLive:
     """A recogniser for streaming audio with pocketsphinx 5. Use it on one thread at a time.
 
-    A loop of all phones competes with the grammar. Speech outside the grammar matches the loop and
-    yields no words.
+    A loop of all phones competes with the grammar, so that other speech yields no words.
     """
 
     def __init__(self) -> None:
@@ -302,8 +300,8 @@ class SphinxLive:
             self._push(pcm)
 
     def words(self, before: int) -> tuple[str, ...]:
-        """Return the words that began before sample `before` of the sentence, or () if there was no
-        speech or if it contains anything outside the grammar."""
+        """Return the words that began before sample `before` of the sentence, or () if it contains
+        anything outside the grammar."""
         if not self._open or self._decoder.hyp() is None:
             return ()
         # Word ends are unknown, because the last word extends over the silence after it.

@@ -1,7 +1,4 @@
-"""Text-to-speech voices: their protocol, and a function that creates the voice for a language.
-
-`espeak` and `piper` are the two engines. `tuned` wraps their voices for Hearth.
-"""
+"""Text-to-speech voices: their protocol, and a function that creates the voice for a language."""
 
 import re
 import unicodedata
@@ -63,11 +60,8 @@ def plain(text: str) -> str:
 
 
 def spelled(text: str, language: str) -> str:
-    """Rewrite "H V A C" so that its "A" isn't spoken as an English article.
-
-    Among single letters, espeak-ng, which also makes Piper's phonemes, pronounces "A" as in "a
-    house".
-    """
+    """Rewrite "H V A C" so that espeak-ng, which also makes Piper's phonemes, doesn't speak its "A"
+    as an English article."""
     return _LETTER_A.sub("eigh", text) if language.startswith("en") else text
 
 

@@ -34,10 +34,8 @@ _KNOWN = frozenset(_CODES.split())
 
 
 def espeak_name(language: str) -> str:
-    """Return espeak-ng's voice name for a language code such as "en", "pt-BR" or "es_MX".
-
-    For an unknown language, it logs a warning and returns "en-us".
-    """
+    """Return espeak-ng's voice name for a language code such as "en", "pt-BR" or "es_MX", or
+    "en-us" for an unknown language."""
     code = language.strip().lower().replace("_", "-")
     for candidate in (code, code.split("-")[0]):
         name = _NAMED.get(candidate, candidate)
@@ -186,7 +184,6 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
 
 
 def _wait_and_read(pipe: IO[bytes], size: int = PIECE_BYTES) -> bytes:
-    """Read the bytes that are available, at most `size`. Returns b"" at the end."""
     ready, _, _ = select.select([pipe], [], [], PATIENCE_SECONDS)
     if not ready:
         raise InputUnusable(f"espeak-ng produced no audio for {PATIENCE_SECONDS:.0f} s.")

@@ -4,9 +4,8 @@ piper-tts is GPL-3.0-or-later. It is imported only when a Piper voice is created
 without it.
 
 A model computes each phoneme's duration, in its only Ceil node, but doesn't return it. To get the
-durations without the package `onnx`, this module reads the name of that node's output from the
-file, and appends an output of that name to the file's bytes. This works because protobuf merges a
-field that occurs twice and concatenates lists
+durations without the package `onnx`, this module appends an output with that node's name to the
+file's bytes. This works because protobuf merges a field that occurs twice and concatenates lists
 (https://protobuf.dev/programming-guides/encoding/#last-one-wins).
 """
 
@@ -212,7 +211,6 @@ def word_positions(
 
 
 def _sounding(sentences: Sentences) -> list[int]:
-    """Return the positions of the audible phonemes, counted from 1."""
     phonemes = (phoneme for sentence in sentences for phoneme in sentence)
     return [count for count, phoneme in enumerate(phonemes, 1) if phoneme not in _MARKS]
 

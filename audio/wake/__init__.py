@@ -24,8 +24,6 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """A wake word that was almost detected."""
-
     word: str
     score: float  # at its peak, 0 to 1
     closeness: float  # score as a fraction of the threshold; above 1 if a verifier rejected it
@@ -102,7 +100,6 @@ class Trigger:
         )
 
     def closeness(self, scores: Mapping[str, float]) -> float:
-        """Return the highest ratio of a score to its word's threshold."""
         return max(score / self._thresholds[word] for word, score in scores.items())
 
     def judge(self, scores: Mapping[str, float], end: int) -> Detection | None:
@@ -162,8 +159,6 @@ class ModelWake:
 
 
 class _Misses:
-    """Finds peaks of the scores that did not reach their threshold."""
-
     def __init__(self) -> None:
         self._peak: NearMiss | None = None
         self._next_at = 0  # sample index
@@ -196,11 +191,8 @@ def check_words(words: Sequence[str]) -> list[str]:
 
 
 def added_words(engine: str, folder: Path | None) -> tuple[str, ...]:
-    """Return the sorted names of the folder's models for an engine ("micro" or "open").
-
-    A micro model is NAME.json and NAME.tflite; an open model is NAME.tflite alone. Returns () if
-    the folder is missing.
-    """
+    """Return the sorted names of the folder's models for an engine. A "micro" model is NAME.json
+    and NAME.tflite; an "open" model is NAME.tflite alone."""
     if folder is None or not folder.is_dir():
         return ()
     models = {path.stem for path in folder.glob("*.tflite")}

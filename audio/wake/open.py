@@ -32,11 +32,8 @@ _SPECTRA, _NEW_SPECTRA = 76, 8  # 10 ms each: of an embedding, and of a chunk
 
 
 class OpenWake(ModelWake):
-    """A WakeEngine based on pyopen-wakeword.
-
-    A word is a built-in name, the name of an added model, or a .tflite model file. Creating the
-    engine takes about 0.4 s.
-    """
+    """A WakeEngine based on pyopen-wakeword. A word is a built-in name, the name of an added model,
+    or a .tflite model file."""
 
     def __init__(
         self,

@@ -45,8 +45,7 @@ class GatedWake(_Wrapper):
     """A WakeEngine behind an energy gate. When the gate opens, the engine first hears the preceding
     audio.
 
-    Detections have the positions of their frames, even if the engine hears those frames later. A
-    gap in positions, as after the loss of the microphone, counts as silence. Otherwise the engine
+    A gap in positions, as after the loss of the microphone, counts as silence. Otherwise the engine
     would detect the last word from before the gap once more.
     """
 
@@ -61,7 +60,6 @@ class GatedWake(_Wrapper):
 
     @property
     def open(self) -> bool:
-        """True while the engine hears the audio, because the gate is open."""
         return self._gate.open
 
     def pass_by(self, pcm: bytes, end: int) -> bool:
@@ -92,11 +90,11 @@ class GatedWake(_Wrapper):
     def exchange(
         self, engine: WakeEngine, past: Iterable[tuple[bytes, int]]
     ) -> tuple[WakeEngine, Detection | None]:
-        """Replace the engine without losing a frame.
+        """Replace the engine without losing a frame. Returns the old engine, and the new engine's
+        detection in the past audio, which may have been reported already.
 
         `past` contains the frames so far, each with its end position, for at most the refractory
-        time. Returns the old engine, and the new engine's detection in the past audio, which may
-        have been reported already.
+        time.
         """
         before, self._engine = self._engine, engine
         found, unheard = None, {end for _, end in self._unheard}

@@ -22,8 +22,6 @@ UNAVAILABLE = "unavailable"
 
 @dataclass(frozen=True, slots=True)
 class CallerPlace:
-    """The area and floor of the device that made a call."""
-
     area_id: str | None = None
     floor_id: str | None = None
     device_id: str | None = None  # set only if the device supports timers
@@ -90,8 +88,6 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event other than a state change."""
-
     kind: str  # such as "area_registry_updated"
     data: Mapping[str, Any]
 
@@ -168,7 +164,6 @@ class DemoHouse:
         return [thing for thing in self.things.values() if thing.exposed]
 
     def area_of(self, entity_id: str) -> Area | None:
-        """Return the area of the entity or its device, or None."""
         thing = self.things[entity_id]
         return self.areas[thing.area_id] if thing.area_id is not None else None
 
@@ -280,7 +275,6 @@ class DemoHouse:
         return task.cancel() if task is not None else False
 
     def stop(self) -> None:
-        """Cancel all movements."""
         for entity_id in tuple(self._travelling):
             self.halt(entity_id)
 

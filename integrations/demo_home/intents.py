@@ -90,7 +90,6 @@ _ON_OFF = {
 
 
 def done(success: list[dict[str, str]], failed: list[dict[str, str]]) -> dict[str, Any]:
-    """Return the response of a tool that changed something."""
     return {
         "speech": {},
         "response_type": "action_done",
@@ -231,8 +230,6 @@ AGAIN = Hints(idempotent=True)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool offered to models, with the function that runs it."""
-
     name: str
     title: str
     description: str

@@ -1,9 +1,5 @@
-"""Matching of entities by name, area and floor, as in Home Assistant 2026.11.
-
-The filters run in Home Assistant's order: domain, state, name, feature, device class, floor, area,
-exposure, and finally duplicate names. The reported reason is the first filter that leaves no
-entity.
-"""
+"""Matching of entities by name, area and floor, with the filters of Home Assistant 2026.11 in its
+order. The reported reason is the first filter that leaves no entity."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

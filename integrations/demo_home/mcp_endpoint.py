@@ -1,9 +1,5 @@
 """Model Context Protocol over stateless HTTP, with Home Assistant 2026.11's status codes and
-messages.
-
-Each POST is handled separately by the low-level server of the mcp SDK, which Home Assistant uses
-too.
-"""
+messages."""
 
 import json
 from collections.abc import Callable, Mapping

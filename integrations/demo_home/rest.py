@@ -176,11 +176,9 @@ class DemoHome:
         return describe(self.house)
 
     def fail_next(self, entity_id: str) -> None:
-        """Make the next action on the entity fail."""
         self.house.failing.add(entity_id)
 
     def jam(self, lock_id: str) -> None:
-        """Make the lock jam whenever it moves."""
         self.house.jammed.add(lock_id)
 
     def lose(self, entity_id: str) -> None:

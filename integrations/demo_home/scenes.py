@@ -149,7 +149,6 @@ def create(
 
 
 def apply(house: DemoHouse, entity_id: str) -> None:
-    """Restore a scene's states."""
     house.write(entity_id, house.clock.now().isoformat())
     for kept in house.scenes[entity_id]:
         if kept.entity_id in house.things:

@@ -31,7 +31,6 @@ def state(snapshot: Snapshot) -> Json:
 
 
 def context(context_id: str, user_id: str | None = None) -> Json:
-    """Return the `context` of a state or an action."""
     return {"id": context_id, "parent_id": None, "user_id": user_id}
 
 
@@ -348,7 +347,6 @@ def _around(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]
 
 
 def _users(house: DemoHouse, entity_ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the ids of the scripts and scenes that change any of the entities."""
     wanted = set(entity_ids)
     makers = [t for t in house.things if wanted & set(touched(house, t))]
     return {

@@ -195,16 +195,12 @@ _MISASKED = {
 
 
 class CommandError(Exception):
-    """A command failed. The error contains the code and the message for the client."""
-
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
 class Commands:
-    """The commands that are available to one user."""
-
     def __init__(self, house: DemoHouse, person: Person, since: datetime) -> None:
         self._house = house
         self._person = person

@@ -2,6 +2,5 @@
 
 Start with `client`, which keeps one websocket open and maintains the newest `house.House`.
 `registry`, `picture` and `context` build the house from Home Assistant's data. `effects`, `actions`
-and `runs` determine what scripts, automations and switches do. `reasons` contains the error message
-for each connection problem.
+and `runs` determine what scripts, automations and switches do.
 """

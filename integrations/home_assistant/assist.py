@@ -1,7 +1,7 @@
 """Home Assistant's Assist: the conversation engine, and speech to text through Assist pipelines.
 
 Only the built-in agent is used, even if the home's default agent is a language model. This module
-was written for Home Assistant 2026.11.0. The commands that it uses have existed since 2023.
+was written for Home Assistant 2026.11.0.
 """
 
 import asyncio

@@ -144,7 +144,6 @@ class HomeAssistant:
 
     @property
     def problem(self) -> IntegrationError | None:
-        """The reason why there is no connection, or None."""
         return self._problem
 
     async def command(self, kind: str, **fields: Any) -> Any:
@@ -153,7 +152,8 @@ class HomeAssistant:
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator[Stream]:
-        """Send a command that takes bytes and returns events. Raises IntegrationError."""
+        """Send a command and yield a stream of its events, to which bytes can be sent. Raises
+        IntegrationError."""
         async with self._connected().stream(kind, **fields) as stream:
             yield stream
 

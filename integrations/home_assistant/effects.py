@@ -1,8 +1,4 @@
-"""Effects of scripts, automations and scenes: data classes, tables and pure parsers.
-
-`WAYS` maps each action to the direction in which it switches. `Places` finds the entities of a
-device, area, floor or label.
-"""
+"""Effects of scripts, automations and scenes: data classes, tables and pure parsers."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -17,8 +13,6 @@ from integrations.home_assistant.runs import LETS_IN
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The known effects of a script, automation or scene."""
-
     touched: Mapping[str, Way]  # by entity id
     reasons: tuple[str, ...] = ()  # why there may be more; () if `touched` is complete
     # An automation's trigger sentences; None if its configuration was not read.

@@ -29,8 +29,6 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A Home Assistant entity with its state and registry data."""
-
     entity_id: str
     name: str
     state: str  # Home Assistant's value: "on", "locked", "21.5", "unavailable"

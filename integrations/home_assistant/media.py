@@ -36,8 +36,6 @@ class SoundFile:
 
 
 class HomeSounds:
-    """Fetches audio files from Home Assistant."""
-
     def __init__(
         self, home: Commands, url: str, verify_tls: bool = True, ca_file: str = ""
     ) -> None:
@@ -57,7 +55,6 @@ class HomeSounds:
             raise Unavailable("Home Assistant did not send the sound in time.") from None
 
     async def _path_of(self, media: str) -> str:
-        """Return the path and query from which the file can be fetched without a token."""
         parts = _parts(media)
         if parts.scheme in _PORTS:
             if not await self._is_home(parts):
@@ -168,8 +165,6 @@ class Snapshot:
 
 
 class Cameras:
-    """Fetches camera pictures from Home Assistant."""
-
     def __init__(self, url: str, token: str, verify_tls: bool = True, ca_file: str = "") -> None:
         self._url = url.rstrip("/")
         self._token = token

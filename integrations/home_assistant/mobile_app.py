@@ -268,7 +268,6 @@ async def _webhook(
     kind: str,
     data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
 ) -> Mapping[str, Any] | None:
-    """Call a webhook and return its response, or None if the webhook does not exist."""
     answer = await home.command(
         "webhook/handle",
         webhook_id=webhook_id,

@@ -59,8 +59,6 @@ class AnswersHidden(Misconfigured):
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """A phone or tablet that accepts notifications."""
-
     service: str  # the action's name in the domain `notify`
     name: str  # as shown to people
     people: tuple[str, ...] = ()  # names of its owners, if known
@@ -79,8 +77,6 @@ class _Device:
 
 
 class Phones:
-    """Sends notifications and questions to phones."""
-
     def __init__(self, home: "HomeAssistant", device_id: Callable[[], str] = lambda: "") -> None:
         """`device_id` returns this device's id in the device registry, or "" if it has none yet."""
         self._home = home

@@ -1,8 +1,7 @@
 """Build the House from registries, states and observations.
 
-`Search` finds out what scripts, automations and scenes do. An administrator can read their
-configuration (`actions`). If Home Assistant refuses to return the configuration, or if the effects
-are unclear from it, `search/related` gives an answer, which is partial for scripts and automations.
+`Search` finds out what scripts, automations and scenes do, from their configuration or from
+`search/related`, which is partial for scripts and automations.
 """
 
 import asyncio
@@ -83,8 +82,8 @@ class Picture:
         return self._registries
 
     def begin_load(self) -> None:
-        """Record that states are being requested. Changes from now on are kept, because they can be
-        newer than the result."""
+        """Record that states are being requested. Later changes are kept, because they can be newer
+        than the result."""
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
@@ -172,10 +171,8 @@ class Picture:
         self._told = self._house = None
 
     def next_unread(self, count: int) -> list[str]:
-        """Take up to `count` ids from `unsearched`. The caller then requests their effects.
-
-        Exposed entities come first, and scripts before automations and scenes.
-        """
+        """Take up to `count` ids from `unsearched`, the most important ones first. The caller then
+        requests their effects."""
 
         def weight(item_id: str) -> tuple[bool, bool, str]:
             known = self._entities.get(item_id)

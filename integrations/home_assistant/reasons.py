@@ -1,7 +1,7 @@
 """Error messages for connection problems, each naming the setting or page that fixes the problem.
 
-All Home Assistant clients (REST, websocket and MCP) use these messages, so that the same problem
-always gets the same message. `url` is always `home_assistant.url`; secrets in it are not shown.
+All Home Assistant clients (REST, websocket and MCP) use these messages. `url` is always
+`home_assistant.url`; secrets in it are not shown.
 """
 
 import socket

@@ -105,7 +105,6 @@ def read_label_names(rows: Iterable[Json]) -> dict[str, str]:
 
 
 def read_labels(row: Json) -> frozenset[str]:
-    """Return the label ids of a registry entry."""
     return frozenset(texts(row.get("labels")))
 
 
@@ -138,7 +137,6 @@ def read_entity(state: Json, registries: Registries) -> Entity:
 
 
 def with_state(entity: Entity, state: Json) -> Entity:
-    """Return a copy of the entity with a newer state."""
     attributes = mapping(state.get("attributes"))
     return replace(
         entity,
@@ -152,7 +150,6 @@ def with_state(entity: Entity, state: Json) -> Entity:
 
 
 def with_registries(entity: Entity, registries: Registries) -> Entity:
-    """Return a copy of the entity with data from newer registries."""
     state = {"entity_id": entity.entity_id, "state": entity.state, "attributes": entity.attributes}
     return read_entity(state, registries)
 
@@ -219,8 +216,6 @@ MAX_NAMED = 500  # entities to request by name; beyond that, all are read again
 
 @dataclass(slots=True)
 class Stale:
-    """Registry changes since the registries were last read."""
-
     entity_ids: set[str] = field(default_factory=set)
     places: bool = False  # an area, floor, device or label has changed
     everything: bool = False
@@ -238,12 +233,10 @@ class Stale:
         self.came.set()
 
     def note_everything(self) -> None:
-        """Mark everything to be read again, including states."""
         self.everything = True
         self.came.set()
 
     def take(self) -> "Stale":
-        """Return the recorded changes and reset them."""
         taken = replace(self, entity_ids=set(self.entity_ids))
         self.entity_ids.clear()
         self.places = self.everything = False
@@ -298,7 +291,6 @@ async def _places(connection: Connection, known: Registries) -> Registries:
 
 
 async def _label_names(connection: Connection) -> dict[str, str]:
-    """Return the label names by id, or {} if they cannot be read."""
     try:
         return read_label_names(await connection.command("config/label_registry/list"))
     except (Refused, TypeError) as error:

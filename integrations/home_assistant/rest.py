@@ -153,12 +153,8 @@ async def diagnose(
 
 
 def _not_up(url: str, instance: Instance) -> IntegrationError | None:
-    """Return an error if Home Assistant is in recovery mode, starting or stopping, and otherwise
-    None.
-
-    Home Assistant answers about 2 s before its integrations are loaded, and also while it is
-    stopping.
-    """
+    """Return an error if Home Assistant is in recovery mode, starting or stopping. It answers about
+    2 s before its integrations are loaded, and also while it is stopping."""
     if instance.recovery_mode:
         return reasons.recovery_mode(url)
     if instance.state != "RUNNING":

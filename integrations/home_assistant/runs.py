@@ -1,9 +1,8 @@
 """Observe what scripts and switches open.
 
-`search/related` does not return all effects (see `effects`). However, Home Assistant gives a script
-run and all its actions the same context, and every state change carries its context (2026.11,
-`core.Context`). Once a script has been seen to open a door, directly or through an automation, the
-door therefore counts as one of its effects.
+Home Assistant gives a script run and all its actions the same context, and every state change
+carries its context (2026.11, `core.Context`). Once a script has been seen to open a door, directly
+or through an automation, the door therefore counts as one of its effects.
 
 A switch that opens a door through a template or an automation is recognised in the same way. A
 relay that is wired to the door leaves no such trace. If a lock opens without a known cause within a
@@ -90,7 +89,6 @@ class Switches:
         return self._known
 
     def recall(self, known: Mapping[str, frozenset[str]]) -> None:
-        """Restore observations from earlier runs of the process."""
         for entity_id, opened in known.items():
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 

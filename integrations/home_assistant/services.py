@@ -113,8 +113,6 @@ _DOMAIN = "scene"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A snapshot that exists in Home Assistant."""
-
     entity_id: str
     since: datetime | None  # when it was created or last restored; None if unknown
 

@@ -74,9 +74,9 @@ class Connection:
 
     @asynccontextmanager
     async def stream(self, kind: str, **fields: Any) -> AsyncIterator["Stream"]:
-        """Send a command that takes bytes and returns events, such as `assist_pipeline/run`.
-        Leaving the block also ends the command in Home Assistant. Raises CommandRefused or
-        Unavailable."""
+        """Send a command, such as `assist_pipeline/run`, and yield a stream of its events, to which
+        bytes can be sent. Leaving the block also ends the command in Home Assistant. Raises
+        CommandRefused or Unavailable."""
         number = next(self._ids)
         stream = Stream(self._socket)
         self._handlers[number] = stream.deliver

@@ -180,7 +180,6 @@ class Connection:
             self._drop()
 
     def _drop(self) -> None:
-        """Close the socket without sending DISCONNECT."""
         opened = self._client.socket()
         if opened is not None:
             _forget(self._loop, opened)

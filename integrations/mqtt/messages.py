@@ -14,8 +14,6 @@ LARGEST = 64 * 1024  # bytes of a received message
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """The broker's address and credentials."""
-
     host: str
     port: int = 1883
     username: str = ""
@@ -26,8 +24,6 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A message to publish, or the will of a connection."""
-
     topic: str
     payload: str  # "" with `retain` removes the retained message
     retain: bool = False

@@ -1,7 +1,6 @@
 """The HTTP interface, the console, and a client that fetches web pages.
 
-`box` defines what programs can see and do. `routes` and `stream` declare the paths under /v1,
-`paths` turns the declarations into routes and an OpenAPI document, and `guard` controls access.
-`pages` serves the console, whose files are in `console/`. `fetch`, `page` and `markup` read web
-pages from the internet.
+`box` defines what programs can see and do, `routes` and `stream` declare the paths under /v1, and
+`guard` controls access. `pages` serves the console, whose files are in `console/`. `fetch`, `page`
+and `markup` read web pages from the internet.
 """

@@ -1,8 +1,4 @@
-"""The HTTP API for programs under /v1: its paths, the application, and signing in.
-
-Every path except the one for signing in needs a token or a session. Every error is `{"error":
-{"kind": …, "message": …}}`.
-"""
+"""The HTTP API for programs under /v1: its paths, the application, and signing in."""
 
 import asyncio
 import logging

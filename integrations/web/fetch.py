@@ -87,8 +87,6 @@ class NotReadable(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page's body, exactly as received."""
-
     url: str  # after redirects, without its fragment
     kind: str  # one of TYPES
     charset: str  # from the server; "" if it sends none

@@ -147,7 +147,6 @@ class _Reader:
     _steps: int = 0
 
     def take(self, piece: Start | End | Text) -> bool:
-        """Process the next tag or text. Returns False once a limit is reached."""
         self._steps += 1
         match piece:
             case Start():

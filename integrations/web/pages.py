@@ -141,7 +141,7 @@ _ALWAYS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if only this machine can reach the host."""
+    """Return True for "localhost" and for loopback addresses."""
     if host.lower() == "localhost":
         return True
     try:
@@ -154,8 +154,7 @@ class Fronted:
     """Wraps an application with the checks and headers that apply to every request.
 
     If Hearth listens on a loopback address, only this machine's own names are accepted as the Host
-    header. Otherwise a website could point its name to 127.0.0.1 (DNS rebinding), and a browser
-    would treat Hearth as that site's server.
+    header, so that no website can reach Hearth by DNS rebinding.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:

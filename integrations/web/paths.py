@@ -1,7 +1,4 @@
-"""The table of API paths, from which the routes and the OpenAPI document are generated.
-
-Both come from the same rows, so the document describes only paths that exist.
-"""
+"""The table of API paths, from which the routes and the OpenAPI document are generated."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -98,12 +98,11 @@ def log_broken(what: str, error: Exception) -> None:
 
 
 async def own_fault(request: Request, error: Exception) -> Response:
-    """Return the response for an unexpected error."""
     return problem(500, "broken", BROKE)
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """Return the response for an unknown path or method, which Starlette refuses."""
+    """Return the response for a request that Starlette refuses, such as one for an unknown path."""
     assert isinstance(error, HTTPException)
     kind, message = _OF_HTTP.get(
         error.status_code, ("refused", "The request could not be understood.")
@@ -135,8 +134,6 @@ async def read_body(request: Request, model: type[Wish]) -> Wish:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An integer parameter in a query."""
-
     name: str
     default: int
     least: int
@@ -157,8 +154,6 @@ def read_number(request: Request, wanted: Number) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An optional id parameter in a query."""
-
     name: str
 
 

@@ -52,7 +52,7 @@ Seconds = Annotated[float, Field(ge=1, le=LONGEST_S, allow_inf_nan=False)]
 
 
 class Wish(BaseModel):
-    """The base class of request bodies. Unknown keys are rejected, and types are not converted."""
+    """The base class of request bodies. Unknown keys are rejected."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -104,7 +104,6 @@ class DescribedSession(Opened):
                 await self._serve(event)
 
     async def _serve(self, event: Event) -> None:
-        """Handle an event of this service, ignoring unknown types."""
         raise NotImplementedError
 
 
