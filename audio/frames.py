@@ -107,8 +107,8 @@ class Positions:
         self._gap = False
 
     def gap(self) -> None:
-        """Report that audio is missing before the next block. Without this call, blocks are joined,
-        because a busy machine can deliver several at once."""
+        """Report that audio is missing before the next block. Without this call, blocks are joined
+        however late they arrive, because a busy machine can deliver several at once."""
         self._gap = True
 
     def skip(self, seconds: float) -> None:

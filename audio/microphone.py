@@ -278,7 +278,7 @@ class Cleaner(Protocol):
     """A processor of the microphone's frames, such as an echo canceller."""
 
     def clean(self, pcm: bytes) -> bytes:
-        """Return the cleaned frame. Both are FRAME_BYTES of 16 kHz mono int16."""
+        """Return the cleaned frame. Both frames have FRAME_BYTES of 16 kHz mono int16."""
         ...
 
     def restart(self) -> None:

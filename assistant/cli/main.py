@@ -71,11 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class DualStackLoop(asyncio.SelectorEventLoop):
-    """An event loop whose connections try IPv6 and IPv4 side by side (RFC 8305).
-
-    Without this, a home whose IPv6 leads nowhere waits for it until a connection's time limit.
-    google-genai passes no such option on to its websocket, so the loop sets it.
-    """
+    """An event loop whose connections try IPv6 and IPv4 side by side (RFC 8305). Otherwise, a
+    connection over broken IPv6 would wait until its time limit. google-genai has no option for
+    this, so the loop sets it."""
 
     async def create_connection(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("sock") is None:

@@ -121,7 +121,6 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
 
 
 async def _models(scene: Scene) -> Found:
-    """Check that no model is about to be shut down."""
     gemini = scene.settings.gemini
     rows = (
         ("gemini.model", model_row(gemini.model)[0]),
@@ -131,7 +130,8 @@ async def _models(scene: Scene) -> Found:
 
 
 def judge_shutdowns(models: Sequence[tuple[str, ModelRow]], today: date) -> Found:
-    """Check the announced shutdowns of the models, each given with the setting that names it."""
+    """Check whether a model is about to be shut down. Each model is given with the setting that
+    names it."""
     details, mends = [], []
     for setting, row in models:
         if row.shutdown is None:

@@ -68,7 +68,7 @@ def pause_s(failed: int) -> float:
 
 
 class Starts:
-    """Counter of failed starts. File errors are logged and never prevent a start."""
+    """Counter of failed starts. File errors never prevent a start."""
 
     def __init__(self, folder: Path | None, now: Callable[[], float] = time.monotonic) -> None:
         """If `folder` is None, nothing is counted. `now` must return seconds since boot."""

@@ -289,8 +289,8 @@ class RoomMedia:
         return playing_in(house, area.area_id, self._own_device()) if area else []
 
     async def _lower(self) -> None:
-        """Lower all players that are playing now. A player that starts later was started on
-        purpose."""
+        """Lower or pause the players that are playing now. A player that starts later was started
+        on purpose."""
         means = self._settings.during_turn
         if not self._home.connected or means == "leave":
             return
