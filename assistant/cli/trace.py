@@ -21,6 +21,7 @@ from assistant.journal.store import Store
 from assistant.journal.trace import (
     Stage,
     draw_trace,
+    faults_during,
     first_sound_ms,
     slowest,
     stages,
@@ -53,13 +54,16 @@ def show(
     turn: TurnRecord,
     calls: Sequence[CallRecord],
     audited: Sequence[AuditRecord],
+    faults: Sequence[FaultRecord] = (),
 ) -> None:
     """Print a turn. `audited` contains its rows in the audit log, newest first."""
     ends = {row.call_id: row for row in reversed(audited)}
     parts: list[RenderableType] = [_head(turn), _facts([("heard", _words(turn.heard))])]
     if turn.timeline:
         parts += [Text(), _waterfall(turn, min(console.width, _WIDEST)), Text()]
-    parts.append(_facts([*(_call(call, ends.get(call.id)) for call in calls), *_tail(turn)]))
+    rows = [_call(call, ends.get(call.id)) for call in calls]
+    rows += [("fault", Text(fault.problem, style="yellow")) for fault in faults]
+    parts.append(_facts([*rows, *_tail(turn)]))
     console.print(Group(*parts))
 
 
@@ -363,13 +367,14 @@ async def _show(store: Store, arguments: argparse.Namespace) -> TurnRecord:
         record = await _meant(store, record.turn_id)
     calls = await store.calls(record.turn_id)
     audited = await store.audited(turn_id=record.turn_id, limit=_MOST)
+    faults = faults_during(record, await store.reports.faults(record.started_at))
     console = Terminal()
     if arguments.json:
-        say_json(turn_and_calls_json(record, calls, audited))
+        say_json(turn_and_calls_json(record, calls, audited, faults))
     elif console.is_terminal:
-        show(console, record, calls, audited)
+        show(console, record, calls, audited, faults)
     else:
-        say(*draw_trace(record, calls, audited))
+        say(*draw_trace(record, calls, audited, faults))
     return record
 
 

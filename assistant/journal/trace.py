@@ -4,10 +4,10 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from assistant.domain.records import AuditRecord, CallRecord, TurnRecord
+from assistant.domain.records import AuditRecord, CallRecord, FaultRecord, TurnRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,28 @@ def _thinking(timeline: Mapping[str, float]) -> list[Stage]:
 
 # `hearth trace --json` and the HTTP API use the same JSON.
 def turn_and_calls_json(
-    turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord]
+    turn: TurnRecord,
+    calls: Sequence[CallRecord],
+    audited: Sequence[AuditRecord],
+    faults: Sequence[FaultRecord],
 ) -> dict[str, Any]:
-    """Return a turn with its calls as JSON. `audited` are the turn's audit rows, newest first."""
+    """Return a turn with its calls as JSON. `audited` are the turn's audit rows, newest first, and
+    `faults` those that began during the turn."""
     ends = {row.call_id: row for row in reversed(audited)}
     return {
         **turn_json(turn),
         "tool_calls": [_call_json(call, ends.get(call.id)) for call in calls],
+        "faults": [_timed(asdict(fault)) for fault in faults],
     }
+
+
+def faults_during(turn: TurnRecord, faults: Sequence[FaultRecord]) -> list[FaultRecord]:
+    """Return the faults that began during the turn, oldest first."""
+    times = turn.timeline.values()
+    took = timedelta(milliseconds=max(times, default=0.0) - min(times, default=0.0))
+    end = turn.started_at + took
+    found = [fault for fault in faults if turn.started_at <= fault.began_at <= end]
+    return sorted(found, key=lambda fault: fault.began_at)
 
 
 def turn_json(turn: TurnRecord) -> dict[str, Any]:
@@ -134,10 +148,13 @@ _PHASES = (  # a turn's phases in order, each with its end event
 
 
 def draw_trace(
-    turn: TurnRecord, calls: Sequence[CallRecord], audited: Sequence[AuditRecord] = ()
+    turn: TurnRecord,
+    calls: Sequence[CallRecord],
+    audited: Sequence[AuditRecord] = (),
+    faults: Sequence[FaultRecord] = (),
 ) -> list[str]:
-    """Return a turn as lines of text: summary, waterfall, tool calls and answer. `audited` are the
-    turn's audit rows, newest first."""
+    """Return a turn as lines of text: summary, waterfall, tool calls and answer. `audited` and
+    `faults` are as in `turn_and_calls_json`."""
     began = turn.started_at.astimezone()
     facts = [turn.turn_id, f"{began:%Y-%m-%d %H:%M:%S}", turn.source, turn.brain or "no brain"]
     lines = ["  ".join([*facts, turn.language])]
@@ -148,6 +165,8 @@ def draw_trace(
         decided = told_decision(call, ends.get(call.id))
         lines += _told("call", "; ".join(filter(None, [_called(call), decided])))
         lines += _told("reason", call.reason) if call.reason else []
+    for fault in faults:
+        lines += _told("fault", fault.problem)
     if turn.confirmation:
         asked = turn.confirmation
         lines += _told("asked", f"{asked.asked or '(erased)'} {asked.verdict}")

@@ -18,7 +18,7 @@ from assistant.domain.records import Mark, TurnRecord
 from assistant.domain.tool_call import Settlement, Tier
 from assistant.interfaces.live_settings import LiveSettings
 from assistant.journal.reports import first_midnight
-from assistant.journal.trace import turn_and_calls_json, turn_json
+from assistant.journal.trace import faults_during, turn_and_calls_json, turn_json
 from assistant.memory.service import MemoryService, NoFact
 from assistant.sound.mute import Mute
 from assistant.sound.recordings import FOLDER, listed, path_of
@@ -177,8 +177,10 @@ class History:
         record = await self._known(turn_id)
         calls = await self._store.calls(turn_id)
         audited = await self._store.audited(turn_id=turn_id, limit=_MOST)
+        faults = faults_during(record, await self._store.reports.faults(record.started_at))
         sounds = await self._kept_sounds()
-        return {**turn_and_calls_json(record, calls, audited), "has_sound": turn_id in sounds}
+        told = turn_and_calls_json(record, calls, audited, faults)
+        return {**told, "has_sound": turn_id in sounds}
 
     async def sound(self, turn_id: str) -> Path:
         """Return the path of a turn's WAV file. Raises Unknown if there is no recording."""

@@ -15,7 +15,7 @@ from assistant.cli.main import main
 from assistant.cli.trace import show
 from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock, VirtualClock
-from assistant.domain.records import CallRecord, ErrorRecord, TurnRecord
+from assistant.domain.records import CallRecord, ErrorRecord, FaultRecord, TurnRecord
 from assistant.domain.tool_call import Status
 from assistant.journal.store import Store
 from assistant.sound.recordings import FOLDER, Recording, write
@@ -237,7 +237,8 @@ TURN = replace(
 def shown(turn: TurnRecord, calls: list[CallRecord], width: int, colours: bool = False) -> str:
     clock, out = VirtualClock(), io.StringIO()
     console = Terminal(file=out, width=width, force_terminal=colours)
-    show(console, turn, calls, [an_audit(clock)])
+    fault = FaultRecord("gemini_set_up", "Used without search.", turn.started_at)
+    show(console, turn, calls, [an_audit(clock)], [fault])
     return out.getvalue()
 
 
@@ -258,6 +259,7 @@ def test_all_of_it_is_told() -> None:
         "HassTurnOn(name=Küche) done",
         "confirmed by voice",
         "Unlock the front door? yes",
+        "Used without search.",
         "La luz está encendida.",
         "timeout: The house did not answer.",
         "marked       wrong",

@@ -2,13 +2,28 @@
 
 import textwrap
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assistant.domain.records import CallRecord, ConfirmationRecord, ErrorRecord, TurnRecord
+from assistant.domain.records import (
+    CallRecord,
+    ConfirmationRecord,
+    ErrorRecord,
+    FaultRecord,
+    TurnRecord,
+)
 from assistant.domain.tool_call import Decision, Observed, Status, Tier
-from assistant.journal.trace import Stage, draw_bar, draw_trace, first_sound_ms, slowest, stages
+from assistant.journal.trace import (
+    Stage,
+    draw_bar,
+    draw_trace,
+    faults_during,
+    first_sound_ms,
+    slowest,
+    stages,
+    turn_and_calls_json,
+)
 
 TIMELINE = {
     "wake": 800.0,
@@ -101,6 +116,29 @@ def test_the_servers_own_reason_is_shown_below_the_call() -> None:
     assert lines[-5:-3] == [
         'call         home HassTurnOn {"area": "Office"}: allowed, failed (90 ms)',
         "reason       MatchFailedError: no lamp",
+    ]
+
+
+def test_the_faults_that_began_during_the_turn_are_shown() -> None:
+    def fault(problem: str, after_ms: float) -> FaultRecord:
+        began = TURN.started_at + timedelta(milliseconds=after_ms)
+        return FaultRecord("gemini_set_up", problem, began, began)
+
+    faults = [
+        fault("after it", 4000.1),
+        fault("at its end", 4000.0),  # the timeline spans 4,000 ms
+        fault("at its start", 0.0),
+        fault("before it", -0.1),
+    ]
+    found = faults_during(TURN, faults)
+    assert [one.problem for one in found] == ["at its start", "at its end"]
+    lines = draw_trace(TURN, [CALL], faults=found)
+    told = [lines.index(f"fault        {one.problem}") for one in found]
+    assert told == [lines.index("answer       The office lights are on.") - 2 + n for n in (0, 1)]
+    as_json = turn_and_calls_json(TURN, [CALL], [], found)["faults"]
+    assert [(one["problem"], one["began_at"]) for one in as_json] == [
+        ("at its start", "2026-01-01T12:00:00+00:00"),
+        ("at its end", "2026-01-01T12:00:04+00:00"),
     ]
 
 
