@@ -41,8 +41,6 @@ _log = logging.getLogger(__name__)
 
 
 class Ended(StrEnum):
-    """The reason why `serve` returned."""
-
     STOP = "stop"  # the process was asked to end
     RELOAD = "reload"  # the caller has new settings, and the conversation was idle
     HEARD = "heard"  # the input file and its last turn have ended

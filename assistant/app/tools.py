@@ -191,7 +191,6 @@ class Timekeeping:
         )
 
     def desk(self, keeper: TimerService, language_of: Callable[[str], str]) -> ProgramTimers:
-        """Return the timer interface for programs. `language_of` identifies a text's language."""
         return ProgramTimers(self._book, keeper, self._almanac, self._clock, language_of)
 
 

@@ -95,12 +95,9 @@ def _some(count: int, noun: str) -> str:
 async def restore_backup(
     file: Path, target: Path, console: Terminal, *, ask: bool, yes_flag: str = "--yes"
 ) -> None:
-    """Show what restoring a backup would change, and restore it. Raises ConfigError, StoreError and
-    Failed.
-
-    With `ask`, the user has to confirm first. `yes_flag` is the option that skips the confirmation;
-    an error message mentions it.
-    """
+    """Show what restoring a backup would change, and restore it. With `ask`, the user has to
+    confirm first; `yes_flag` is the option that skips this. Raises ConfigError, StoreError and
+    Failed."""
     (target,) = await asyncio.to_thread(_absolute, target)
     text, settings = await asyncio.to_thread(_present, target)
     clock = SystemClock()

@@ -106,8 +106,6 @@ def _escaped(text: Text) -> Text:
 
 
 def _respelled(text: Text, pieces: Sequence[str]) -> tuple[Text, list[int]]:
-    """Replace each character with the piece at the same index, and adjust the style spans. Also
-    returns the offset at which each piece starts."""
     found = Text(
         style=text.style,
         justify=text.justify,

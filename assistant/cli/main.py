@@ -1,6 +1,5 @@
 """Parses the command line, runs the command and reports errors in one sentence. The exit code is 0
-for success, 1 if the command failed or was not understood, 2 for a usage or configuration error,
-and 130 after Ctrl-C."""
+for success, 1 if the command failed, 2 for a usage or configuration error, and 130 after Ctrl-C."""
 
 import argparse
 import asyncio
@@ -106,7 +105,6 @@ def _load(name: str) -> CliCommand:
 
 
 def parser_of(words: Sequence[str]) -> Parser:
-    """Return a parser for the command named by the first word."""
     command = _load(words[0])
     summary = COMMANDS[command.name].summary
     parser = Parser(prog="hearth")

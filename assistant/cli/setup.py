@@ -206,8 +206,6 @@ async def _set_up(arguments: argparse.Namespace, target: Path, console: Terminal
 async def _talk(
     arguments: argparse.Namespace, given: Answers, present: Settings, console: Terminal
 ) -> tuple[Answers, int]:
-    """Ask the remaining questions. Returns all answers and how many questions may still
-    be asked."""
     known = await asyncio.to_thread(read_manifest)
     home = draft(present, given).home_assistant
     conversation = SetupDialog(

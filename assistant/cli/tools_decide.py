@@ -68,8 +68,6 @@ async def approve(home: HomeContext, chosen: Sequence[str], as_json: bool) -> in
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `hearth tools` to a subcommand, so that they can come before or after its
-    name."""
     given = argparse.SUPPRESS
     parser.add_argument(
         "--json", action="store_true", default=given, help="print the result as JSON"

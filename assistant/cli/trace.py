@@ -167,7 +167,6 @@ _SLOW_MS = 2000.0  # ms to the first sound above which a turn is shown in yellow
 
 
 async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) -> None:
-    """Print the last turns, newest last, and a summary of the last seven days."""
     turns = await store.turns(limit)
     shares = await store.reports.shares(now - WEEK)
     if as_json:
@@ -183,7 +182,6 @@ async def list_turns(store: Store, limit: int, now: datetime, *, as_json: bool) 
 
 
 async def list_faults(store: Store, since: datetime, *, as_json: bool) -> None:
-    """Print the faults since the given time, newest last."""
     faults = await store.reports.faults(since)
     if as_json:
         say_json([asdict(one) for one in faults], ascii_only=True, default=datetime.isoformat)

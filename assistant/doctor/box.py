@@ -127,8 +127,6 @@ _SHORTEST_S = 6 * 3600.0  # seconds since boot; earlier, the daily rate mostly r
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """A file system and the device it is on."""
-
     free_mb: int  # available to ordinary users
     whole_mb: int
     read_only: bool

@@ -258,7 +258,6 @@ class _CloudTest:
         return self._settings.limits.daily_cost_usd - today
 
     async def _record(self, talk: CloudConversation) -> None:
-        """Store the cost of the conversation, so that it counts towards the daily limit."""
         report, now = self._findings.report, self._clock.now()
         if report.cost_usd:
             record = TurnRecord(

@@ -123,7 +123,6 @@ class CloudAnswer:
 
     @property
     def error(self) -> IntegrationError | None:
-        """Reason why the connection ended, or None if it is still open."""
         return next((one.error for _, one in self.events if isinstance(one, Closed)), None)
 
     def interrupted_ms(self, since_s: float) -> float | None:

@@ -53,7 +53,6 @@ class Stage:
         self._before = self.now()
 
     async def look(self, turn: FinishedTurn | None) -> Seen:
-        """Wait until the house has settled, and return the turn's result."""
         return await self.look_at([] if turn is None else [turn])
 
     async def look_at(self, turns: Sequence[FinishedTurn]) -> Seen:
@@ -193,7 +192,6 @@ class Trials:
         return self._app.notices
 
     async def say(self, sentence: Sentence, recording: Path) -> Trial:
-        """Reset the house, play the command's recording, and return the result."""
         self._turns.clear()
         await self._stage.reset(sentence.wish.given)
         source = WavSource(recording, realtime=self._realtime)

@@ -134,11 +134,9 @@ class Manager:
         return bool(self._address)
 
     def ready(self, status: str = "") -> None:
-        """Report that startup or a reload is complete."""
         self._send("READY=1", self._status_line(status))
 
     def status(self, text: str) -> None:
-        """Send a status sentence if it has changed."""
         if text != self._status:
             self._send(self._status_line(text))
 

@@ -201,7 +201,6 @@ class SetupQuestions:
     async def ask(
         self, prompt: str, read: Callable[[str], T], default: str = "", *, hidden: bool = False
     ) -> T:
-        """Ask until `read` accepts the line, and return its result."""
         while True:
             line = await self.person.ask(prompt, default, hidden=hidden)
             try:
@@ -262,6 +261,5 @@ class Answers:
 
     @property
     def of_the_house(self) -> bool:
-        """True if one of the answers concerns Home Assistant."""
         told = (self.url, self.token, self.verify_tls, self.ca_file, self.name, self.area)
         return any(one is not None for one in told)

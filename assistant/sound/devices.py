@@ -161,7 +161,6 @@ def _choice(settings: Settings, language: str) -> VoiceModel:
 
 
 def _model_file(name: str, data: Path) -> Path | None:
-    """Return a voice model's file, or None if a model given by name isn't downloaded."""
     if name.endswith(".onnx") or "/" in name:
         return Path(name).expanduser()
     downloaded = data / "models" / f"{name}.onnx"
@@ -247,7 +246,6 @@ class SoundState:
 
     @property
     def loudspeaker(self) -> str:
-        """Status of the loudspeaker: "ready", "missing" or NONE."""
         return NONE if self.presence is None else self.presence.status.name.lower()
 
     @property

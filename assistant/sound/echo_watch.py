@@ -94,7 +94,6 @@ class EchoWatch:
         return now.pair if open_question and now.plan is not _NOT_KNOWN else None
 
     def look_again(self) -> None:
-        """Schedule a check of the devices and their measured echo path."""
         self._changed()
 
     def as_json(self) -> dict[str, Any]:

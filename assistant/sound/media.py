@@ -318,7 +318,7 @@ class RoomMedia:
 
     async def _put_back(self, last: bool = False) -> None:
         """Restore the players, except those that somebody has changed in the meantime. `last` is
-        True if the process is ending and won't check the result."""
+        True if the process is ending."""
         if self._held and not self._home.connected:
             return
         house, now = self._home.house, self._clock.monotonic()

@@ -227,8 +227,6 @@ class Box:
         return as_json(turn.record, turn.outcomes)
 
     def _may_recall(self, caller: Caller) -> bool:
-        """Return True if the caller's turns can use the conversation history and remembered facts.
-        Over /mcp, the settings must also allow this."""
         over_mcp = caller.name.startswith("mcp:")
         return caller.may("read") and (self._parts.mcp_turns or not over_mcp)
 

@@ -244,7 +244,6 @@ class Records:
         return await self._memory.rows()
 
     async def forget(self) -> int:
-        """Erase all facts and return how many were erased."""
         return await self._memory.forget_all()
 
     async def forget_one(self, memory_id: str) -> None:
