@@ -58,10 +58,8 @@ def part_of(path: Path) -> Path:
 
 
 def begin(path: Path, size: int) -> int:
-    """Create the partial file if it is missing or longer than `size`, and return its size in bytes.
-
-    Raises OSError.
-    """
+    """Make sure that there is a partial file of at most `size` bytes, and return its size. Raises
+    OSError."""
     part = part_of(path)
     part.parent.mkdir(parents=True, exist_ok=True)
     part.touch()
@@ -217,7 +215,7 @@ async def fetch_together(
 
 
 def is_right(download: Download, path: Path) -> bool:
-    """Return True if the file has the right size and hash. Reads the whole file."""
+    """Return True if the file has the right size and hash."""
     try:
         return path.stat().st_size == download.size and digest_of(path, download.algorithm) == (
             download.digest

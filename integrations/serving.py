@@ -124,8 +124,8 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server without signal handlers and polling. It accepts the connections itself,
-    because those that are still in the TLS handshake must count towards the limit."""
+    """A uvicorn server without signal handlers and without polling. It accepts the connections
+    itself, because those that are still in the TLS handshake must count towards the limit."""
 
     def __init__(
         self, config: uvicorn.Config, listener: socket.socket, always: Container[str]

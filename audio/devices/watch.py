@@ -60,10 +60,8 @@ class DeviceWatch:
         await asyncio.shield(asyncio.to_thread(self._server.stop))
 
     def listen(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for changes and return a function that unregisters it.
-
-        The callback runs on the event loop. Changes in quick succession are reported once.
-        """
+        """Register a callback for changes and return a function that unregisters it. The callback
+        runs on the event loop. Changes in quick succession may be reported together."""
         self._calls.append(call)
 
         def forget() -> None:

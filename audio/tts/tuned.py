@@ -33,8 +33,11 @@ _MEMORY_BLOCKS = round(MEMORY_S * 1000 / GATE_MS)
 
 class Leveller:
     """Brings each voice to `TARGET_DB` with a gain that belongs to the voice, not to the clause.
-    The gain changes slowly, so that it does not even out clauses of different loudness. Not
-    thread-safe."""
+    Not thread-safe.
+
+    Once a voice is known, its gain changes slowly, so that it does not even out clauses of
+    different loudness.
+    """
 
     def __init__(self, target_db: float = TARGET_DB) -> None:
         self._target_db = target_db

@@ -143,7 +143,8 @@ def change_volume(house: DemoHouse, values: Values, place: CallerPlace) -> dict[
 
 
 def broadcast(house: DemoHouse, values: Values, place: CallerPlace) -> dict[str, Any]:
-    """Succeed without doing anything, because the house has no satellite to play the message."""
+    """Return success without playing the message, because the house has no satellite. Raises
+    IntentError if there is no message."""
     if "message" not in values:
         raise IntentError("Error handling HassBroadcast")
     return done([], [])

@@ -255,7 +255,7 @@ def _return(house: DemoHouse, entity_id: str, data: Data) -> None:
 
 
 def _script(house: DemoHouse, entity_id: str, data: Data) -> Mapping[str, Any] | None:
-    """Run a script, ignoring errors: Home Assistant logs them and reports success."""
+    """Run a script and ignore its errors, as Home Assistant does."""
     try:
         return run_script(house, entity_id, data, call)
     except ServiceError:
