@@ -1,5 +1,5 @@
 """`hearth ask`, `hearth undo` and `hearth hear`: run one typed or spoken turn and print the result.
-The answer goes to stdout, everything else to stderr."""
+The answer (or, with `--json`, the whole result) goes to stdout, everything else to stderr."""
 
 import argparse
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """Parses the command line, runs the command and reports errors in one sentence. The exit code is 0
-for success, 1 if the command failed, 2 for a usage or configuration error, and 130 after Ctrl-C."""
+for success, 1 if the command failed or was not understood, 2 for a usage or configuration error,
+and 130 after Ctrl-C."""
 
 import argparse
 import asyncio

@@ -32,7 +32,7 @@ class Wish:
     `changes` maps "entity" or "entity.attribute" to the accepted values; no other entity may
     change. `answer` is a regular expression for the spoken answer. `refused` is text that the
     refused call must contain. `did` is the name of a built-in tool that must succeed. `passing` are
-    entities that the speaker corrects.
+    entities that the speaker mentions before correcting themselves.
     """
 
     sentence: str
