@@ -258,7 +258,7 @@ def action_tool(
     checks: Mapping[str, arguments.Check] | None = None,
     required: tuple[str, ...] = (),
 ) -> Tool:
-    """Return a tool that acts on all entities that match its arguments."""
+    """Return a tool that acts on the entities that match its arguments."""
     properties = arguments.target(domain, device_classes, any_domain=domain is None)
     known: dict[str, arguments.Check] = {
         **dict.fromkeys(("name", "area", "floor"), arguments.text),

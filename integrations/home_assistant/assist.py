@@ -139,7 +139,8 @@ class Conversation:
             del self._kept[next(one for one in self._kept if one != PEOPLE)]
 
     async def _device(self) -> dict[str, str]:
-        """Return the `device_id` field for a command, or {} if this release does not accept it.
+        """Return the `device_id` field for a command, or {} if there is no id or this release does
+        not accept it.
 
         Dry runs always accept the field, but it is omitted there too, so that they give the same
         result as the actual command.
@@ -162,8 +163,7 @@ class Conversation:
 
 
 def _recognized(text: str, row: Mapping[str, Any] | None) -> Recognized | None:
-    """Parse one result of a dry run. Returns None for a partial match, which is only a best
-    guess."""
+    """Parse one result of a dry run. Partial matches are ignored, because they are only guesses."""
     if not row or row.get("match") is not True:
         return None
     if row.get("source") == "trigger":
