@@ -53,7 +53,6 @@ def downloading_into(folder: Path) -> Iterator[None]:
 
 
 def part_of(path: Path) -> Path:
-    """Return the path of the file's partial content."""
     return path.with_name(f"{path.name}.part")
 
 

@@ -36,7 +36,7 @@ def parse_address(address: str) -> tuple[str, int]:
 
 
 class WyomingRecognizer:
-    """A client of a Wyoming server. Each transcription opens a new connection."""
+    """A client of a Wyoming server."""
 
     def __init__(self, host: str, port: int, language: str | None, timeout_s: float = 15.0) -> None:
         """`language` is a code such as "en", or None to let the server decide. `timeout_s` is the

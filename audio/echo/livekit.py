@@ -281,7 +281,6 @@ class Residual:
         return len(self._downs) == _LOOK and sum(self._downs) < _SOME
 
     def renewed(self) -> None:
-        """Report that the canceller was replaced."""
         self._learning, self._learned = _RELEARNING, _LEARNED_AGAIN
         self._watched = 0
         self._downs.clear()

@@ -44,7 +44,6 @@ class Voice(Protocol):
 
 
 def speed_now(speed: Speed) -> float:
-    """Return the speed for the next clause."""
     return speed() if callable(speed) else speed
 
 

@@ -28,7 +28,6 @@ MOVING = (*COVER, *VALVE)
 
 
 def choice(*values: str) -> Schema:
-    """Return the schema of a string that must be one of `values`."""
     return {"type": "string", "enum": list(values)}
 
 
@@ -67,8 +66,6 @@ class SlotError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The arguments that an intent accepts, with their checks."""
-
     checks: Mapping[str, Check]
     required: tuple[str, ...] = ()
 

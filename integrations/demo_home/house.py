@@ -204,7 +204,6 @@ class DemoHouse:
         return lambda: self._listeners.remove(listener)
 
     def listen_events(self, listener: EventListener) -> Callable[[], None]:
-        """Register a callback for all other events, and return a function that unregisters it."""
         self._event_listeners.append(listener)
         return lambda: self._event_listeners.remove(listener)
 
@@ -284,7 +283,6 @@ class DemoHouse:
         self.write(entity_id, to, **attributes)
 
     def count_todo(self, entity_id: str) -> None:
-        """Set a to-do list's state to its number of open items."""
         self.write(entity_id, str(sum(not item.done for item in self.todo[entity_id])))
 
 

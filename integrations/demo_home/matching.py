@@ -50,8 +50,6 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The matching entities, and the areas and floors named in the call."""
-
     states: tuple[Snapshot, ...]
     areas: tuple[Area, ...] = ()
     floors: tuple[Floor, ...] = ()
@@ -85,7 +83,6 @@ def same_name(one: str, other: str) -> bool:
 
 
 def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
-    """Return the areas with this id, name or alias."""
     return tuple(
         area
         for area in house.areas.values()
@@ -94,7 +91,6 @@ def find_areas(house: DemoHouse, name: str) -> tuple[Area, ...]:
 
 
 def find_floors(house: DemoHouse, name: str) -> tuple[Floor, ...]:
-    """Return the floors with this id, name or alias."""
     return tuple(
         floor
         for floor in house.floors.values()

@@ -235,7 +235,6 @@ class Commands:
         self._admins = frozenset(admins)
 
     def answer(self, message: Json) -> Any:
-        """Return the result of a command. Raises CommandError."""
         kind = message["type"]
         if kind not in self._answers:
             raise CommandError("unknown_command", "Unknown command.")
@@ -376,7 +375,6 @@ def _named(message: Mapping[str, Any]) -> Json:
 
 
 def needed(message: Mapping[str, Any], key: str) -> Any:
-    """Return the value of a required key. Raises CommandError if it is missing."""
     if key not in message:
         raise CommandError("invalid_format", f"required key not provided at '{key}'. Got None")
     return message[key]

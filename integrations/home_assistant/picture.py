@@ -87,7 +87,6 @@ class Picture:
         self._overtaking = {}
 
     def end_load(self, registries: Registries, states: Iterable[Mapping[str, Any]]) -> None:
-        """Replace all registries and entities."""
         found = keyed(states, "entity_id")
         found = {name: state for name, state in found.items() if not is_snapshot(name)}
         # Events may have arrived while the states were being read; the newer state wins.

@@ -67,7 +67,6 @@ def unsendable_token() -> SignInAgain:
 
 
 def no_address(url: str) -> Misconfigured:
-    """Return the error for a configured URL that is invalid."""
     return Misconfigured(
         f"home_assistant.url = {shown(url)!r} is not a valid address; it should look like "
         "http://homeassistant.local:8123."
@@ -136,7 +135,6 @@ def no_name_server(url: str) -> Unavailable:
 
 
 def silent(url: str) -> Unavailable:
-    """Return the error for an address that does not answer."""
     return Unavailable(
         f"Home Assistant does not answer at {shown(url)}: check home_assistant.url "
         "and that it is running."
@@ -203,7 +201,6 @@ def not_ready(url: str, state: str) -> Unavailable:
 
 
 def recovery_mode(url: str) -> Misconfigured:
-    """Return the error for recovery mode, which follows a broken configuration."""
     return Misconfigured(
         f"Home Assistant at {shown(url)} is in recovery mode: fix its configuration (see "
         "Settings > System > Logs) and restart it."

@@ -222,7 +222,6 @@ class Stale:
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, kind: str, event: Mapping[str, Any]) -> None:
-        """Record a registry event of type `kind`."""
         data = mapping(event.get("data"))
         if kind == "entity_registry_updated":
             for key in ("entity_id", "old_entity_id"):

@@ -93,7 +93,6 @@ class Switches:
             self._known[entity_id] = self._known.get(entity_id, frozenset()) | opened
 
     def take_fresh(self) -> Mapping[str, frozenset[str]]:
-        """Return the observations since the last call of this method."""
         fresh, self._fresh = self._fresh, {}
         return fresh
 

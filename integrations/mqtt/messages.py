@@ -94,7 +94,6 @@ def ended(broker: Broker, reason: ReasonCode) -> IntegrationError:
 
 
 def silent(broker: Broker) -> Unavailable:
-    """Return the error for a broker that does not answer."""
     return Unavailable(f"The broker at {_place(broker)} does not answer.")
 
 

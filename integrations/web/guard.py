@@ -196,8 +196,6 @@ class Tokens(Protocol):
 
 
 class Guard:
-    """Identifies callers and refuses requests that they are not allowed to make."""
-
     def __init__(
         self,
         tokens: Tokens,
@@ -296,7 +294,6 @@ class Guard:
             raise too_many(wait, "Too many wrong tokens from many addresses; try again later.")
 
     def guessed_wrong(self, connection: HTTPConnection) -> None:
-        """Count a wrong token or code from the connection's address."""
         place = _place(connection)
         self._wrong.take(place)
         if place != LOOPBACK:
@@ -330,7 +327,6 @@ class Guard:
 
 
 def require(caller: Caller, scope: Scope) -> None:
-    """Raise Refused unless the caller has this scope."""
     if not caller.may(scope):
         bearer = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope}"'}
         raise Refused(403, "forbidden", f"This needs a token with the scope {scope}.", bearer)

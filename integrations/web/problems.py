@@ -87,7 +87,6 @@ def refused_by_box(error: Exception) -> Response | None:
 
 
 def gone() -> Refused:
-    """Return the error for a client that has disconnected."""
     return Refused(499, "gone", "The client has disconnected.")
 
 

@@ -52,8 +52,6 @@ _RANGE = re.compile(r"bytes=([0-9]{1,12})-([0-9]{0,12})")
 
 
 def button_paths(box: Box, guard: Guard) -> Sequence[Path]:
-    """Return the paths for the state, events, buttons and settings."""
-
     def listen(call: Call) -> Mapping[str, Any]:
         if not box.listen(call.caller):
             raise Refused(409, "cannot_listen", _DEAF)
@@ -139,7 +137,6 @@ def _setting_paths(box: Box) -> Sequence[Path]:
 
 
 def list_paths(box: Box) -> Sequence[Path]:
-    """Return the paths for timers, confirmations, openers and remembered facts."""
     return (*_timer_paths(box), *_memory_paths(box))
 
 
@@ -224,8 +221,6 @@ def _memory_paths(box: Box) -> Sequence[Path]:
 
 
 def looking_paths(box: Box) -> Sequence[Path]:
-    """Return the paths for turns, recordings, costs, faults, tools, the microphone level and
-    checks."""
     return (*_turn_paths(box), *_number_paths(box))
 
 

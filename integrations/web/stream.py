@@ -104,8 +104,6 @@ _NOT_BEGUN = {503: "Not started: too many requests are already waiting."}
 
 
 def speaking_paths(box: Box) -> Sequence[Path]:
-    """Return the paths for announcements, questions, conversations and typed turns."""
-
     async def announce(call: Call) -> Mapping[str, Any]:
         return {"id": await box.announce(call.wanted, call.caller)}
 
