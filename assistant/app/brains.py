@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from assistant.app.home import HomeContext
 from assistant.brains.briefing.briefer import Briefer
@@ -24,13 +24,15 @@ from assistant.domain.events import Deferred
 from assistant.speech.identify import Languages, identify
 from integrations.errors import IntegrationError
 from integrations.gemini.access import NO_KEY, Access
-from integrations.gemini.models import ModelRow, model_row
+from integrations.gemini.models import ModelRow, Status, model_row
 from integrations.owner import OwnedTasks
 
 if TYPE_CHECKING:  # imported only if Gemini is used
     from assistant.brains.gemini.brain import GeminiLiveBrain
     from assistant.brains.gemini.lifecycle import LiveTimeouts
+    from assistant.brains.gemini.model_chain import ModelChain
     from assistant.brains.gemini_once import GeminiOnceBrain
+    from assistant.journal.store import Store
 
 NO_CONSENT = (
     "Gemini is not used because it would send speech to Google: set privacy.accept_cloud = true "
@@ -138,6 +140,21 @@ def access_of(settings: Settings) -> Access:
     return Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
 
 
+async def open_models(
+    settings: Settings,
+    store: "Store",
+    clock: Clock,
+    on_change: Callable[[str], None] = lambda sentence: None,
+) -> "ModelChain":
+    """Return the models of `gemini.model`, knowing which of them are gone."""
+    from assistant.brains.gemini.model_chain import ModelChain
+
+    rows = [model_row(name)[0] for name in settings.gemini.model]
+    models = ModelChain(rows, store, clock, access_of(settings).api_version, on_change)
+    await models.load()
+    return models
+
+
 def may_use_cloud(settings: Settings) -> bool:
     key = settings.gemini.api_key.get_secret_value().strip()
     return settings.privacy.accept_cloud and bool(key)
@@ -191,15 +208,18 @@ class _BrainFactory:
         from assistant.brains.gemini.repair import SetupRepair
         from integrations.gemini.live import LiveClient
 
-        settings = self._settings
+        settings, clock = self._settings, self._clock
         client = await self._stack.enter_async_context(LiveClient(access))
         self._loads.append(client.load)
         store, version = self._home.store, access.api_version
+        models = await open_models(settings, store, clock, self._model_changed)
+        for row in models.rows:
+            self._note_unknown("gemini.model", row)
         brain = GeminiLiveBrain(
-            SetupRepair(client, store, self._clock, version, self._repaired),
+            SetupRepair(client, store, clock, version, self._repaired),
             self._briefer,
-            self._row("live"),
-            self._clock,
+            models,
+            clock,
             google_search=settings.gemini.google_search,
             native_voice=settings.voice.engine == "gemini",
             timeouts=_timeouts(settings),
@@ -208,10 +228,16 @@ class _BrainFactory:
         return self._live_brain
 
     def _repaired(self, told: str) -> None:
-        bus = self._home.bus
-        bus.publish("fault", what="gemini_set_up", on=True, problem=told)
-        bus.publish("fault", what="gemini_set_up", on=False)  # it is repaired
+        self._publish("gemini_set_up", told)
         self.people_notices.get().repaired()
+
+    def _model_changed(self, told: str) -> None:
+        self._publish("gemini_model", told)
+        self.people_notices.get().model_changed()
+
+    def _publish(self, what: str, told: str) -> None:
+        self._home.bus.publish("fault", what=what, on=True, problem=told)
+        self._home.bus.publish("fault", what=what, on=False)  # it is mended
 
     async def _once(self, access: Access) -> Brain:
         from assistant.brains.gemini_once import GeminiOnceBrain
@@ -219,20 +245,17 @@ class _BrainFactory:
 
         client = await self._stack.enter_async_context(aclosing(OnceClient(access)))
         self._loads.append(client.sdk)
-        row = self._row("once")
+        row, _ = model_row(self._settings.gemini.once_model, "once")
+        self._note_unknown("gemini.once_model", row)
         self.thinker = GeminiOnceBrain(client, self._briefer, row)
         return self.thinker
 
-    def _row(self, kind: Literal["live", "once"]) -> ModelRow:
-        gemini = self._settings.gemini
-        setting = "gemini.model" if kind == "live" else "gemini.once_model"
-        row, known = model_row(gemini.model if kind == "live" else gemini.once_model, kind)
-        if not known:
+    def _note_unknown(self, setting: str, row: ModelRow) -> None:
+        if row.status is Status.UNKNOWN:
             self.notices.append(
                 f'{setting} = "{row.name}" is a model that Hearth does not know: it is used with '
                 "the most cautious settings, and its cost is a guess"
             )
-        return row
 
     async def _prefer_local(self, brain: Brain) -> Brain:
         mode = self._settings.brain.prefer_local

@@ -250,7 +250,7 @@ class Known:
     alone: bool = False  # Gemini is unreachable
     # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.
     instead: str | None = None
-    repairs: int = 0  # number of repaired set-ups
+    changes: int = 0  # number of changes to Gemini Live
 
 
 class AbsentBrain:
@@ -293,11 +293,15 @@ class FallbackNotices:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.known = Known()
-        self._repairs = 0
+        self._changes: list[str] = []  # the keys of their sentences
 
     def repaired(self) -> None:
         """Record that Gemini Live now works without a part of its set-up that was rejected."""
-        self._repairs += 1
+        self._changes.append("ladder.repaired")
+
+    def model_changed(self) -> None:
+        """Record that Gemini Live now uses another model, because one is gone."""
+        self._changes.append("ladder.other_model")
 
     def restore(self, known: Known) -> None:
         """Go back to an earlier state, because people didn't hear the later notices."""
@@ -327,10 +331,10 @@ class FallbackNotices:
     def _with_gemini(self, instead: str | None, language: str) -> str:
         known = self.known
         lasting = None if instead in _ONE_SENTENCE else instead
-        self.known = Known(instead=lasting, repairs=self._repairs)
+        self.known = Known(instead=lasting, changes=len(self._changes))
         lines = [self._catalogue.say("ladder.back", language)] if known.alone else []
         if instead is not None and instead != known.instead:
             lines.append(self._catalogue.say(f"ladder.instead_{instead}", language))
-        if known.repairs < self._repairs:
-            lines.append(self._catalogue.say("ladder.repaired", language))
+        untold = dict.fromkeys(self._changes[known.changes :])
+        lines += [self._catalogue.say(key, language) for key in untold]
         return " ".join(lines)

@@ -122,7 +122,7 @@ async def _agree(settings: Settings, *, yes: bool) -> None:
         raise Failed("This costs money, and nobody is at the terminal to agree. Add --yes.", 2)
     console = Terminal(stderr=True, soft_wrap=True)
     address = shown(settings.gemini.base_url)
-    models = f"{settings.gemini.model} and {settings.gemini.once_model}"
+    models = f"{' or '.join(settings.gemini.model)} and {settings.gemini.once_model}"
     where = f"at {address}" if address else "at Google"
     console.print(
         "This sends what any turn sends (a description of your home, the tools and remembered "

@@ -116,7 +116,7 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> None:
 
 def _row(brain: str, settings: Settings) -> ModelRow:
     if brain == "gemini-live":
-        return model_row(settings.gemini.model, "live")[0]
+        return model_row(settings.gemini.model[0])[0]
     return model_row(settings.gemini.once_model, "once")[0]
 
 

@@ -110,7 +110,7 @@ async def _try_key(settings: Settings, means: SetupServices, console: Terminal) 
         console.print(f"Could not test the key: {error}", style="yellow")
     else:
         told = "[green]Google accepts the key[/] for {model}."
-        console.tell(told, model=settings.gemini.model, fold=True)
+        console.tell(told, model=" or ".join(settings.gemini.model), fold=True)
         await tell_about_live(TerminalPerson(console).tell, means, settings)
 
 

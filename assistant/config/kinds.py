@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 SHORTEST_TOKEN = 16  # minimum length of the HTTP token in characters; generated tokens have 43
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -127,6 +127,10 @@ def no_repeats(values: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     return values
 
 
+def _as_list(given: object) -> object:
+    return [given] if isinstance(given, str) else given
+
+
 Flag = Annotated[bool, Field(strict=True)]
 Count = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[int, Field(strict=True, ge=1)]
@@ -147,6 +151,12 @@ OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
 NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; may be empty
 PlainName = Annotated[str, AfterValidator(_plain_name)]
 ModelName = Annotated[str, AfterValidator(_model_name)]
+ModelNames = Annotated[  # a single name may be given as text
+    tuple[ModelName, ...],
+    BeforeValidator(_as_list),
+    AfterValidator(at_least_one),
+    AfterValidator(no_repeats),
+]
 NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded
 Topic = Annotated[str, AfterValidator(_topic)]
 TopicBase = Annotated[str, AfterValidator(_topic_or_empty)]

@@ -15,6 +15,7 @@ from assistant.config.kinds import (
     HttpToken,
     Language,
     ModelName,
+    ModelNames,
     NameOrPath,
     OptionalLanguage,
     OptionalWebAddress,
@@ -141,7 +142,13 @@ class Gemini(Section):
         ),
     )
     api_key_file: str = Field(default="", description="File that contains the key.")
-    model: ModelName = Field(default="gemini-3.8-live", description="Model for live conversations.")
+    model: ModelNames = Field(
+        default=("gemini-3.8-live",),
+        description=(
+            "Model for live conversations. In a list of models, Hearth uses the first one that "
+            "Google still offers."
+        ),
+    )
     once_model: ModelName = Field(
         default="gemini-3.8-flash",
         description="Model for single recordings, pictures and hard questions.",

@@ -5,12 +5,20 @@ import platform
 import socket
 import tempfile
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from assistant.app.brains import NO_CONSENT, access_of, briefer_for, may_use_cloud
+from assistant.app.brains import (
+    NO_CONSENT,
+    access_of,
+    briefer_for,
+    may_use_cloud,
+    open_models,
+)
 from assistant.app.home import HomeContext, open_home
 from assistant.app.tools import open_background_work
 from assistant.brains.gemini.brain import setup_of
+from assistant.brains.gemini.model_chain import ModelChain
 from assistant.brains.gemini.repair import SetupRepair
 from assistant.brains.slots import start_of_day
 from assistant.config.schema import Settings
@@ -36,12 +44,12 @@ from assistant.doctor.gemini import (
 from assistant.domain.clock import Clock
 from assistant.domain.records import TurnRecord, new_id
 from assistant.domain.version import own_version
-from integrations.errors import IntegrationError, Misconfigured
+from integrations.errors import IntegrationError, Misconfigured, Retired
 from integrations.gemini.access import NO_KEY, LazyClient
 from integrations.gemini.faults import fault_of
 from integrations.gemini.key import live_models
 from integrations.gemini.live import LiveClient
-from integrations.gemini.models import MODELS, model_row
+from integrations.gemini.models import MODELS
 from integrations.gemini.setup import LiveSetup, live_config
 from integrations.gemini.tokens import prompt_tokens
 from integrations.owner import OwnedTasks
@@ -69,21 +77,21 @@ async def probe_cloud(
     `tell` is called with each finding immediately. Without `converses`, the test ends when the
     session is open, which costs nothing.
     """
-    gemini = settings.gemini
+    gemini, models = settings.gemini, await open_models(settings, home.store, clock)
     report = CloudReport(
         version=own_version(),
         day=clock.now().date().isoformat(),
         machine=f"{platform.machine()}, Python {platform.python_version()}",
-        model=gemini.model,
+        model=models.row.name,
         once_model=gemini.once_model,
-        api_version=gemini.api_version,
+        api_version=access_of(settings).api_version,
         google=not gemini.base_url,
     )
     findings = CloudFindings(report, tell)
     began = clock.monotonic()
     try:
         async with asyncio.timeout(LIMIT_S):
-            await _CloudTest(settings, home, clock, findings).run(converses)
+            await _CloudTest(settings, home, clock, findings, models).run(converses)
     except TimeoutError:
         findings.add("time", bad(f"stopped after {LIMIT_S:g} s", "see the slow steps above"))
     report.seconds = round(clock.monotonic() - began, 1)
@@ -110,14 +118,20 @@ async def probe_setup(settings: Settings, clock: Clock) -> Sequence[TimedFinding
 
 class _CloudTest:
     def __init__(
-        self, settings: Settings, home: HomeContext, clock: Clock, findings: CloudFindings
+        self,
+        settings: Settings,
+        home: HomeContext,
+        clock: Clock,
+        findings: CloudFindings,
+        models: ModelChain,
     ) -> None:
         self._settings = settings
         self._home = home
         self._clock = clock
         self._findings = findings
         self._access = access_of(settings)
-        self._row, _ = model_row(settings.gemini.model)
+        self._chain = models
+        self._row = models.row
 
     async def run(self, converses: bool) -> None:
         found = self._judge_key()
@@ -180,6 +194,11 @@ class _CloudTest:
             names, ms = await self._request("models", live_models(client))
             if names is not None:
                 found = judged.judge_models(model, names, MODELS)
+                offered = [row for row in self._chain.rows if row.name in names]
+                if offered and self._row not in offered:
+                    self._row = offered[0]
+                    self._findings.report.model = self._row.name
+                    found = judged.judge_next_model(model, self._row.name)
                 self._findings.add("models", found, ms, "models_ms")
         except IntegrationError as error:
             self._findings.add("model", bad("not requested", str(error)))
@@ -193,7 +212,10 @@ class _CloudTest:
                 answer = await work
         except Exception as error:
             fault = fault_of(error, model=self._row.name, secret=self._access.api_key)
-            self._findings.add(check, judged.failed("no answer", fault))
+            found = judged.failed("no answer", fault)
+            if isinstance(fault, Retired) and len(self._chain.rows) > 1:
+                found = replace(found, status="warn")  # the list tells which model is used
+            self._findings.add(check, found)
             return None, None
         return answer, (self._clock.monotonic() - began) * 1000
 

@@ -181,6 +181,13 @@ def judge_models(model: str, names: Sequence[str], known: Mapping[str, ModelRow]
     return bad(f"{model} is not usable with Live, but: {listed}", f'set gemini.model = "{usable}"')
 
 
+def judge_next_model(gone: str, used: str) -> Found:
+    return odd(
+        f"{gone} is not usable with Live, so {used} is tested, the next one in gemini.model",
+        f"remove {gone} from gemini.model",
+    )
+
+
 def judge_setup(
     facts: SetupFacts, ms: float, refused: Mapping[str, RefusedPart], connect_s: float
 ) -> Found:

@@ -95,7 +95,7 @@ class CloudConversation:
     async def open(self, repair: SetupRepair, setup: LiveSetup) -> LiveSession | None:
         """Open a session, and report the parts of the setup that the service refused. Returns None
         if the session can't be opened."""
-        gemini = self._settings.gemini
+        connect_s = self._settings.gemini.connect_timeout_s
         began = self._clock.monotonic()
         try:
             session = await repair.connect(setup, self._take, SETUP_S)
@@ -105,9 +105,9 @@ class CloudConversation:
             return None
         ms = (self._clock.monotonic() - began) * 1000
         stored = await self._home.store.kept(NAME)
-        model = key_of(setup.row.name, gemini.api_version)
+        model = key_of(setup.row.name, self._report.api_version)
         refused = read_refused(stored, model, self._clock.now())
-        found = judged.judge_setup(self._facts, ms, refused, gemini.connect_timeout_s)
+        found = judged.judge_setup(self._facts, ms, refused, connect_s)
         self._findings.add("live session", found, ms, "setup_ms")
         return session
 

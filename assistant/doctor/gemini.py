@@ -3,14 +3,15 @@
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from assistant.app.brains import access_of, may_use_cloud
+from assistant.app.brains import access_of, may_use_cloud, open_models
+from assistant.brains.gemini.model_chain import GoneModel
 from assistant.brains.gemini.repair import NAME, key_of, read_refused
 from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
@@ -74,28 +75,29 @@ async def _allowed(scene: Scene) -> Found:
         return good("not used: privacy.accept_cloud is false, so nothing leaves the house")
     if not may_use_cloud(settings):
         return bad("allowed, but there is no key", NO_KEY)
-    found = judge_key(
-        settings.gemini.api_key.get_secret_value().strip(),
-        settings.gemini.model,
-        foreign=bool(settings.gemini.base_url),
-    )
-    return replace(found, detail=found.detail + await _known(settings))
+    model, known = await _known(settings)
+    key = settings.gemini.api_key.get_secret_value().strip()
+    found = judge_key(key, model, foreign=bool(settings.gemini.base_url))
+    return replace(found, detail=found.detail + known)
 
 
-async def _known(settings: Settings) -> str:
-    clock, model = SystemClock(), key_of(settings.gemini.model, settings.gemini.api_version)
+async def _known(settings: Settings) -> tuple[str, str]:
+    # the Live model in use, and what is known of it
+    clock = SystemClock()
     try:
         async with Store(settings.database, clock) as store:
-            refused = read_refused(await store.kept(NAME), model, clock.now())
+            model = (await open_models(settings, store, clock)).row.name
+            key = key_of(model, access_of(settings).api_version)
+            refused = read_refused(await store.kept(NAME), key, clock.now())
             tested = told_of_test(await store.kept(LAST_TEST))
     except (ConfigError, StoreError):
-        return ""  # the check of the journal reports this
+        return settings.gemini.model[0], ""  # the check of the journal reports this
     if not refused:
-        return tested
+        return model, tested
     until = min(datetime.fromisoformat(one.until) for one in refused.values()).astimezone()
     names = ", ".join(sorted(refused))
     left_out = f", without the features that the service rejected (until {until:%Y-%m-%d}): {names}"
-    return left_out + tested
+    return model, left_out + tested
 
 
 def told_of_test(stored: Any) -> str:
@@ -121,19 +123,32 @@ def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
 
 
 async def _models(scene: Scene) -> Found:
-    gemini = scene.settings.gemini
-    rows = (
-        ("gemini.model", model_row(gemini.model)[0]),
-        ("gemini.once_model", model_row(gemini.once_model, "once")[0]),
-    )
-    return judge_shutdowns(rows, SystemClock().now().date())
+    settings, clock = scene.settings, SystemClock()
+    live = [("gemini.model", model_row(name)[0]) for name in settings.gemini.model]
+    once = ("gemini.once_model", model_row(settings.gemini.once_model, "once")[0])
+    try:
+        async with Store(settings.database, clock) as store:
+            gone = (await open_models(settings, store, clock)).gone
+    except (ConfigError, StoreError):
+        gone = {}  # the check of the journal reports this
+    return judge_offered([*live, once], gone, clock.now().date())
 
 
-def judge_shutdowns(models: Sequence[tuple[str, ModelRow]], today: date) -> Found:
-    """Check whether a model is about to be shut down. Each model is given with the setting that
-    names it."""
+def judge_offered(
+    models: Sequence[tuple[str, ModelRow]], gone: Mapping[str, GoneModel], today: date
+) -> Found:
+    """Check which models are gone, and which shutdowns are announced.
+
+    Each model is given with the setting that names it.
+    """
     details, mends = [], []
     for setting, row in models:
+        if row.name in gone:
+            one = gone[row.name]
+            again = f"{one.ends.astimezone():%Y-%m-%d}"
+            details.append(f"Google no longer offers {row.name}; it is skipped until {again}")
+            mends.append(f"remove {row.name} from {setting}")
+            continue
         if row.shutdown is None:
             continue
         left = (row.shutdown - today).days
@@ -146,7 +161,7 @@ def judge_shutdowns(models: Sequence[tuple[str, ModelRow]], today: date) -> Foun
             details.append(f"Google can shut down {row.name} from {row.shutdown} on, {ahead}")
         else:
             continue
-        mends.append(f'set {setting} = "{row.successor}"')
+        mends.append(f"replace {row.name} with {row.successor} in {setting}")
     if details:
         return odd("; ".join(details), " and ".join(mends))
     names = ", ".join(row.name for _, row in models)
@@ -229,14 +244,14 @@ async def _word(scene: Scene) -> Found:
                 scene.settings.limits.daily_cost_usd, store.spent_since, clock
             ).reached():
                 return good("not tried: today's limits.daily_cost_usd is reached")
-            await try_key(access, gemini.model)
+            model = await try_key(access, gemini.model)
             said = await ask_once(access, gemini.once_model)
             await store.record_turn(said.as_record(clock.now()))
     except (ConfigError, StoreError) as error:
         return bad("not tried, or its cost could not be recorded", str(error))
     except IntegrationError as error:
         return bad("no answer", str(error))
-    return judge_word(said.words, said.used, gemini.model, gemini.once_model)
+    return judge_word(said.words, said.used, model, gemini.once_model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ ONE_COMMAND = TokensUsed(
 
 def price_of_a_day(settings: Settings, on: date | None = None) -> float:
     """Estimate the price of COMMANDS_A_DAY commands with the configured model, in US dollars."""
-    row, _ = model_row(settings.gemini.model)
+    row, _ = model_row(settings.gemini.model[0])
     return COMMANDS_A_DAY * cost_usd(row, ONE_COMMAND, on)
 
 
@@ -46,7 +46,7 @@ def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, st
         "states of what you expose in Home Assistant, the results of actions, and a camera's "
         "picture if you ask about one.",
         "Who gets it: Google's Gemini API "
-        f"({settings.gemini.model}, {settings.gemini.once_model}).",
+        f"({', '.join(settings.gemini.model)}, {settings.gemini.once_model}).",
         f"What it costs: about {price_of_a_day(settings, on):.2f} USD for {COMMANDS_A_DAY} "
         f"commands a day (an estimate). Hearth spends at most {cap:.2f} USD a day "
         "(limits.daily_cost_usd).",
@@ -133,7 +133,7 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
     except IntegrationError as error:
         person.tell(f"Could not test the key: {error}", "yellow")
         return True
-    person.tell(f"Google accepts the key for {settings.gemini.model}.", "green")
+    person.tell(f"Google accepts the key for {' or '.join(settings.gemini.model)}.", "green")
     await tell_about_live(person.tell, means, settings)
     return True
 

@@ -18,7 +18,6 @@ from audio.devices.portaudio import DeviceInfo
 from audio.errors import AudioError
 from audio.tts.piper import need_piper
 from integrations.errors import IntegrationError
-from integrations.gemini.access import Access
 from integrations.gemini.key import try_key
 from integrations.home_assistant.client import HomeAssistant
 from integrations.home_assistant.discovery import FoundHome, find_homes
@@ -115,10 +114,9 @@ class SetupServices:
 
     async def try_key(self, settings: Settings) -> None:
         """Try the configured key with Google. Raises IntegrationError."""
-        gemini = settings.gemini
-        key = gemini.api_key.get_secret_value()
-        access = Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
-        await try_key(access, gemini.model)
+        from assistant.app.brains import access_of  # imports most of Hearth
+
+        await try_key(access_of(settings), settings.gemini.model)
 
     async def try_live(self, settings: Settings) -> Sequence[str]:
         """Open a session with Gemini Live as a turn does, which costs nothing. Returns a sentence

@@ -96,6 +96,9 @@ _TELLING = (
     ("not supported for bidigeneratecontent", "retired"),
     ("not supported for generatecontent", "retired"),
     ("no longer available", "retired"),
+    # Vertex AI: "Publisher Model `projects/…` was not found or your project does not have access to
+    # it." (pollinations/pollinations #6148); the end is cut off in a close reason.
+    ("publisher model", "retired"),
     ("prohibited content", "blocked"),
     ("prohibited_content", "blocked"),
     ("blocked due to", "blocked"),

@@ -5,8 +5,10 @@ The request contains the key and the model's name, but nothing about the house.
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from integrations.errors import Retired
 from integrations.gemini.access import KEY_PAGE, Access, LazyClient
 from integrations.gemini.faults import fault_of
 
@@ -34,20 +36,33 @@ def doubtful(key: str) -> str:
     return "This does not look like a Google key: those begin with AIza or AQ."
 
 
-async def try_key(access: Access, model: str, within_s: float = TRY_S) -> None:
-    """Test the key by requesting the description of `model`. Raises IntegrationError if it fails.
+async def try_key(access: Access, models: tuple[str, ...], within_s: float = TRY_S) -> str:
+    """Test the key by requesting the description of a model, and return the first that exists.
 
-    It sends the key to Google, so call it only with the user's consent.
+    Raises IntegrationError if the key cannot be used. It sends the key to Google, so call it only
+    with the user's consent.
     """
     client = LazyClient(access)
+    *others, last = models
     try:
         async with asyncio.timeout(within_s):
             sdk = await client.get()
-            await sdk.aio.models.get(model=model)
+            for model in others:
+                with suppress(Retired):
+                    return await _described(sdk, model, access)
+            return await _described(sdk, last, access)
     except Exception as error:
-        raise fault_of(error, model=model, secret=access.api_key) from error
+        raise fault_of(error, model=last, secret=access.api_key) from error
     finally:
         await client.close()
+
+
+async def _described(sdk: "Client", model: str, access: Access) -> str:
+    try:
+        await sdk.aio.models.get(model=model)
+    except Exception as error:
+        raise fault_of(error, model=model, secret=access.api_key) from error
+    return model
 
 
 async def live_models(client: "Client") -> list[str]:

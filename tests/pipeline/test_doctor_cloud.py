@@ -186,6 +186,15 @@ def test_another_model_is_suggested(run: Run) -> None:
     assert checks["models"]["mend"] == 'set gemini.model = "gemini-3.8-live-extended-thinking"'
 
 
+def test_the_next_model_of_the_list_is_tested(run: Run) -> None:
+    chain = '["gemini-3.8-live", "gemini-3.8-live-extended-thinking"]'
+    code, report, checks = run(served(retired=["gemini-3.8-live"]), model=chain)
+    assert (code, report["live"]) == (0, True), checks
+    assert report["model"] == "gemini-3.8-live-extended-thinking"
+    assert odd(checks) == ["model", "models"]
+    assert checks["models"]["mend"] == "remove gemini-3.8-live from gemini.model"
+
+
 def test_ipv6_is_dead(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     async def addresses(host: str, port: int, family: int) -> list[str]:
         return ["127.0.0.1" if family == socket.AF_INET else "::1"]  # the service is on the first

@@ -116,6 +116,7 @@ class Briefing:
     language_codes: tuple[str, ...]  # BCP-47
     thinking: str  # "", "low", "medium" or "high"
     voice: str  # the model's own voice; "" lets the service choose
+    note: str = ""  # a note about this turn, for the model
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ make room for a program's.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from types import TracebackType
 from typing import Self
 
 from assistant.brains.briefing.briefer import Briefer, Briefing
 from assistant.brains.gemini.connection import LiveServices
 from assistant.brains.gemini.lifecycle import LiveTimeouts
+from assistant.brains.gemini.model_chain import ModelChain
 from assistant.brains.gemini.repair import SetupRepair
 from assistant.brains.gemini.session_manager import LiveSessionManager
 from assistant.brains.gemini.turn import GeminiLiveTurn, TurnMeans
@@ -125,7 +125,7 @@ class GeminiLiveBrain:
         self,
         client: LiveClient | SetupRepair,
         briefer: Briefer,
-        row: ModelRow,
+        models: ModelChain,
         clock: Clock,
         *,
         google_search: bool = False,
@@ -133,12 +133,17 @@ class GeminiLiveBrain:
         timeouts: LiveTimeouts | None = None,
     ) -> None:
         self._tasks = OwnedTasks()
-        setup = partial(setup_of, row=row, google_search=google_search, native_voice=native_voice)
+
+        def make_setup(briefing: Briefing) -> LiveSetup:
+            return setup_of(
+                briefing, models.row, google_search=google_search, native_voice=native_voice
+            )
+
         services = LiveServices(
-            client, briefer, setup, self._tasks, clock, timeouts or LiveTimeouts()
+            client, briefer, models, make_setup, self._tasks, clock, timeouts or LiveTimeouts()
         )
         self._sessions = LiveSessions(services)
-        self._means = TurnMeans(services, self._sessions.take_owed, row, native_voice)
+        self._means = TurnMeans(services, self._sessions.take_owed, native_voice)
         self._entered = False
         self._empty_turn = ""  # id of the last turn that ended without an answer
 
@@ -200,10 +205,14 @@ class GeminiLiveBrain:
 def setup_of(
     briefing: Briefing, row: ModelRow, *, google_search: bool, native_voice: bool
 ) -> LiveSetup:
-    """Return the set-up of a turn's session, without a handle or a history."""
+    """Return the set-up of a turn's session, without a handle or a history.
+
+    If the model accepts no text along with speech, the turn's note is part of the instruction.
+    """
+    note = "" if row.client_content else briefing.note
     return LiveSetup(
         row=row,
-        instruction=briefing.instruction,
+        instruction=f"{briefing.instruction}\n\n{note}" if note else briefing.instruction,
         declarations=briefing.declarations,
         vocabulary=briefing.vocabulary,
         language_codes=briefing.language_codes,

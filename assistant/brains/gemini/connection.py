@@ -18,6 +18,7 @@ from assistant.brains.gemini.calls import (
 )
 from assistant.brains.gemini.event_reader import Answered, Phase, TurnAttribution
 from assistant.brains.gemini.lifecycle import LiveTimeouts, within
+from assistant.brains.gemini.model_chain import ModelChain
 from assistant.brains.gemini.repair import SetupRepair
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import ToolOutcome
@@ -53,7 +54,8 @@ class LiveServices:
 
     client: LiveClient | SetupRepair
     briefer: Briefer
-    make_setup: Callable[[Briefing], LiveSetup]
+    models: ModelChain
+    make_setup: Callable[[Briefing], LiveSetup]  # for the model to use now
     tasks: OwnedTasks
     clock: Clock
     timeouts: LiveTimeouts

@@ -72,7 +72,8 @@ class SetupRepair:
         self._clock = clock
         self._version = version
         self._on_repair = on_repair
-        self._refused: dict[str, RefusedPart] | None = None  # None until read
+        self._model = ""  # key of the model that all of the following is about
+        self._refused: dict[str, RefusedPart] = {}
         self._reason = ""  # last error of the current search; "" if there is none
         self._named: tuple[str, ...] = ()  # parts that its errors have named
         self._tried: set[frozenset[str]] = set()  # combinations left out without success
@@ -131,14 +132,16 @@ class SetupRepair:
         self._tried.clear()
 
     async def _left_out(self, setup: LiveSetup) -> frozenset[str]:
-        now = self._clock.now()
-        if self._refused is None:
+        now, model = self._clock.now(), self._key(setup)
+        if model != self._model:
             try:
                 stored = await self._store.kept(NAME)
             except StoreError as error:
                 _log.warning("%s", error)
                 stored = None
-            self._refused = read_refused(stored, self._key(setup), now)
+            self._model, self._refused = model, read_refused(stored, model, now)
+            self._end_search()
+            self._hopeless_until_s = 0.0
         self._refused = {
             name: one
             for name, one in self._refused.items()
@@ -147,7 +150,6 @@ class SetupRepair:
         return frozenset(self._refused)
 
     async def _remember(self, setup: LiveSetup, names: tuple[str, ...]) -> None:
-        assert self._refused is not None
         kept = KEPT if set(names) <= set(self._named) else KEPT_UNNAMED
         until = (self._clock.now() + kept).isoformat()
         for name in names:

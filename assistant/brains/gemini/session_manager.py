@@ -24,6 +24,7 @@ from integrations.errors import (
     Exhausted,
     IntegrationError,
     Misconfigured,
+    Retired,
     SignInAgain,
     Stale,
     Unavailable,
@@ -277,7 +278,7 @@ class LiveSessionManager:
             if self._unwanted or self._life.is_quiet(self._clock.monotonic()):
                 await self._forget()
             try:
-                await self._open(self._make_setup(briefing))
+                await self._open_offered(briefing)
             except IntegrationError as error:
                 _log.info("no session with Gemini yet: %s", error)
                 worth_another = isinstance(error, Unavailable)
@@ -299,7 +300,7 @@ class LiveSessionManager:
             elif self._link is not None and not await self._adapt(self._link, setup):
                 await self._close_link(resumable=False)
             try:
-                return self._link or await self._open(setup)
+                return self._link or await self._open_offered(briefing)
             except IntegrationError as error:
                 return error
 
@@ -323,6 +324,15 @@ class LiveSessionManager:
             _log.warning("the open session did not accept a change: %s", error)
             return False
         return True
+
+    async def _open_offered(self, briefing: Briefing) -> LiveConnection:
+        while True:
+            setup = self._make_setup(briefing)
+            try:
+                return await self._open(setup)
+            except Retired as error:
+                if not await self._services.models.give_up(setup.row, error):
+                    raise
 
     async def _open(self, setup: LiveSetup) -> LiveConnection:
         """Resume the session or, if that isn't possible, open one. Raises IntegrationError."""

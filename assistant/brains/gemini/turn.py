@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from assistant.brains.briefing.briefer import STAY_SILENT, Briefer, Briefing
+from assistant.brains.briefing.briefer import STAY_SILENT, Briefer
 from assistant.brains.briefing.prompt import Exchange
 from assistant.brains.gemini.calls import not_run_response, silent_response, spent
 from assistant.brains.gemini.connection import LiveConnection, LiveServices
@@ -37,7 +37,6 @@ class Upload:
         as_text: bool,
         session: LiveSessionManager,
         briefer: Briefer,
-        row: ModelRow,
         post: Callable[[Item], None],
     ) -> None:
         self.link: LiveConnection | None = None
@@ -45,7 +44,6 @@ class Upload:
         self._text = request.heard if as_text else request.text
         self._session = session
         self._briefer = briefer
-        self._row = row
         self._post = post
 
     async def run(self) -> None:
@@ -61,8 +59,9 @@ class Upload:
 
     async def _run(self) -> None:
         request = self._request
-        plain = await self._briefer.brief(request.profile, self._text or "", request.owner)
-        briefing = self._with_note(plain, self._row)
+        briefing = await self._briefer.brief(request.profile, self._text or "", request.owner)
+        if self._text is None:
+            briefing = replace(briefing, note=request.note)
         link = self.link = await self._session.acquire(briefing, self._post)
         self._post(Reached("connected"))
         await link.settle()
@@ -76,16 +75,9 @@ class Upload:
             await self._speak(link, self._request.audio)
         self._post(Reached("upload_done"))
 
-    def _with_note(self, briefing: Briefing, row: ModelRow) -> Briefing:
-        # If the model accepts no text along with speech, the note is added to the instruction.
-        if not self._request.note or self._text is not None or row.client_content:
-            return briefing
-        told = f"{briefing.instruction}\n\n{self._request.note}"
-        return replace(briefing, instruction=told)
-
     async def _tell_notes(self, link: LiveConnection) -> None:
-        # If the model accepts no text along with speech, the notes are sent with the next typed
-        # turn.
+        # If the model accepts no text along with speech, the turn's note is in the instruction, and
+        # the others are sent with the next typed turn.
         if link.setup.row.client_content:
             with self._session.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
@@ -117,7 +109,6 @@ class TurnMeans:
 
     services: LiveServices
     take_owed: Callable[[], Sequence[TokensUsed]]  # costs of dropped conversations
-    row: ModelRow
     native_voice: bool
 
 
@@ -147,7 +138,7 @@ class GeminiLiveTurn:
         # The session manager identifies the turn by this object.
         self._listener = self._post
         briefer = means.services.briefer
-        self._upload = Upload(request, as_text, session, briefer, means.row, self._listener)
+        self._upload = Upload(request, as_text, session, briefer, self._listener)
         self._left = False
         self._talk: InTalk | None = None  # as last reported
 
@@ -190,8 +181,14 @@ class GeminiLiveTurn:
         if reading.over:
             used = (*self._session.meter.take(), *self._means.take_owed())
             if used:  # insert the costs before the final event
-                happened.insert(-1, spent(self._means.row, *used))
+                happened.insert(-1, spent(self._row, *used))
         return happened
+
+    @property
+    def _row(self) -> ModelRow:
+        # The costs of a turn without a session are those of dropped conversations.
+        link = self._upload.link
+        return self._means.services.models.row if link is None else link.setup.row
 
     async def _item(self, patience_s: float | None) -> Item:
         if not self._inbox:

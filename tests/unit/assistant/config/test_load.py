@@ -95,6 +95,28 @@ def test_the_environment_stands_above_the_file(file: Path) -> None:
     assert settings.limits.daily_cost_usd == 0.5
 
 
+def test_the_live_models_are_one_name_or_a_list(file: Path) -> None:
+    for written, models in (
+        ('"gemini-a"', ("gemini-a",)),
+        ('["gemini-a", "models/gemini-b"]', ("gemini-a", "models/gemini-b")),
+    ):
+        file.write_text(f"[gemini]\nmodel = {written}\n")
+        assert load_settings(file, {}).gemini.model == models
+        file.write_text("")
+        assert load_settings(file, {"HEARTH_GEMINI__MODEL": written}).gemini.model == models
+    plain = {"HEARTH_GEMINI__MODEL": "gemini-3.8-live"}
+    assert load_settings(file, plain).gemini.model == ("gemini-3.8-live",)
+    for wrong, words in (
+        ("[]", "must have at least one entry"),
+        ('["gemini-a", "gemini-a"]', "must not contain duplicates"),
+        ('"two words"', "must be the name of a model"),
+        ("8", "gemini.model"),
+    ):
+        file.write_text(f"[gemini]\nmodel = {wrong}\n")
+        with pytest.raises(ConfigError, match=words):
+            load_settings(file, {})
+
+
 def test_a_variable_cannot_smuggle_in_another_key(file: Path) -> None:
     file.touch()
     with pytest.raises(ConfigError, match="HEARTH_HTTP__PORT must be a whole number, not text"):

@@ -73,7 +73,7 @@ async def test_refused_parts_of_the_set_up_are_told_until_they_expire(tmp_path: 
         asdict(RefusedPart("Google Search", "Refused.", (now - timedelta(days=1)).isoformat())),
         {"part": "something new"},
     ]
-    model = key_of(given.gemini.model, given.gemini.api_version)
+    model = key_of(given.gemini.model[0], given.gemini.api_version)
     async with Store(given.database, clock) as store:
         await store.keep(NAME, {model: rows})
     told = (await found(given))["gemini"]
@@ -118,9 +118,10 @@ def test_a_shutdown_is_told_30_days_before_and_when_it_is_past(
     day: date, status: Status, words: str
 ) -> None:
     rows = [("gemini.model", model_row(PREVIEW)[0]), ("gemini.once_model", model_row("f")[0])]
-    told = gemini.judge_shutdowns(rows, day)
+    told = gemini.judge_offered(rows, {}, day)
     assert (told.status, words in told.detail) == (status, True), told
-    assert told.mend == ("" if status == "ok" else 'set gemini.model = "gemini-3.8-live"')
+    mend = f"replace {PREVIEW} with gemini-3.8-live in gemini.model"
+    assert told.mend == ("" if status == "ok" else mend)
 
 
 async def test_the_doctor_looks_at_both_models(tmp_path: Path) -> None:

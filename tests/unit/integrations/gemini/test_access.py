@@ -174,7 +174,7 @@ async def service(asked: list[web.Request], *, gone: bool = False) -> AsyncItera
 async def test_a_key_that_is_taken() -> None:
     asked: list[web.Request] = []
     async with service(asked) as url:
-        await try_key(Access(WELL_FORMED, url), MODEL)
+        assert await try_key(Access(WELL_FORMED, url), (MODEL,)) == MODEL
     [request] = asked
     assert request.path == f"/v1beta/models/{MODEL}"
     assert WELL_FORMED not in request.path_qs
@@ -183,19 +183,19 @@ async def test_a_key_that_is_taken() -> None:
 async def test_a_key_that_is_refused() -> None:
     async with service([]) as url:
         with pytest.raises(SignInAgain, match=r"rejected gemini\.api_key") as caught:
-            await try_key(Access("AIza" + "w" * 35, url), MODEL)
+            await try_key(Access("AIza" + "w" * 35, url), (MODEL,))
     assert "wwww" not in str(caught.value)
 
 
 async def test_a_model_that_is_not_there() -> None:
     async with service([], gone=True) as url:
         with pytest.raises(Retired, match=r"gemini\.model"):
-            await try_key(Access(WELL_FORMED, url), MODEL)
+            await try_key(Access(WELL_FORMED, url), (MODEL,))
 
 
 async def test_a_service_that_is_away() -> None:
     with closed_port() as port, pytest.raises(Unavailable, match="check the network"):
-        await try_key(Access(WELL_FORMED, f"http://127.0.0.1:{port}"), MODEL)
+        await try_key(Access(WELL_FORMED, f"http://127.0.0.1:{port}"), (MODEL,))
 
 
 @pytest.mark.parametrize("key", ["", "short", "two words of twenty letters", "ключ" * 8, "x" * 300])

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from assistant.brains.briefing.briefer import Briefer, Briefing
 from assistant.brains.gemini.brain import GeminiLiveBrain
+from assistant.brains.gemini.model_chain import ModelChain
 from assistant.brains.gemini.turn import GeminiLiveTurn
 from assistant.domain.brain import (
     PEOPLE,
@@ -18,15 +19,17 @@ from assistant.domain.brain import (
     Reached,
     TurnRequest,
 )
-from assistant.domain.clock import VirtualClock
+from assistant.domain.clock import Clock, VirtualClock
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
+from assistant.journal.store import Store
 from integrations.errors import IntegrationError
 from integrations.gemini.declarations import Declaration
 from integrations.gemini.events import Closed, LiveEvent, OutputText, TurnComplete
 from integrations.gemini.live import FunctionAnswer, LiveClient, LiveSession
 from integrations.gemini.models import ModelRow, model_row
 from integrations.gemini.setup import LiveSetup
+from tests.fakes.small_values import FakeValues
 
 ROW: ModelRow = model_row("gemini-3.8-live")[0]
 BRIEFING = Briefing("You are Hearth.", (), (), ("en",), "", "")
@@ -168,6 +171,10 @@ class ScriptedClient(LiveClient):
         assert self._openings == [], "these sessions were not opened"
 
 
+def chain_of(*rows: ModelRow, clock: Clock) -> ModelChain:
+    return ModelChain(rows, cast(Store, FakeValues()), clock, "v1beta")
+
+
 class ScriptedBriefer(Briefer):
     """Gives the briefings in order, and the last one forever."""
 
@@ -236,8 +243,8 @@ class Stage:
         self.clock = VirtualClock()
         self.client = ScriptedClient(*openings)
         self.briefer = briefer or ScriptedBriefer()
-        row = options.pop("row", ROW)
-        self.brain = GeminiLiveBrain(self.client, self.briefer, row, self.clock, **options)
+        models = chain_of(options.pop("row", ROW), clock=self.clock)
+        self.brain = GeminiLiveBrain(self.client, self.briefer, models, self.clock, **options)
 
     async def play(self, request: TurnRequest, seconds: float = 60.0) -> list[BrainEvent]:
         """Return the turn's events without milestones and the conversation id; every call

@@ -23,7 +23,7 @@ from tests.simulators.script import (
     Say,
     Turn,
 )
-from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer, outcome_of
+from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer, chain_of, outcome_of
 
 SPEECH = b"".join(number.to_bytes(2, "little") for number in range(1, 32_001))  # 2 s, all unlike
 QUICK = LiveTimeouts(
@@ -93,11 +93,12 @@ async def talk(
     async with GeminiSimulator(turns, **service_options) as service:
         access = Access(service.key, service.url, str(service.ca_file))
         async with LiveClient(access) as client:
+            clock = SystemClock()
             brain = GeminiLiveBrain(
                 client,
                 briefer or ScriptedBriefer(BRIEFING),
-                model_row(model)[0],
-                SystemClock(),
+                chain_of(model_row(model)[0], clock=clock),
+                clock,
                 native_voice=native_voice,
                 timeouts=timeouts,
             )

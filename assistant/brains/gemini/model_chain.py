@@ -1,0 +1,122 @@
+"""Choose the Live model: the first one of `gemini.model` that the service still offers."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from assistant.brains.gemini.repair import key_of
+from assistant.domain.clock import Clock
+from assistant.domain.records import StoreError
+from integrations.errors import Retired
+from integrations.gemini.models import ModelRow
+
+if TYPE_CHECKING:
+    from assistant.journal.store import Store
+
+NAME = "gemini_gone_models"  # key of the stored value
+KEPT = timedelta(days=7)  # a model is tried again after this time
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GoneModel:
+    """A model that the service no longer offers for Live sessions."""
+
+    reason: str  # the service's error
+    until: str  # time of the next try, in ISO 8601
+
+    @property
+    def ends(self) -> datetime:
+        return datetime.fromisoformat(self.until)
+
+
+class ModelChain:
+    """The models that may be used, in order of preference, and those that are gone.
+
+    A model counts as gone only if the service says so. It is then skipped for KEPT, also after a
+    restart. The last model that is left is never given up. `version` is the API version; models
+    differ between versions. `on_change` is called with a sentence about each model that is given
+    up.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[ModelRow],
+        store: "Store",
+        clock: Clock,
+        version: str,
+        on_change: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self.rows = tuple(rows)
+        self._store = store
+        self._clock = clock
+        self._version = version
+        self._on_change = on_change
+        self._gone: dict[str, GoneModel] = {}  # by the model's name
+
+    async def load(self) -> None:
+        """Read from the store which models are gone."""
+        try:
+            stored = await self._store.kept(NAME) or {}
+        except StoreError as error:
+            _log.warning("%s", error)
+            return
+        for row in self.rows:
+            try:
+                one = GoneModel(**stored[self._key(row)])
+                if one.ends > self._clock.now():
+                    self._gone[row.name] = one
+            except (KeyError, TypeError, ValueError):
+                continue  # nothing is stored, or by another version
+
+    @property
+    def gone(self) -> Mapping[str, GoneModel]:
+        """The models that are skipped now, by name."""
+        now = self._clock.now()
+        return {name: one for name, one in self._gone.items() if one.ends > now}
+
+    @property
+    def row(self) -> ModelRow:
+        """The row of the model to use now."""
+        left = self._left()
+        return left[0] if left else self.rows[-1]
+
+    async def give_up(self, row: ModelRow, error: Retired) -> bool:
+        """Skip a model that the service no longer offers. Returns False if there is no other."""
+        if row not in self._left():
+            return self.row != row  # another conversation was faster
+        if len(self._left()) == 1:
+            return False
+        until = (self._clock.now() + KEPT).isoformat()
+        self._gone[row.name] = GoneModel(error.told or str(error), until)
+        told = (
+            f"Google no longer offers the model {row.name} for Gemini Live, so {self.row.name} is "
+            f"used. {error.told}"
+        ).strip()
+        _log.warning("%s", told)
+        self._on_change(told)
+        await self._keep()
+        return True
+
+    def _left(self) -> list[ModelRow]:
+        gone = self.gone
+        return [row for row in self.rows if row.name not in gone]
+
+    async def _keep(self) -> None:
+        try:
+            stored = await self._store.kept(NAME)
+            others = dict(stored) if isinstance(stored, Mapping) else {}
+            ours = {
+                self._key(row): asdict(self._gone[row.name])
+                for row in self.rows
+                if row.name in self._gone
+            }
+            await self._store.keep(NAME, {**others, **ours})
+        except StoreError as error:
+            if not error.told:
+                _log.warning("%s", error)
+
+    def _key(self, row: ModelRow) -> str:
+        return key_of(row.name, self._version)
