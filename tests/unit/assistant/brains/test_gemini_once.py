@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from assistant.brains.briefing.briefer import STAY_SILENT, Briefing
-from assistant.brains.gemini_once import ROUNDS, GeminiOnceBrain
+from assistant.brains.dialogue import ROUNDS
+from assistant.brains.gemini_once import GeminiOnceBrain
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
