@@ -6,8 +6,10 @@ understood, and the next turn is served. The scripts are not part of this reposi
 """
 
 import asyncio
+import os
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,15 +92,20 @@ SAID = {
 }
 # Scripts in which the service does not let Hearth do anything.
 NOT_DONE = {"10", "12", "14", "16", "86"}
+# Times that the service takes to set up each session. LONG=1 tries all of them.
+DELAYS_S = [0.0, 1.0, *[3.0] * 20, 4.5] if os.environ.get("LONG", "0") not in ("", "0") else [0.0]
 STRANGE = re.compile(r"[<>{}\[\]_]|call:|tool")
 
 
+@pytest.mark.parametrize("delay_s", DELAYS_S)
 @pytest.mark.parametrize("mode", ["spoken", "typed"])
 @pytest.mark.parametrize("file", FILES or ["none"])
-async def test_a_reported_behaviour(tmp_path: Path, command: Path, file: str, mode: str) -> None:
+async def test_a_reported_behaviour(
+    tmp_path: Path, command: Path, file: str, mode: str, delay_s: float
+) -> None:
     case = read_case(shared(*LIVE_CASES) / file, TOOLS)
     number, spoken = file[:2], mode == "spoken"
-    *openings, opening = case.openings
+    *openings, opening = (replace(one, delay_s=one.delay_s + delay_s) for one in case.openings)
     service = GeminiSimulator(
         respond=CasePlayer(case), openings=openings, opening=opening, crossing_s=1.0
     )

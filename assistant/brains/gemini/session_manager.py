@@ -144,10 +144,11 @@ class LiveSessionManager:
         self._late_input_counts = False
         self._life.turn_began(now)
         await self._services.client.load()  # the time limit is for the service alone
+        limit_s = self._timeouts.connect_s
+        if self._attempts.overdue:  # it must not take the time of this turn's own attempt
+            limit_s += self._timeouts.overdue_s
         try:
-            link = await within(
-                self._clock, self._timeouts.connect_s, self._session(briefing, quiet)
-            )
+            link = await within(self._clock, limit_s, self._session(briefing, quiet))
         except TimeoutError:
             raise Unavailable("Gemini could not be reached in time.") from None
         link.attach(listener)
