@@ -23,7 +23,7 @@ from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred
 from assistant.speech.identify import Languages, identify
 from integrations.errors import IntegrationError
-from integrations.gemini.access import NO_KEY, Access
+from integrations.gemini.access import NO_KEY, TOKEN_IS_LIVE_ONLY, Access
 from integrations.gemini.models import ModelRow, Status, model_row
 from integrations.owner import OwnedTasks
 
@@ -136,8 +136,21 @@ def briefer_for(settings: Settings, home: HomeContext, clock: Clock, tasks: Owne
 
 def access_of(settings: Settings) -> Access:
     gemini = settings.gemini
-    key = gemini.api_key.get_secret_value().strip()
-    return Access(key, gemini.base_url, gemini.ca_file, gemini.api_version)
+    return Access(
+        gemini.api_key.get_secret_value().strip(),
+        gemini.base_url,
+        gemini.ca_file,
+        gemini.api_version,
+        gemini.vertex_project,
+        gemini.vertex_location,
+        gemini.vertex_credentials_file,
+    )
+
+
+def can_sign_in(settings: Settings) -> bool:
+    """Return True if there is a Gemini API key, an ephemeral token or a Vertex AI project."""
+    access = access_of(settings)
+    return bool(access.api_key or access.project)
 
 
 async def open_models(
@@ -150,14 +163,14 @@ async def open_models(
     from assistant.brains.gemini.model_chain import ModelChain
 
     rows = [model_row(name)[0] for name in settings.gemini.model]
-    models = ModelChain(rows, store, clock, access_of(settings).api_version, on_change)
+    models = ModelChain(rows, store, clock, access_of(settings).edition, on_change)
     await models.load()
     return models
 
 
 def may_use_cloud(settings: Settings) -> bool:
-    key = settings.gemini.api_key.get_secret_value().strip()
-    return settings.privacy.accept_cloud and bool(key)
+    """Return True if `privacy.accept_cloud` is on and Hearth can sign in to Gemini."""
+    return settings.privacy.accept_cloud and can_sign_in(settings)
 
 
 class _BrainFactory:
@@ -195,6 +208,8 @@ class _BrainFactory:
         if not may_use_cloud(self._settings):
             return self._without(name, "sign_in", NO_KEY, speaks=absent_speaks)
         access = access_of(self._settings)
+        if name == "gemini-once" and access.way == "token":
+            return self._without(name, "sign_in", TOKEN_IS_LIVE_ONLY, speaks=False)
         brain = await (self._live(access) if name == "gemini-live" else self._once(access))
         return await self._prefer_local(brain)
 
@@ -211,12 +226,12 @@ class _BrainFactory:
         settings, clock = self._settings, self._clock
         client = await self._stack.enter_async_context(LiveClient(access))
         self._loads.append(client.load)
-        store, version = self._home.store, access.api_version
+        store = self._home.store
         models = await open_models(settings, store, clock, self._model_changed)
         for row in models.rows:
             self._note_unknown("gemini.model", row)
         brain = GeminiLiveBrain(
-            SetupRepair(client, store, clock, version, self._repaired),
+            SetupRepair(client, store, clock, access.edition, self._repaired),
             self._briefer,
             models,
             clock,

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.progress import Progress, track
 from rich.text import Text
 
-from assistant.app.brains import NO_CONSENT
+from assistant.app.brains import NO_CONSENT, can_sign_in
 from assistant.brains.slots import start_of_day
 from assistant.cli.console import Terminal, read_line, worded
 from assistant.cli.terminal import CliCommand, Failed, say, say_json
@@ -102,7 +102,7 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _check(arguments: argparse.Namespace, settings: Settings) -> None:
     if not settings.privacy.accept_cloud:
         raise Failed(NO_CONSENT, 2)
-    if not settings.gemini.api_key.get_secret_value().strip():
+    if not can_sign_in(settings):
         raise Failed(NO_KEY, 2)
     if not 0 < arguments.cap < math.inf:  # excludes nan
         raise Failed("--cap must be more than 0, such as --cap 0.5", 2)

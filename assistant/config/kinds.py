@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
+TOKEN_PREFIX = "auth_tokens/"  # of Gemini's ephemeral tokens
 SHORTEST_TOKEN = 16  # minimum length of the HTTP token in characters; generated tokens have 43
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
@@ -150,6 +151,7 @@ Callback = Annotated[
 OptionalWebAddress = Annotated[str, AfterValidator(_web_address_or_empty)]
 NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; may be empty
 PlainName = Annotated[str, AfterValidator(_plain_name)]
+PlainNameOrEmpty = Annotated[str, AfterValidator(lambda name: name and _plain_name(name))]
 ModelName = Annotated[str, AfterValidator(_model_name)]
 ModelNames = Annotated[  # a single name may be given as text
     tuple[ModelName, ...],

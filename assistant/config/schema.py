@@ -184,6 +184,8 @@ def secret_files(settings: Settings) -> Iterator[Path]:
     )  # the certificate file can contain the key
     if key_file:
         yield Path(key_file)
+    if settings.gemini.vertex_credentials_file:
+        yield Path(settings.gemini.vertex_credentials_file)
 
 
 def own_paths(settings: Settings) -> tuple[Path, ...]:

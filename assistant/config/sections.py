@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from assistant.config.kinds import (
     NO_SECRET,
+    TOKEN_PREFIX,
     Amount,
     BrainName,
     Callback,
@@ -19,6 +20,7 @@ from assistant.config.kinds import (
     NameOrPath,
     OptionalLanguage,
     OptionalWebAddress,
+    PlainNameOrEmpty,
     Port,
     Positive,
     Seconds,
@@ -137,8 +139,8 @@ class Gemini(Section):
     api_key: SecretStr = Field(
         default=NO_SECRET,
         description=(
-            "The API key. You can also set it as `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the "
-            "environment."
+            "The API key, or an ephemeral token, which opens only Live sessions. You can also set "
+            "it as `GEMINI_API_KEY` or `GOOGLE_API_KEY` in the environment."
         ),
     )
     api_key_file: str = Field(default="", description="File that contains the key.")
@@ -159,7 +161,31 @@ class Gemini(Section):
     ca_file: str = Field(
         default="", description="PEM file with the certificate authority for `base_url`."
     )
-    api_version: str = Field(default="v1beta", description="API version.")
+    api_version: str = Field(
+        default="",
+        description=(
+            "API version. If empty, `v1beta`, `v1alpha` with an ephemeral token, or `v1beta1` "
+            "with Vertex AI."
+        ),
+    )
+    vertex_project: PlainNameOrEmpty = Field(
+        default="",
+        description=(
+            "Google Cloud project. If it is set, Hearth uses Gemini through Vertex AI, without "
+            "`api_key`."
+        ),
+    )
+    vertex_location: PlainNameOrEmpty = Field(
+        default="",
+        description="Vertex AI region, such as `us-central1`, which must offer the models.",
+    )
+    vertex_credentials_file: str = Field(
+        default="",
+        description=(
+            "JSON file with the credentials for Vertex AI: the key of a service account, or the "
+            "file that `gcloud auth application-default login` writes."
+        ),
+    )
     google_search: Flag = Field(default=False, description="Allow the model to search the web.")
     voice: str = Field(
         default="",
@@ -207,6 +233,28 @@ class Gemini(Section):
             "end of the sentence."
         ),
     )
+
+    @model_validator(mode="after")
+    def _one_way_to_sign_in(self) -> Self:
+        key = self.api_key.get_secret_value().strip()
+        rest = {
+            "vertex_location": self.vertex_location,
+            "vertex_credentials_file": self.vertex_credentials_file,
+        }
+        if self.vertex_project and key:
+            raise ValueError(
+                "must have either api_key or vertex_project; remove one of them (the key can also "
+                "come from GEMINI_API_KEY or GOOGLE_API_KEY in the environment)"
+            )
+        for name, value in rest.items():
+            if bool(value) != bool(self.vertex_project):
+                missing = name if self.vertex_project else "vertex_project"
+                raise ValueError(f"must also have {missing} in order to use Vertex AI")
+        if key.startswith(TOKEN_PREFIX) and self.api_version not in ("", "v1alpha"):
+            raise ValueError(
+                'must have api_version = "v1alpha", or none, if api_key is an ephemeral token'
+            )
+        return self
 
 
 class Profile(Section):

@@ -38,7 +38,7 @@ from assistant.doctor.gemini import (
     address_of,
     ask_once,
     judge_failure,
-    judge_key,
+    judge_sign_in,
     reach,
 )
 from assistant.domain.clock import Clock
@@ -84,7 +84,7 @@ async def probe_cloud(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         model=models.row.name,
         once_model=gemini.once_model,
-        api_version=access_of(settings).api_version,
+        api_version=access_of(settings).version,
         google=not gemini.base_url,
     )
     findings = CloudFindings(report, tell)
@@ -148,8 +148,7 @@ class _CloudTest:
         if not may_use_cloud(settings):
             why = NO_KEY if settings.privacy.accept_cloud else NO_CONSENT
             return bad("Gemini is not used", why)
-        foreign = bool(settings.gemini.base_url)
-        return judge_key(self._access.api_key, self._row.name, foreign=foreign)
+        return judge_sign_in(self._access, self._row.name)
 
     # --- the network and plain requests
 
@@ -185,12 +184,17 @@ class _CloudTest:
         return good(f"connected to {host}"), (self._clock.monotonic() - began) * 1000
 
     async def _models(self) -> None:
+        if self._access.way == "token":
+            self._findings.add("models", good("not requested: a token opens only Live sessions"))
+            return
         model, sdk = self._row.name, LazyClient(self._access)
         try:
             client = await sdk.get()  # importing the library isn't part of the request
             _, ms = await self._request("model", client.aio.models.get(model=model))
             if ms is not None:
                 self._findings.add("model", good(f"{model} exists"), ms, "model_ms")
+            if self._access.way == "vertex":
+                return  # Vertex AI doesn't tell which models can be used with Live
             names, ms = await self._request("models", live_models(client))
             if names is not None:
                 found = judged.judge_models(model, names, MODELS)
@@ -211,7 +215,7 @@ class _CloudTest:
             async with asyncio.timeout(_REQUEST_S):
                 answer = await work
         except Exception as error:
-            fault = fault_of(error, model=self._row.name, secret=self._access.api_key)
+            fault = fault_of(error, model=self._row.name, access=self._access)
             found = judged.failed("no answer", fault)
             if isinstance(fault, Retired) and len(self._chain.rows) > 1:
                 found = replace(found, status="warn")  # the list tells which model is used
@@ -220,6 +224,8 @@ class _CloudTest:
         return answer, (self._clock.monotonic() - began) * 1000
 
     async def _once(self) -> None:
+        if self._access.way == "token":
+            return
         model, began = self._settings.gemini.once_model, self._clock.monotonic()
         try:
             async with asyncio.timeout(_ONCE_S):
@@ -256,7 +262,7 @@ class _CloudTest:
             if converses and not talk.can_pay(setup):
                 self._findings.add("cost", _too_costly(left_usd, facts))
                 return False
-            repair = SetupRepair(client, self._home.store, self._clock, self._access.api_version)
+            repair = SetupRepair(client, self._home.store, self._clock, self._access.edition)
             session = await talk.open(repair, setup)
             try:
                 if session is not None and converses:

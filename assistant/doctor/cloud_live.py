@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from assistant.app.brains import access_of
 from assistant.app.home import HomeContext
 from assistant.brains.gemini.calls import UsageMeter, not_run_response, spent
 from assistant.brains.gemini.repair import NAME, SetupRepair, key_of, read_refused
@@ -105,7 +106,7 @@ class CloudConversation:
             return None
         ms = (self._clock.monotonic() - began) * 1000
         stored = await self._home.store.kept(NAME)
-        model = key_of(setup.row.name, self._report.api_version)
+        model = key_of(setup.row.name, access_of(self._settings).edition)
         refused = read_refused(stored, model, self._clock.now())
         found = judged.judge_setup(self._facts, ms, refused, connect_s)
         self._findings.add("live session", found, ms, "setup_ms")

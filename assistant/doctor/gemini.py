@@ -33,7 +33,7 @@ from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord, new_id
 from assistant.journal.store import Store
 from integrations.errors import IntegrationError, Misconfigured
-from integrations.gemini.access import NO_KEY, Access
+from integrations.gemini.access import NO_KEY, Access, read_credentials
 from integrations.gemini.events import TokensUsed
 from integrations.gemini.key import doubtful, impossible, try_key
 from integrations.gemini.models import ModelRow, cost_usd, model_row
@@ -41,7 +41,6 @@ from integrations.gemini.once import OnceClient, OnceSetup, OnceText
 from integrations.tls import tls_context
 
 LAST_TEST = "gemini_test"  # key of the stored result of `hearth doctor --cloud`
-_GOOGLE = "https://generativelanguage.googleapis.com"
 _CONNECT_S = 6.0
 _WORD_S = 20.0  # includes the import of google-genai
 _ENDS_SOON_DAYS = 14
@@ -76,8 +75,7 @@ async def _allowed(scene: Scene) -> Found:
     if not may_use_cloud(settings):
         return bad("allowed, but there is no key", NO_KEY)
     model, known = await _known(settings)
-    key = settings.gemini.api_key.get_secret_value().strip()
-    found = judge_key(key, model, foreign=bool(settings.gemini.base_url))
+    found = judge_sign_in(access_of(settings), model)
     return replace(found, detail=found.detail + known)
 
 
@@ -87,7 +85,7 @@ async def _known(settings: Settings) -> tuple[str, str]:
     try:
         async with Store(settings.database, clock) as store:
             model = (await open_models(settings, store, clock)).row.name
-            key = key_of(model, access_of(settings).api_version)
+            key = key_of(model, access_of(settings).edition)
             refused = read_refused(await store.kept(NAME), key, clock.now())
             tested = told_of_test(await store.kept(LAST_TEST))
     except (ConfigError, StoreError):
@@ -111,13 +109,24 @@ def told_of_test(stored: Any) -> str:
     return ""
 
 
-def judge_key(key: str, model: str, *, foreign: bool = False) -> Found:
-    """Check the key's format without showing any part of it. `foreign` is True if the service isn't
-    Google's, so its keys can have another format."""
-    problem = impossible(key)
+def judge_sign_in(access: Access, model: str) -> Found:
+    """Check how Hearth signs in, without showing any part of a secret."""
+    if access.way == "vertex":
+        try:
+            account = read_credentials(access.credentials_file)
+        except Misconfigured as error:
+            return bad("allowed, but there are no credentials for Vertex AI", str(error))
+        whom = getattr(account, "service_account_email", "") or "a user's account"
+        where = f"project {access.project} in {access.location}, as {whom}"
+        return good(f"allowed, with Vertex AI ({where}); model {model}")
+    # The service isn't Google's, so its keys can have another format.
+    foreign = bool(access.base_url)
+    problem = impossible(access.api_key)
     if problem and not foreign:
         return bad("allowed, but the key is malformed", problem)
-    doubt = "" if foreign else doubtful(key)
+    if access.way == "token":
+        return good(f"allowed, with an ephemeral token, for Live only; model {model}")
+    doubt = "" if foreign else doubtful(access.api_key)
     told = f"allowed, with a key; model {model}"
     return odd(told, f"{doubt} If Google rejects the key, copy it again.") if doubt else good(told)
 
@@ -186,7 +195,7 @@ async def _connection(scene: Scene) -> Found:
 
 def address_of(settings: Settings) -> tuple[str, int, bool]:
     """Return the service's host and port, and True if it is used without TLS."""
-    parts = urlsplit(settings.gemini.base_url or _GOOGLE)
+    parts = urlsplit(access_of(settings).address)
     plain = parts.scheme == "http"
     return parts.hostname or "", parts.port or (80 if plain else 443), plain
 
@@ -214,8 +223,8 @@ def judge_reached(host: str, ends: str | None, now: datetime) -> Found:
         return odd(f"connected to {host} without TLS", "set gemini.base_url to an https address")
     left = int((ssl.cert_time_to_seconds(ends) - now.timestamp()) // 86_400)
     told = f"connected to {host}; its certificate is valid for {left} days"
-    if (
-        left < _ENDS_SOON_DAYS and host != urlsplit(_GOOGLE).hostname
+    if left < _ENDS_SOON_DAYS and not host.endswith(
+        ".googleapis.com"
     ):  # Google renews its own certificate
         return odd(told, "renew it soon")
     return good(told)
@@ -237,6 +246,8 @@ def judge_failure(host: str, error: OSError) -> Found:
 
 async def _word(scene: Scene) -> Found:
     gemini, access = scene.settings.gemini, access_of(scene.settings)
+    if access.way == "token":
+        return good("not tried: an ephemeral token opens only Live sessions; use `--cloud`")
     clock = SystemClock()
     try:
         async with Store(scene.settings.database, clock) as store:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from assistant.app.brains import can_sign_in
 from assistant.app.home import DEMO
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
@@ -200,7 +201,7 @@ def lacking(settings: Settings) -> set[str]:
     home, mqtt = settings.home_assistant, settings.mqtt
     if home.url != DEMO and not home.token.get_secret_value():
         lacks.add("house")
-    if is_used(settings) and not settings.gemini.api_key.get_secret_value().strip():
+    if is_used(settings) and not can_sign_in(settings):
         lacks.add("gemini")
     if mqtt.host and mqtt.username and not mqtt.password.get_secret_value():
         lacks.add("broker")

@@ -82,7 +82,7 @@ async def ask_about_gemini(
     settings = draft(present, answers)
     if not settings.privacy.accept_cloud:
         return answers
-    if answers.gemini_key is not None:
+    if answers.gemini_key is not None or settings.gemini.vertex_project:
         await _try(questions, means, settings)
         return answers
     return await _ask_for_key(questions, means, present, answers)
@@ -122,7 +122,8 @@ async def _ask_for_key(
 async def _try(questions: SetupQuestions, means: SetupServices, settings: Settings) -> bool:
     """Try the key. Returns False only if Google rejects it, not if Google is unreachable."""
     person = questions.person
-    doubt = doubtful(settings.gemini.api_key.get_secret_value())
+    vertex = bool(settings.gemini.vertex_project)
+    doubt = "" if vertex else doubtful(settings.gemini.api_key.get_secret_value())
     if doubt:
         person.tell(doubt, "yellow")
     try:
@@ -133,7 +134,8 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
     except IntegrationError as error:
         person.tell(f"Could not test the key: {error}", "yellow")
         return True
-    person.tell(f"Google accepts the key for {' or '.join(settings.gemini.model)}.", "green")
+    what = "the credentials for Vertex AI" if vertex else "the key"
+    person.tell(f"Google accepts {what} for {' or '.join(settings.gemini.model)}.", "green")
     await tell_about_live(person.tell, means, settings)
     return True
 

@@ -1,4 +1,4 @@
-"""Access to Gemini: the API key, the server's address, and a client with explicit settings.
+"""Access to Gemini: how to sign in, the server's address, and a client with explicit settings.
 
 google-genai would read some settings from environment variables. This module sets all of these
 explicitly, so that the environment cannot override Hearth's settings.
@@ -8,8 +8,9 @@ import asyncio
 import logging
 import ssl
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from integrations.errors import Misconfigured, SignInAgain
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
 KEY_PAGE = "https://aistudio.google.com/apikey"
 NO_KEY = f"Gemini needs an API key: create one at {KEY_PAGE} and set it as gemini.api_key."
 
+TOKEN_IS_LIVE_ONLY = (
+    "An ephemeral token opens only Live sessions, so gemini-once is not used: set an API key, or "
+    "remove gemini-once from brain.order."
+)
+Way = Literal["key", "token", "vertex"]  # an API key, an ephemeral token, Vertex AI
+
+# google-genai 3.0 changed its default to v1; Live is known to work on v1beta. It accepts ephemeral
+# tokens only with v1alpha.
+_VERSIONS: Mapping[Way, str] = {"key": "v1beta", "token": "v1alpha", "vertex": "v1beta1"}
+_TOKEN_PREFIX = "auth_tokens/"
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _BASE_URL = "https://generativelanguage.googleapis.com"
 _MAX_FRAME_BYTES = 16 * 1024 * 1024  # Gemini sends audio faster than it plays, in large frames
 _PING_INTERVAL_S = 20
@@ -38,18 +50,46 @@ _socket_log.setLevel(logging.INFO)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    api_key: str = field(repr=False)
+    api_key: str = field(repr=False)  # or an ephemeral token; "" with Vertex AI
     base_url: str = ""  # "" for Google's; else https://host[:port]
     ca_file: str = ""  # PEM of the only authorities to trust; "" for the system's
-    # google-genai 3.0 changed its default to v1; Live is known to work on v1beta
-    api_version: str = "v1beta"
+    api_version: str = ""  # "" for the usual one
+    project: str = ""  # of Google Cloud, for Vertex AI
+    location: str = ""  # of Vertex AI
+    credentials_file: str = ""  # for Vertex AI
+
+    @property
+    def way(self) -> Way:
+        if self.project:
+            return "vertex"
+        return "token" if self.api_key.startswith(_TOKEN_PREFIX) else "key"
+
+    @property
+    def version(self) -> str:
+        return self.api_version or _VERSIONS[self.way]
+
+    @property
+    def edition(self) -> str:
+        """The API's version and place, on which models and their features depend."""
+        return f"vertex {self.location} {self.version}" if self.project else self.version
+
+    @property
+    def address(self) -> str:
+        """The service's address, which the SDK would otherwise read from the environment."""
+        if self.base_url or not self.project:
+            return self.base_url or _BASE_URL
+        if self.location == "global":
+            return "https://aiplatform.googleapis.com"
+        if self.location in ("us", "eu"):  # several regions together, as in google-genai
+            return f"https://aiplatform.{self.location}.rep.googleapis.com"
+        return f"https://{self.location}-aiplatform.googleapis.com"
 
 
 def make_client(access: Access) -> "Client":
     """Create google-genai's client for Live and plain requests. Importing the SDK blocks for 0.6 s.
 
-    Raises SignInAgain if there is no usable key, and Misconfigured if the address or `ca_file` is
-    unusable or google-genai is not installed.
+    Raises SignInAgain if there is no usable key, and Misconfigured if the address, `ca_file` or
+    `credentials_file` is unusable or google-genai is not installed.
     """
     try:
         from google.genai import Client
@@ -60,17 +100,25 @@ def make_client(access: Access) -> "Client":
             "environment."
         ) from error
 
-    key = _usable_key(access.api_key)
-    address = _usable_address(access.base_url)
+    who: dict[str, Any] = {"api_key": _usable_key(access.api_key)} if not access.project else {}
+    if access.project:
+        credentials = read_credentials(access.credentials_file)
+        who = {
+            "project": access.project,
+            "location": access.location,
+            "credentials": credentials,
+        }
+    address = _usable_address(access.address)
     context = tls_context(ca_file=access.ca_file, setting="gemini.ca_file")
     # The SDK warns about every value that its enumerations lack, which is harmless.
     warnings.filterwarnings("ignore", r".* is not a valid \w+$", UserWarning, r"google\.genai")
+    warnings.filterwarnings("ignore", r"The SDK's ephemeral token support is experimental")
     return Client(
-        vertexai=False,
-        api_key=key,
+        vertexai=bool(access.project),
+        **who,
         http_options=HttpOptions(
             base_url=address,
-            api_version=access.api_version,
+            api_version=access.version,
             client_args={"verify": context},
             # Arguments for both transports: the SDK passes each transport the arguments that it
             # supports.
@@ -87,6 +135,23 @@ def make_client(access: Access) -> "Client":
             },
         ),
     )
+
+
+def read_credentials(file: str) -> Any:
+    """Read Google Cloud credentials from a JSON file. Raises Misconfigured."""
+    # The function warns about files from others, but this one is named in the settings.
+    warnings.filterwarnings("ignore", r"(?s).*load_credentials_from_file")
+    try:
+        from google.auth import load_credentials_from_file
+
+        credentials, _ = load_credentials_from_file(file, scopes=[_SCOPE])  # type: ignore[no-untyped-call]
+    except Exception as error:  # the file's content decides which one
+        raise Misconfigured(
+            f"gemini.vertex_credentials_file names {file}, from which no credentials can be read "
+            f"({type(error).__name__}): create a key of a service account in the Google Cloud "
+            "console, and save it there."
+        ) from None
+    return credentials
 
 
 def _prompt_transport(context: ssl.SSLContext) -> "AsyncHTTPTransport":
@@ -139,7 +204,7 @@ def _usable_key(given: str) -> str:
 
 def _usable_address(given: str) -> str:
     try:
-        parts = urlsplit(given or _BASE_URL)
+        parts = urlsplit(given)
         usable = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
@@ -149,4 +214,4 @@ def _usable_address(given: str) -> str:
             "set one such as https://host:8443."
         )
     # The SDK appends its path, and replaces the scheme with wss for Live.
-    return (given or _BASE_URL).rstrip("/")
+    return given.rstrip("/")

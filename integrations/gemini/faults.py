@@ -23,7 +23,7 @@ from integrations.errors import (
     Stale,
     Unavailable,
 )
-from integrations.gemini.access import KEY_PAGE
+from integrations.gemini.access import KEY_PAGE, Access, Way
 from integrations.gemini.models import MODELS
 
 _LONG_WORD = re.compile(r"\S{24,}")
@@ -35,10 +35,25 @@ _TOLD = 1_000  # characters of `IntegrationError.told`
 _LONG_NUMBER = re.compile(r"\d{6,}")  # of the user's project
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
-_SIGN_IN = f"Gemini rejected gemini.api_key: create a new key at {KEY_PAGE} and set it."
+_NOBODY = Access("")
+_SIGN_IN: Mapping[Way, str] = {
+    "key": f"Gemini rejected gemini.api_key: create a new key at {KEY_PAGE} and set it.",
+    "token": (
+        "Gemini rejected the ephemeral token in gemini.api_key, which is valid only for a while "
+        "and for a few sessions: create a new one, or set an API key."
+    ),
+    "vertex": (
+        "Vertex AI rejected gemini.vertex_credentials_file: check that the account still exists "
+        "and has the role Vertex AI User in gemini.vertex_project."
+    ),
+}
 _EXHAUSTED = (
     "The quota of gemini.api_key is used up: wait until it resets, or raise the limit at "
     "https://aistudio.google.com."
+)
+_VERTEX_EXHAUSTED = (
+    "The quota of gemini.vertex_project is used up: wait until it resets, or raise the limit at "
+    "https://console.cloud.google.com/iam-admin/quotas."
 )
 
 # What to do if Google refuses to serve the key at all. The pages are Google's own consoles.
@@ -58,6 +73,17 @@ _BARS: Mapping[Bar, str] = {
     "key_limits": (
         "The restrictions of gemini.api_key exclude the Gemini API or this device: change them at "
         "https://console.cloud.google.com/apis/credentials, or create a key without restrictions."
+    ),
+}
+_VERTEX_BARS: Mapping[Bar, str] = {
+    **_BARS,
+    "denied": (
+        "Google has denied gemini.vertex_project access to Gemini: see the project at "
+        "https://console.cloud.google.com, or use another one."
+    ),
+    "api_off": (
+        "The Vertex AI API is switched off in gemini.vertex_project: enable it at "
+        "https://console.cloud.google.com/apis/library/aiplatform.googleapis.com."
     ),
 }
 # Parts of the service's text (lower case) and their meaning; the first match counts.
@@ -85,6 +111,10 @@ _TELLING = (
     ("api_key", "sign_in"),
     ("unregistered callers", "sign_in"),
     ("permission denied", "sign_in"),
+    ("permission 'aiplatform", "sign_in"),  # Vertex AI: "... denied on resource '//aiplatform..."
+    # Ephemeral tokens, as measured by a public project in September 2026 (both with 1011).
+    ("token has been used too many times", "sign_in"),
+    ("token has expired", "sign_in"),
     ("permission_denied", "sign_in"),
     ("unauthenticated", "sign_in"),
     # The key is another kind of token, such as "AQ." (Kilo-Org/kilocode #11763).
@@ -135,12 +165,13 @@ def fault_of(
     model: str,
     resuming: bool = False,
     setting: str = "gemini.model",
-    secret: str = "",
+    access: Access = _NOBODY,
 ) -> IntegrationError:
     """Convert any exception from a Gemini request to an IntegrationError.
 
     `resuming` is True if the request contained a resumption handle. `setting` is the name of the
-    setting that chose `model`. `secret` is removed from quoted text.
+    setting that chose `model`. `access` says how Hearth signed in; its key is removed from quoted
+    text.
     """
     if isinstance(error, IntegrationError):
         return error
@@ -148,12 +179,13 @@ def fault_of(
         return Unavailable(_LATE)
     told = _told(error)
     if told is None:
-        return _without_words(error)
+        return _without_words(error, access.way)
     meaning = _meaning(told)
     if resuming and meaning == "refused":
         meaning = "stale"  # 1007 on a resume: Google's developer forum, 186392
-    fault = _worded(meaning, told, _Names(model, setting, secret))
-    fault.told = f"{told.code} {_LONG_NUMBER.sub('…', _cleaned(told.text, secret)[:_TOLD])}".strip()
+    fault = _worded(meaning, told, _Names(model, setting, access))
+    cleaned = _cleaned(told.text, access.api_key)[:_TOLD]
+    fault.told = f"{told.code} {_LONG_NUMBER.sub('…', cleaned)}".strip()
     return fault
 
 
@@ -192,17 +224,18 @@ def _meaning(told: _Told) -> str:
 class _Names:
     model: str
     setting: str
-    secret: str
+    access: Access
 
 
 def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
+    secret, vertex = names.access.api_key, names.access.way == "vertex"
     match meaning:
         case "sign_in":
-            return SignInAgain(_SIGN_IN)
+            return SignInAgain(_SIGN_IN[names.access.way])
         case "exhausted":
-            return Exhausted(_EXHAUSTED)
+            return Exhausted(_VERTEX_EXHAUSTED if vertex else _EXHAUSTED)
         case "no_region" | "denied" | "api_off" | "key_limits":
-            return Barred(_BARS[meaning], meaning)
+            return Barred((_VERTEX_BARS if vertex else _BARS)[meaning], meaning)
         case "retired":
             return Retired(_gone(names))
         case "address":
@@ -217,12 +250,12 @@ def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
         case "refused":
             return Refused(
                 "Gemini rejected the request "
-                f"({told.code}{_quoted(told.text, names.secret)}): check {names.setting} = "
+                f"({told.code}{_quoted(told.text, secret)}): check {names.setting} = "
                 f'"{names.model}" and gemini.api_version.'
             )
         case _:
             return Unavailable(
-                f"Gemini reported an error ({told.code}{_quoted(told.text, names.secret)}): "
+                f"Gemini reported an error ({told.code}{_quoted(told.text, secret)}): "
                 "try again in a moment."
             )
 
@@ -253,7 +286,9 @@ def _unless_path(word: re.Match[str]) -> str:
     return word[0] if _FIELD_PATH.fullmatch(word[0].strip("'\"():,.")) else "…"
 
 
-def _without_words(error: BaseException) -> IntegrationError:
+def _without_words(error: BaseException, way: Way) -> IntegrationError:
+    from google.auth.exceptions import GoogleAuthError
+    from google.auth.exceptions import TransportError as AuthTransportError
     from httpx2 import InvalidURL, TimeoutException, TransportError
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 
@@ -275,6 +310,10 @@ def _without_words(error: BaseException) -> IntegrationError:
         )
     if isinstance(error, TimeoutException):
         return Unavailable(_LATE)
+    if isinstance(error, GoogleAuthError):  # from Google's server for access tokens
+        if isinstance(error, AuthTransportError) or error.retryable:
+            return Unavailable(_DOWN)
+        return SignInAgain(_SIGN_IN[way])
     # InvalidMessage: an incomplete response
     if isinstance(error, (OSError, TransportError, InvalidMessage)):
         return Unavailable(_DOWN)

@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from integrations.errors import Retired
+from integrations.errors import IntegrationError, Retired
 from integrations.gemini.access import KEY_PAGE, Access, LazyClient
 from integrations.gemini.faults import fault_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TRY_S = 10.0
 # Google's keys are "AIza" and 35 more characters; newer keys are "AQ." and about fifty. Google may
 # introduce other formats, so an unknown format causes only a warning.
-_KNOWN = re.compile(r"AIza[0-9A-Za-z_-]{35}|AQ\.[0-9A-Za-z_.-]{20,}")
+_KNOWN = re.compile(r"AIza[0-9A-Za-z_-]{35}|AQ\.[0-9A-Za-z_.-]{20,}|auth_tokens/[0-9A-Za-z_-]{20,}")
 _POSSIBLE = re.compile(r"[!-~]{20,200}")
 
 
@@ -42,6 +42,8 @@ async def try_key(access: Access, models: tuple[str, ...], within_s: float = TRY
     Raises IntegrationError if the key cannot be used. It sends the key to Google, so call it only
     with the user's consent.
     """
+    if access.way == "token":
+        raise IntegrationError("An ephemeral token can't be tested without opening a session.")
     client = LazyClient(access)
     *others, last = models
     try:
@@ -52,7 +54,7 @@ async def try_key(access: Access, models: tuple[str, ...], within_s: float = TRY
                     return await _described(sdk, model, access)
             return await _described(sdk, last, access)
     except Exception as error:
-        raise fault_of(error, model=last, secret=access.api_key) from error
+        raise fault_of(error, model=last, access=access) from error
     finally:
         await client.close()
 
@@ -61,7 +63,7 @@ async def _described(sdk: "Client", model: str, access: Access) -> str:
     try:
         await sdk.aio.models.get(model=model)
     except Exception as error:
-        raise fault_of(error, model=model, secret=access.api_key) from error
+        raise fault_of(error, model=model, access=access) from error
     return model
 
 

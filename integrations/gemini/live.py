@@ -50,12 +50,12 @@ class LiveSession:
     """
 
     def __init__(
-        self, wire: "AsyncSession", setup: LiveSetup, secret: str, owner: asyncio.Task[None]
+        self, wire: "AsyncSession", setup: LiveSetup, access: Access, owner: asyncio.Task[None]
     ) -> None:
         self.handle = setup.handle  # newest resumption handle; None while not resumable
         self._wire = wire
         self._setup = setup
-        self._secret = secret
+        self._access = access
         self._owner = owner
         self._over: IntegrationError | None = None  # set once nothing more can be sent; the reason
 
@@ -142,7 +142,7 @@ class LiveSession:
             raise self._fault(error) from error
 
     def _fault(self, error: BaseException) -> IntegrationError:
-        return fault_of(error, model=self._setup.row.name, secret=self._secret)
+        return fault_of(error, model=self._setup.row.name, access=self._access)
 
     def end(self, reason: IntegrationError) -> None:
         """Make all further sends raise `reason`, unless the session has already ended.
@@ -277,7 +277,7 @@ class LiveClient:
     def _session(self, wire: "AsyncSession", setup: LiveSetup) -> LiveSession:
         owner = asyncio.current_task()
         assert owner is not None
-        session = self._owners[owner] = LiveSession(wire, setup, self._access.api_key, owner)
+        session = self._owners[owner] = LiveSession(wire, setup, self._access, owner)
         return session
 
     def _fault(self, error: BaseException, setup: LiveSetup) -> IntegrationError:
@@ -285,7 +285,7 @@ class LiveClient:
             error,
             model=setup.row.name,
             resuming=setup.handle is not None,
-            secret=self._access.api_key,
+            access=self._access,
         )
 
 

@@ -192,8 +192,8 @@ class OnceConversation:
         except IntegrationError:
             raise
         except Exception as error:
-            key = self._client.access.api_key
-            raise fault_of(error, model=model, setting=_SETTING, secret=key) from error
+            access = self._client.access
+            raise fault_of(error, model=model, setting=_SETTING, access=access) from error
 
     def _config(self, may_call: bool) -> "types.GenerateContentConfig":
         from google.genai import types

@@ -283,7 +283,6 @@ def _noting(on: Scene) -> Iterator[None]:
 
 def gemini_settings(service: GeminiSimulator, folder: Path, **sections: dict[str, Any]) -> Settings:
     """Return settings with the embedded house and all brains, first the simulated service."""
-    gemini = {"api_key": service.key, "base_url": service.url, "ca_file": str(service.ca_file)}
     given: dict[str, dict[str, Any]] = {
         "assistant": {"data": str(folder / "data")},
         "privacy": {"accept_cloud": True},
@@ -291,7 +290,7 @@ def gemini_settings(service: GeminiSimulator, folder: Path, **sections: dict[str
         "brain": {"order": [LIVE, ONCE, OFFLINE]},
         "voice": {"engine": "espeak"},
         **sections,
-        "gemini": {**gemini, **sections.get("gemini", {})},
+        "gemini": {**service.settings, **sections.get("gemini", {})},
     }
     return Settings.model_validate(given)
 

@@ -17,7 +17,8 @@ from assistant.doctor import cloud, cloud_live
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from tests.pipeline.test_gemini_setup_repair import PARTS, UNNAMED, named
-from tests.simulators.gemini_live import GeminiSimulator
+from tests.simulators.gemini_live import TOKEN, GeminiSimulator
+from tests.simulators.google_account import ACCESS_TOKEN
 from tests.simulators.models import MODELS
 from tests.simulators.records import HeardTurn
 from tests.simulators.script import (
@@ -103,8 +104,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         monkeypatch.setattr(cloud_live, "LATE_S", late_s)
         with in_thread(service):
             file = tmp_path / "hearth.toml"
-            given = {"base_url": service.url, "ca_file": str(service.ca_file), "api_key": KEY}
-            rows = [f'{name} = "{value}"' for name, value in given.items()]
+            rows = [f'{name} = "{value}"' for name, value in service.settings.items()]
             rows += [f"{name} = {value}" for name, value in settings.items()]
             file.write_text(
                 f'[assistant]\ndata = "{tmp_path}/data"\n[home_assistant]\nurl = "demo"\n'
@@ -112,7 +112,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             )
             code = main(["doctor", "--cloud", "--yes", "--json", "--config", str(file)])
         told = capsys.readouterr().out
-        assert KEY not in told
+        assert not any(secret in told for secret in (KEY, TOKEN, ACCESS_TOKEN, "PRIVATE KEY"))
         report = json.loads(told)
         assert report["seconds"] < cloud.WITHIN_S
         assert report["cost_usd"] < cloud.LIMIT_USD
@@ -193,6 +193,21 @@ def test_the_next_model_of_the_list_is_tested(run: Run) -> None:
     assert report["model"] == "gemini-3.8-live-extended-thinking"
     assert odd(checks) == ["model", "models"]
     assert checks["models"]["mend"] == "remove gemini-3.8-live from gemini.model"
+
+
+@pytest.mark.parametrize(
+    ("sign_in", "version", "words"),
+    [
+        ("vertex", "v1beta1", "with Vertex AI (project simulated-project in us-central1"),
+        ("token", "v1alpha", "with an ephemeral token, for Live only"),
+    ],
+)
+def test_other_ways_to_sign_in(run: Run, sign_in: Any, version: str, words: str) -> None:
+    code, report, checks = run(served(sign_in=sign_in))
+    assert (code, odd(checks), report["api_version"]) == (0, [], version), checks
+    assert words in checks["key"]["detail"]
+    assert "resumption" in checks
+    assert ("once model" in checks) is (sign_in == "vertex")
 
 
 def test_ipv6_is_dead(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ Both APIs are on one port of 127.0.0.1, with a certificate made when it starts.
 
 What it refuses, as the service does (sources at each check):
 - a missing key (HTTP 403) or a wrong one (close 1007); the key in the address; another API version
+- an ephemeral token that is spent or has expired (close 1011), and every plain request with one
+- with Vertex AI: a key, another access token (HTTP 401), another project or location
 - 1007: a first message that is not setup; unknown fields anywhere; a setup that the model does not
   take (thinking, affective dialogue, proactive_audio:false, modality TEXT, transcription settings);
   declarations outside of the OpenAPI subset, with illegal or double names, none or more than 512;
@@ -26,21 +28,34 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Literal, Self
 
 from aiohttp import web
 
 from assistant.domain.clock import Clock, SystemClock
 from tests.simulators.book import Book, Expectations, Respond, RespondOnce
 from tests.simulators.certificate import make_certificate
+from tests.simulators.google_account import ACCESS_TOKEN, ServiceAccount
 from tests.simulators.live import LiveSocket
 from tests.simulators.models import MODELS, ModelRules
 from tests.simulators.once import OnceService, http_error
 from tests.simulators.records import ConnectionRecord, HeardTurn, OnceRequest, Session
 from tests.simulators.script import OnceTurn, Opening, Turn
-from tests.simulators.wire import Refusal
+from tests.simulators.wire import INTERNAL, Refusal
 
 KEY = "simulated-key"
+TOKEN = "auth_tokens/" + "5imulated" * 7
+VERTEX = "projects/simulated-project/locations/us-central1"
+_VERSIONS = {"key": "v1beta", "token": "v1alpha", "vertex": "v1beta1"}
+_LIVE = {
+    "key": "google.ai.generativelanguage.{}.GenerativeService.BidiGenerateContent",
+    "token": "google.ai.generativelanguage.{}.GenerativeService.BidiGenerateContentConstrained",
+    "vertex": "google.cloud.aiplatform.{}.LlmBidiService/BidiGenerateContent",
+}
+_BAD_ACCESS_TOKEN = (
+    "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie "
+    "or other valid authentication credential."
+)
 _UNREGISTERED = "Method doesn't allow unregistered callers."
 _BAD_KEY = "API key not valid. Please pass a valid API key."
 _STOP_WITHIN_S = 1.0
@@ -61,7 +76,8 @@ class GeminiSimulator:
     their connection, as observed there; older models do not. `crossing_s`: an answer to a call
     cancelled so recently is ignored, because the two messages may have crossed. `keep_turns`: only
     so many of the newest are kept, for long runs. `most_sessions`: Live sessions that the key may
-    have at once. `keep_frames`: every message of a client's is kept.
+    have at once. `keep_frames`: every message of a client's is kept. `sign_in`: what clients must
+    sign in with, as `settings` says. `uses`: new sessions that an ephemeral token opens.
     """
 
     def __init__(
@@ -78,7 +94,7 @@ class GeminiSimulator:
         models: Mapping[str, ModelRules] = MODELS,
         key: str = KEY,
         rest_refusal: tuple[int, str, str] | None = None,
-        version: str = "v1beta",
+        version: str = "",
         cancels_blocking: bool = True,
         handles: bool = True,
         withholds_handles: bool = True,
@@ -89,6 +105,9 @@ class GeminiSimulator:
         keep_turns: int | None = None,
         most_sessions: int | None = None,
         keep_frames: bool = False,
+        sign_in: Literal["key", "token", "vertex"] = "key",
+        uses: int = 1,
+        account: ServiceAccount | None = None,
         clock: Clock | None = None,
         port: int = 0,
     ) -> None:
@@ -112,11 +131,16 @@ class GeminiSimulator:
             withholds_handles=withholds_handles,
             ends_lost_calls=ends_lost_calls,
             crossing_s=crossing_s,
-            version=version,
+            version=version or _VERSIONS[sign_in],
             most_sessions=most_sessions,
             keeps_frames=keep_frames,
         )
-        self.key = key
+        self.key = TOKEN if sign_in == "token" else key
+        self._sign_in = sign_in
+        self._uses_left = uses
+        self.token_has_expired = False
+        self.account = account or (ServiceAccount() if sign_in == "vertex" else None)
+        self._folder = Path()
         self._rest_refusal = rest_refusal
         self.port = port
         self.ca_file = Path()  # known once it has started
@@ -132,10 +156,12 @@ class GeminiSimulator:
             self.ca_file = certificate.ca_file
             self._once = OnceService(self._book)
             application = web.Application(client_max_size=_MOST_BYTES)
-            application.router.add_get("/ws/{method}", self._live)
-            application.router.add_post("/{version}/models/{call}", self._rest)
-            application.router.add_get("/{version}/models", self._list)
-            application.router.add_get("/{version}/models/{name}", self._describe)
+            application.router.add_get("/ws/{method:.+}", self._live)
+            home = "" if self._sign_in != "vertex" else "/publishers/google"
+            place = f"/{VERTEX}" if home else ""
+            application.router.add_post(f"/{{version}}{place}{home}/models/{{call}}", self._rest)
+            application.router.add_get(f"/{{version}}{home}/models", self._list)
+            application.router.add_get(f"/{{version}}{home}/models/{{name}}", self._describe)
             runner = web.AppRunner(application, shutdown_timeout=_STOP_WITHIN_S, access_log=None)
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
@@ -143,8 +169,23 @@ class GeminiSimulator:
             context = certificate.server_context()
             await web.TCPSite(runner, "127.0.0.1", self.port, ssl_context=context).start()
             self.port = runner.addresses[0][1]
+            self._folder = Path(folder)
+            if self.account is not None:
+                await self._serve_tokens(self.account, stack)
             self._stack = stack.pop_all()
         return self
+
+    async def _serve_tokens(self, account: ServiceAccount, stack: AsyncExitStack) -> None:
+        """Give access tokens on another port, without TLS: Google's library for them takes no
+        certificate authority from the client."""
+        tokens = web.Application()
+        tokens.router.add_post("/token", account.give_token)
+        runner = web.AppRunner(tokens, shutdown_timeout=_STOP_WITHIN_S, access_log=None)
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        account.uri = f"http://127.0.0.1:{runner.addresses[0][1]}/token"
+        account.write_key(self._folder / "account.json")
 
     async def __aexit__(
         self,
@@ -176,6 +217,17 @@ class GeminiSimulator:
     def url(self) -> str:
         """The base URL."""
         return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Hearth's settings under [gemini] that reach the service."""
+        reach = {"base_url": self.url, "ca_file": str(self.ca_file)}
+        if self._sign_in != "vertex":
+            return {**reach, "api_key": self.key}
+        _, project, _, location = VERTEX.split("/")
+        file = str(self._folder / "account.json")
+        vertex = {"project": project, "location": location, "credentials_file": file}
+        return reach | {f"vertex_{name}": value for name, value in vertex.items()}
 
     # --- for tests
 
@@ -239,35 +291,63 @@ class GeminiSimulator:
     # --- HTTP
 
     def _key_is_missing(self, request: web.Request) -> bool:
-        if "key" in request.query:
+        if {"key", "access_token"} & set(request.query):
             self._book.fail("the key came in the address")
-        if "x-goog-api-key" in request.headers:
+        header = "x-goog-api-key" if self._sign_in == "key" else "Authorization"
+        if header in request.headers:
             return False
         self._book.refuse(Refusal(_UNREGISTERED, 403))
         return True
 
     def _key_is_right(self, request: web.Request) -> bool:
-        return request.headers.get("x-goog-api-key") == self.key
+        match self._sign_in:
+            case "key":
+                return request.headers.get("x-goog-api-key") == self.key
+            case "token":  # with google-genai 3.6.1
+                return request.headers["Authorization"] == f"Token {self.key}"
+            case "vertex":
+                if "x-goog-api-key" in request.headers:
+                    self._book.fail("a key came together with an access token")
+                return request.headers["Authorization"] == f"Bearer {ACCESS_TOKEN}"
+
+    def _spend(self, setup: Any) -> None:
+        """Count a new session of the token. Raises Refusal.
+
+        As measured by a public project in September 2026: resumptions are not counted, and an
+        expired token is not accepted for them either.
+        """
+        if self._sign_in != "token":
+            return
+        if self.token_has_expired:
+            raise Refusal("Token has expired", INTERNAL, scripted=True)
+        if not setup.get("sessionResumption", {}).get("handle"):
+            if not self._uses_left:
+                reason = "Token has been used too many times"
+                raise Refusal(reason, INTERNAL, scripted=True)
+            self._uses_left -= 1
 
     async def _live(self, request: web.Request) -> web.StreamResponse:
         opening = self._book.take_opening()
         await self._book.clock.sleep(opening.upgrade_delay_s)
         if opening.http_status is not None:
             return http_error(opening.http_status, opening.http_message)
-        service = f"google.ai.generativelanguage.{self._book.version}.GenerativeService"
-        if request.match_info["method"] != f"{service}.BidiGenerateContent":
+        if request.match_info["method"] != _LIVE[self._sign_in].format(self._book.version):
             self._book.refuse(Refusal(request.path, 404))
             return http_error(404)
         if self._key_is_missing(request):
             return http_error(403, _UNREGISTERED)
-        return await LiveSocket(self._book, opening, self._key_is_right(request)).serve(request)
+        right = self._key_is_right(request)
+        if self._sign_in == "vertex" and not right:
+            return http_error(401, _BAD_ACCESS_TOKEN, "UNAUTHENTICATED")
+        prefix = f"{VERTEX}/publishers/google/" if self._sign_in == "vertex" else ""
+        return await LiveSocket(self._book, opening, right, prefix, self._spend).serve(request)
 
     def _rest_error(self, request: web.Request) -> web.Response | None:
         """Return the refusal of a plain request, before it is looked at."""
         if request.match_info["version"] != self._book.version:
             self._book.refuse(Refusal(request.path_qs, 404))
             return http_error(404)
-        if self._key_is_missing(request):
+        if self._key_is_missing(request) or self._sign_in == "token":
             return http_error(403, _UNREGISTERED)
         if not self._key_is_right(request):
             self._book.refuse(Refusal(_BAD_KEY, 400))

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -23,9 +23,22 @@ _REASON_BYTES = 123  # RFC 6455, 5.5
 
 
 class LiveSocket:
-    """Serve one websocket until its end."""
+    """Serve one websocket until its end.
 
-    def __init__(self, book: Book, opening: Opening, key_is_right: bool) -> None:
+    `prefix` comes before the model's name on Vertex AI. `admit` raises Refusal if the token may
+    not open this session.
+    """
+
+    def __init__(
+        self,
+        book: Book,
+        opening: Opening,
+        key_is_right: bool,
+        prefix: str,
+        admit: Callable[[Json], None],
+    ) -> None:
+        self._prefix = prefix
+        self._admit = admit
         self._book = book
         self._opening = opening
         self._key_is_right = key_is_right
@@ -166,6 +179,8 @@ class LiveSocket:
         if not self._key_is_right:
             # As reported of the service: it upgrades and then closes.
             raise Refusal("API key not valid. Please pass a valid API key.")
+        fields = {"setup": self._in_place(fields["setup"])}
+        self._admit(fields["setup"])
         if self._opening.drop:
             self._record.send(Ending(None))
             return
@@ -187,6 +202,15 @@ class LiveSocket:
         if not self._opening.silent:
             work = self._complete(setup, rules, self._session)
             self._tasks.start(work, "simulator-setup")
+
+    def _in_place(self, setup: Any) -> Any:
+        """Return the set-up with the model's name as in the Gemini API. Raises Refusal."""
+        name = setup.get("model") if isinstance(setup, dict) else None
+        if not self._prefix or not isinstance(name, str):
+            return setup
+        if not name.startswith(self._prefix):
+            raise Refusal(f"Permission 'aiplatform.endpoints.predict' denied on {name!r}", NOT_HERE)
+        return {**setup, "model": name.removeprefix(self._prefix)}
 
     def _rules(self, setup: Json) -> ModelRules:
         name = model_name(setup)
@@ -219,7 +243,9 @@ class LiveSocket:
             self._opening.update_refusal,
         )
         self._record.ready_at = self._book.clock.monotonic()
-        self._record.send(Frame({"setupComplete": {}}))
+        self._record.send(
+            Frame({"setupComplete": {"sessionId": session.name} if self._prefix else {}})
+        )
         self._conversation.begin(self._opening.then)
         self._book.note(f"connection {self._record.index} is ready")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.config import ConfigError, Settings, find_file, load_settings
+from assistant.config.schema import secret_files
 from assistant.config.sound import VoiceModel, WakeWord
 
 
@@ -115,6 +116,42 @@ def test_the_live_models_are_one_name_or_a_list(file: Path) -> None:
         file.write_text(f"[gemini]\nmodel = {wrong}\n")
         with pytest.raises(ConfigError, match=words):
             load_settings(file, {})
+
+
+VERTEX = 'vertex_project = "p"\nvertex_location = "global"\nvertex_credentials_file = "a.json"\n'
+TOKEN = 'api_key = "auth_tokens/abc"\n'
+
+
+def test_vertex_and_tokens_are_ways_to_sign_in(file: Path) -> None:
+    file.write_text(f"[gemini]\n{VERTEX}")
+    settings = load_settings(file, {})
+    credentials = file.parent / "a.json"
+    assert settings.gemini.vertex_credentials_file == str(credentials)
+    assert credentials in secret_files(settings)
+    for version in ("", 'api_version = "v1alpha"\n'):
+        file.write_text(f"[gemini]\n{TOKEN}{version}")
+        load_settings(file, {})
+
+
+@pytest.mark.parametrize(
+    ("written", "environ", "words"),
+    [
+        (f'{VERTEX}api_key = "k"', {}, "either api_key or vertex_project; remove one"),
+        (VERTEX, {"GOOGLE_API_KEY": "k"}, "can also come from GEMINI_API_KEY or GOOGLE_API_KEY"),
+        ('vertex_project = "p"', {}, "must also have vertex_location"),
+        ('vertex_location = "l"', {}, "must also have vertex_project"),
+        ('vertex_credentials_file = "f"', {}, "must also have vertex_project"),
+        (VERTEX.rpartition("vertex_cred")[0], {}, "must also have vertex_credentials_file"),
+        (f'{TOKEN}api_version = "v1beta"', {}, 'must have api_version = "v1alpha", or none'),
+        ('vertex_project = "p/q"', {}, "must contain only letters"),
+    ],
+)
+def test_ways_to_sign_in_that_contradict_each_other(
+    file: Path, written: str, environ: dict[str, str], words: str
+) -> None:
+    file.write_text(f"[gemini]\n{written}\n")
+    with pytest.raises(ConfigError, match=words):
+        load_settings(file, environ)
 
 
 def test_a_variable_cannot_smuggle_in_another_key(file: Path) -> None:

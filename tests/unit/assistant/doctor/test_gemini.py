@@ -22,6 +22,7 @@ from assistant.doctor.finding import Finding, Status
 from assistant.doctor.gemini import examine_gemini
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
+from integrations.gemini.access import Access
 from integrations.gemini.events import TokensUsed
 from integrations.gemini.models import model_row
 from tests.ports import free_port
@@ -73,7 +74,7 @@ async def test_refused_parts_of_the_set_up_are_told_until_they_expire(tmp_path: 
         asdict(RefusedPart("Google Search", "Refused.", (now - timedelta(days=1)).isoformat())),
         {"part": "something new"},
     ]
-    model = key_of(given.gemini.model[0], given.gemini.api_version)
+    model = key_of(given.gemini.model[0], "v1beta")
     async with Store(given.database, clock) as store:
         await store.keep(NAME, {model: rows})
     told = (await found(given))["gemini"]
@@ -98,10 +99,14 @@ async def test_the_last_test_is_told(tmp_path: Path) -> None:
 
 
 def test_a_key_by_its_form() -> None:
-    assert gemini.judge_key(KEY, "m").status == "ok"
-    assert gemini.judge_key("b" * 40, "m").status == "warn"
-    assert gemini.judge_key("short", "m").status == "fail"
-    assert gemini.judge_key("short", "m", foreign=True).status == "ok"
+    for key, url, status in (
+        (KEY, "", "ok"),
+        ("b" * 40, "", "warn"),
+        ("short", "", "fail"),
+        ("short", "https://own.lan", "ok"),
+        ("auth_tokens/" + "a" * 64, "", "ok"),
+    ):
+        assert gemini.judge_sign_in(Access(key, url), "m").status == status
 
 
 @pytest.mark.parametrize(

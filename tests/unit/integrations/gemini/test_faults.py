@@ -30,6 +30,7 @@ from integrations.errors import (
     Stale,
     Unavailable,
 )
+from integrations.gemini.access import Access
 from integrations.gemini.faults import fault_of
 
 MODEL = "gemini-3.8-live"
@@ -274,7 +275,7 @@ LONG_KEY = "AIzaSyA0123456789012345678901234567890"
 )
 @pytest.mark.parametrize("code", [1007, 1011])
 def test_what_is_quoted_is_short_and_without_secrets(code: int, reason: str, secret: str) -> None:
-    text = str(fault_of(closed(code, reason), model=MODEL, secret=secret))
+    text = str(fault_of(closed(code, reason), model=MODEL, access=Access(secret)))
     assert LONG_KEY not in text
     assert not secret or secret not in text
     assert text.isprintable()
@@ -283,7 +284,7 @@ def test_what_is_quoted_is_short_and_without_secrets(code: int, reason: str, sec
 
 def test_the_whole_reason_is_kept_without_secrets() -> None:
     reason = f"Bad {'field ' * 60}in project 123456789012 for {LONG_KEY} and s3cret."
-    told = fault_of(closed(1007, reason), model=MODEL, secret="s3cret").told
+    told = fault_of(closed(1007, reason), model=MODEL, access=Access("s3cret")).told
     assert told == f"1007 Bad {'field ' * 60}in project … for … and …."
     assert fault_of(OSError(), model=MODEL).told == ""
 
