@@ -199,7 +199,7 @@ class PreferLocalBrain:
         self, text: str, code: str | None, language: str
     ) -> SentenceMatch | None:
         """Return Home Assistant's interpretation of a sentence, or None if the model
-        must serve it."""
+        must handle it."""
         try:
             match = await self._dry_run.match(text, self._language_of(text, code) or language)
         except IntegrationError as error:

@@ -150,7 +150,7 @@ def _hear_arguments(parser: argparse.ArgumentParser) -> None:
     pace = parser.add_mutually_exclusive_group()
     pace.add_argument("--fast", action="store_true", help="process the file as fast as possible")
     pace.add_argument(
-        "--realtime", action="store_true", help="process the file at its own speed (default)"
+        "--realtime", action="store_true", help="process the file in real time (default)"
     )
     parser.add_argument(
         "--out", type=Path, metavar="ANSWER.wav", help="write the spoken answer to this file"

@@ -238,7 +238,7 @@ class BrainTurn(Protocol):
 
 
 class Brain(Protocol):
-    """A component that understands sentences, used as one link of the fallback chain."""
+    """A component that understands sentences, used as a link in the fallback chain."""
 
     @property
     def name(self) -> str:

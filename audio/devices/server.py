@@ -1,4 +1,4 @@
-"""Queries of the sound server (PulseAudio, or PipeWire's pulse protocol), with a time limit.
+"""Query the sound server (PulseAudio, or PipeWire's pulse protocol), with a time limit.
 
 Without libpulse, which is optional, the code behaves as if there were no server.
 """

@@ -156,8 +156,8 @@ def _profile_call(said: str, menu: Menu) -> Call | Problem:
 
 
 def call_remember(arguments: Mapping[str, Any], menu: Menu) -> Call | None:
-    """Return the call that adds the owner's name to a remembered fact, or None without
-    that tool."""
+    """Return the call that adds the owner's name to a remembered fact, or None if
+    there is no such tool."""
     call = _own_call(REMEMBER, dict(arguments), menu)
     return call if isinstance(call, Call) else None
 

@@ -239,7 +239,7 @@ def _refused(what: str, error: Exception, form: str) -> Refusal:
 
 
 class Orders:
-    """Carries out messages one after another. Questions wait for answers in background tasks."""
+    """Handles MQTT messages one at a time. Questions wait for answers in background tasks."""
 
     def __init__(
         self,

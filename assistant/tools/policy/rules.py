@@ -136,7 +136,7 @@ class OwnerRule:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An entity that a call affects, or the call itself, as the owner's rules match it."""
+    """The properties of an affected entity, or of the call itself, that the owner's rules match."""
 
     tools: tuple[str, ...]  # names of the tool
     server: str
