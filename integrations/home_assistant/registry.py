@@ -150,7 +150,12 @@ def with_state(entity: Entity, state: Json) -> Entity:
 
 
 def with_registries(entity: Entity, registries: Registries) -> Entity:
-    state = {"entity_id": entity.entity_id, "state": entity.state, "attributes": entity.attributes}
+    state = {
+        "entity_id": entity.entity_id,
+        "state": entity.state,
+        "attributes": entity.attributes,
+        "last_changed": entity.last_changed,
+    }
     return read_entity(state, registries)
 
 

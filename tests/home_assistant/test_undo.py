@@ -334,8 +334,8 @@ async def test_what_was_away_before_is_named(at_home: Room) -> None:
     assert outcome.status is Status.FAILED
     name = spoken_things([at_home.home.house.entities[ATTIC].name]).english
     assert outcome.sentence == (
-        f"I couldn't change {name} back: I couldn't reach it earlier, so I don't know what state it "
-        "was in."
+        f"I couldn't change {name} back: I couldn't reach it earlier, so I don't know what state "
+        "it was in."
     )
 
 

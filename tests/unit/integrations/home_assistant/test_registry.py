@@ -176,3 +176,19 @@ def test_what_made_it(entry: dict[str, Any] | None, platform: str | None) -> Non
     newer = with_registries(entity, Registries(entities={"switch.a": {"platform": "rest"}}))
     assert newer.platform == "rest"
     assert with_state(newer, {"entity_id": "switch.a", "state": "off"}).platform == "rest"
+
+
+def test_new_registries_keep_everything_that_the_state_tells() -> None:
+    state = {
+        "entity_id": "media_player.radio",
+        "state": "paused",
+        "attributes": {
+            "friendly_name": "Radio",
+            "device_class": "speaker",
+            "supported_features": 5,
+        },
+        "last_changed": "2026-11-27T08:00:00+00:00",
+    }
+    registries = Registries(entities={"media_player.radio": {"area_id": "kitchen"}})
+    without = read_entity(state, Registries())
+    assert with_registries(without, registries) == read_entity(state, registries)
