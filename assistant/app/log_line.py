@@ -63,6 +63,7 @@ def _what(record: TurnRecord, outcomes: Sequence[ToolOutcome]) -> Iterator[tuple
     if record.usage is not None:
         yield "tokens_in", str(record.usage.input_tokens)
         yield "tokens_out", str(record.usage.output_tokens)
+        yield "tokens_estimated", "yes" if record.usage.estimated else ""
     yield "cost_usd", f"{record.cost_usd:.6f}" if record.cost_usd else "0"
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from assistant.brains.briefing.briefer import Briefer
 from assistant.brains.dialogue import Dialogue
-from assistant.brains.gemini.calls import spent
+from assistant.brains.gemini.usage import spent
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

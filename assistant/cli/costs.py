@@ -45,16 +45,17 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
         total = sum(row.cost_usd for row in rows)
         days = [{**asdict(row), "day": row.day.isoformat()} for row in rows]
         told = {"days": days, "total_usd": total, "today_usd": spent, "cap_usd": cap}
-        say_json(told)
+        say_json({**told, "estimated_usd": sum(row.estimated_usd for row in rows)})
     else:
-        _print(rows, spent, cap, arguments.days, settings.journal.keep_days)
+        today = sum(row.estimated_usd for row in rows if row.day == now.date())
+        for line in _today(_cost(spent, today), spent, cap):
+            paper().print(line)
+        _print(rows, arguments.days, settings.journal.keep_days)
     return 0
 
 
-def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: int) -> None:
+def _print(rows: Sequence[CostRow], days: int, kept: int) -> None:
     console = paper()
-    for line in _today(spent, cap):
-        console.print(line)
     if not rows:
         console.print(f"The journal has no turns from the last {days} days.")
         return
@@ -69,32 +70,44 @@ def _print(rows: Sequence[CostRow], spent: float, cap: float, days: int, kept: i
     for row in rows:
         day = "" if row.day == shown else f"{row.day:%a %d %b}"
         shown = row.day
-        cost = Text(_usd(row.cost_usd), style="" if row.cost_usd else "dim")
+        cost = Text(_cost(row.cost_usd, row.estimated_usd), style="" if row.cost_usd else "dim")
         tokens = [_tokens(row.input_tokens), _tokens(row.output_tokens)]
         model = row.model or Text("-", style="dim")
         brain = row.brain or Text("none", style="dim")
         table.add_row(day, brain, model, str(row.turns), cost, *tokens, _modalities(row))
     table.add_section()
     total = sum(row.cost_usd for row in rows)
+    estimated = sum(row.estimated_usd for row in rows)
     turns = str(sum(row.turns for row in rows))
     inputs = _tokens(sum(row.input_tokens for row in rows))
     outputs = _tokens(sum(row.output_tokens for row in rows))
-    table.add_row("total", "", "", turns, Text(_usd(total), style="bold"), inputs, outputs, "")
+    cost = Text(_cost(total, estimated), style="bold")
+    table.add_row("total", "", "", turns, cost, inputs, outputs, "")
     console.print(table)
+    if estimated:
+        console.print(
+            f"~ Includes {_usd(estimated)} of estimates, for turns whose tokens Gemini didn't all "
+            "report.",
+            style="dim",
+        )
     if days > kept:
         console.print(f"Turns are kept for {kept} days (journal.keep_days).", style="dim")
 
 
-def _today(spent: float, cap: float) -> Iterator[Text]:
+def _today(told: str, spent: float, cap: float) -> Iterator[Text]:
     share = min(1.0, spent / cap) if cap > 0 else 1.0
     colour = "red" if share >= 1 else "yellow" if share >= _NEAR else "green"
     full = round(share * _BAR)
     text = Text("today  ").append("█" * full, colour).append("░" * (_BAR - full), "dim")
-    yield text.append(f"  {_usd(spent)} of {_usd(cap)}", colour)
+    yield text.append(f"  {told} of {_usd(cap)}", colour)
     if share >= 1:
         yield Text(
             "The daily limit (limits.daily_cost_usd) is reached: no cloud until midnight.", colour
         )
+
+
+def _cost(cost: float, estimated: float) -> str:
+    return f"{'~' if estimated else ''}{_usd(cost)}"
 
 
 def _usd(cost: float) -> str:

@@ -23,6 +23,7 @@ from assistant.journal.trace import (
     draw_trace,
     faults_during,
     first_sound_ms,
+    short_cost,
     slowest,
     stages,
     told_cost,
@@ -222,7 +223,7 @@ def _row(turn: TurnRecord) -> list[Text]:
         Text(turn.brain or ""),
         _heard(turn),
         _latency(turn),
-        Text(f"${turn.cost_usd:.4f}" if turn.cost_usd else ""),
+        Text(short_cost(turn)),
         _end(turn),
     ]
 

@@ -39,6 +39,7 @@ from assistant.doctor.gemini import (
     ask_once,
     judge_failure,
     judge_sign_in,
+    once_cost_usd,
     reach,
 )
 from assistant.domain.clock import Clock
@@ -140,8 +141,9 @@ class _CloudTest:
             return
         await self._network()
         await self._models()
-        if await self._live(converses) and converses:
-            await self._once()
+        left_usd = await self._live(converses)
+        if converses:
+            await self._once(left_usd)
 
     def _judge_key(self) -> Found:
         settings = self._settings
@@ -223,10 +225,13 @@ class _CloudTest:
             return None, None
         return answer, (self._clock.monotonic() - began) * 1000
 
-    async def _once(self) -> None:
+    async def _once(self, left_usd: float) -> None:
         if self._access.way == "token":
             return
         model, began = self._settings.gemini.once_model, self._clock.monotonic()
+        if once_cost_usd(model) > left_usd:
+            self._findings.add("once model", good("not tried, to stay within the limit"))
+            return
         try:
             async with asyncio.timeout(_ONCE_S):
                 said = await ask_once(self._access, model)
@@ -240,12 +245,15 @@ class _CloudTest:
         ms = (self._clock.monotonic() - began) * 1000
         record = said.as_record(self._clock.now())
         await self._home.store.record_turn(record)
-        self._findings.report.cost_usd += record.cost_usd
+        report = self._findings.report
+        report.cost_usd += record.cost_usd
+        report.cost_estimated = report.cost_estimated or said.used.estimated
         self._findings.add("once model", judged.judge_once(model, said.words), ms, "once_ms")
 
     # --- Live
 
-    async def _live(self, converses: bool) -> bool:
+    async def _live(self, converses: bool) -> float:
+        """Test Live, and return how many US dollars may still be spent."""
         async with OwnedTasks() as tasks, LiveClient(self._access) as client:
             setup = await self._setup(tasks)
             facts = await asyncio.to_thread(_facts, setup)
@@ -261,7 +269,7 @@ class _CloudTest:
             )
             if converses and not talk.can_pay(setup):
                 self._findings.add("cost", _too_costly(left_usd, facts))
-                return False
+                return 0.0
             repair = SetupRepair(client, self._home.store, self._clock, self._access.edition)
             session = await talk.open(repair, setup)
             try:
@@ -269,7 +277,7 @@ class _CloudTest:
                     await talk.converse(repair, setup, session)
             finally:
                 await self._record(talk)
-        return True
+        return limit_usd - self._findings.report.cost_usd
 
     async def _setup(self, tasks: OwnedTasks) -> LiveSetup:
         settings = self._settings

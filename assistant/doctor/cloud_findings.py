@@ -50,7 +50,7 @@ class CloudReport:
     live: bool = False  # Gemini Live answered
     seconds: float = 0.0
     cost_usd: float = 0.0
-    cost_estimated: bool = False  # the service reported no tokens for some answer
+    cost_estimated: bool = False  # the service did not report all tokens
     figures: dict[str, float] = field(default_factory=dict)
     checks: list[TimedFinding] = field(default_factory=list)
 
@@ -274,7 +274,7 @@ def judge_text(answer: CloudAnswer, late_text_ms: float, *, native_voice: bool) 
 def judge_usage(report: CloudReport) -> Found:
     told = f"{report.cost_usd:.4f} USD so far"
     if report.cost_estimated:
-        return odd(f"the service reported no tokens; about {told}", _REPORT)
+        return odd(f"the service did not report all tokens; about {told}", _REPORT)
     tokens_in, tokens_out = report.figures["input_tokens"], report.figures["output_tokens"]
     return good(f"{tokens_in:,.0f} tokens in, {tokens_out:,.0f} out; {told}")
 

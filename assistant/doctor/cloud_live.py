@@ -2,15 +2,17 @@
 questions, and the model's tool calls are answered without being carried out."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 
 from assistant.app.brains import access_of
 from assistant.app.home import HomeContext
-from assistant.brains.gemini.calls import UsageMeter, not_run_response, spent
+from assistant.brains.gemini.calls import not_run_response
 from assistant.brains.gemini.repair import NAME, SetupRepair, key_of, read_refused
 from assistant.brains.gemini.turn import PIECE_BYTES
+from assistant.brains.gemini.usage import UsageMeter, spent
 from assistant.config.schema import Settings
 from assistant.doctor import cloud_findings as judged
 from assistant.doctor.cloud_findings import CloudAnswer, CloudFindings, SetupFacts
@@ -44,7 +46,7 @@ MOST_ROUNDS = 3  # answers to calls in one question; each is billed as another t
 LATE_S = 2.0  # for late transcripts after the end of an answer
 QUIET_S = 1.0  # in which a note must not be answered
 HANDLE_S = 2.0
-_ANSWER_TOKENS = 150  # of a usual answer, to estimate its cost
+_ANSWER_TOKENS = 150  # of a usual answer
 _PIECE_S = PIECE_BYTES / 2 / SAMPLE_RATE
 _PAUSE = bytes(3 * PIECE_BYTES)  # silence after the speech
 
@@ -104,6 +106,7 @@ class CloudConversation:
             told = judged.failed(f"not opened with {self._facts.told}", error)
             self._findings.add("live session", told)
             return None
+        self._meter.opened(setup)
         ms = (self._clock.monotonic() - began) * 1000
         stored = await self._home.store.kept(NAME)
         model = key_of(setup.row.name, access_of(self._settings).edition)
@@ -155,7 +158,7 @@ class CloudConversation:
         names = [one.name for one in setup.declarations]
         tool = next((name for name in names if name.endswith(DATE_AND_TIME)), "")
         text = _TYPED.format(tool=tool) if tool else _TYPED_ALONE
-        answer = await self._ask(session, setup, lambda: session.send_text(text), tool)
+        answer = await self._ask(session, setup, lambda: self._write(session, text), tool)
         found = judged.judge_typed(answer)
         self._findings.add(
             "typed question", found, answer.first_ms(OutputAudio), "typed_first_sound_ms"
@@ -174,8 +177,9 @@ class CloudConversation:
 
         async def send() -> None:
             nonlocal speaks_s
-            await session.send_text(_LONG)
+            await self._write(session, _LONG)
             await self._until(lambda: self._has(OutputAudio, Closed), ANSWER_S)
+            self._meter.begin()  # two turns are paid for
             speaks_s = self._clock.monotonic()
             await self._say(session, speech)
 
@@ -190,7 +194,7 @@ class CloudConversation:
     async def _answers_note(self, session: LiveSession) -> bool:
         self._events.clear()
         with suppress(IntegrationError):  # the next question reports it
-            await session.send_text(_NOTE, complete=False)
+            await self._write(session, _NOTE, complete=False)
         return await self._until(lambda: self._has(OutputAudio, TurnComplete), QUIET_S)
 
     async def _resume(self, repair: SetupRepair, setup: LiveSetup) -> None:
@@ -201,8 +205,9 @@ class CloudConversation:
             found = odd(f"refused{judged.reason_of(error)}", _WITHOUT_HANDLE)
             self._findings.add("resumption", found)
             return
+        self._meter.opened(setup)
         ms = (self._clock.monotonic() - began) * 1000
-        answer = await self._ask(session, setup, lambda: session.send_text(_RECALL))
+        answer = await self._ask(session, setup, lambda: self._write(session, _RECALL))
         await session.close()
         found = judged.judge_resumption(answer, _TEST_WORD)
         self._findings.add("resumption", found, ms, "resumption_ms")
@@ -234,7 +239,7 @@ class CloudConversation:
         finally:  # even if the time is over, because it costs the same
             answer = CloudAnswer(asked_s, tuple(self._events))
             self._report.live = self._report.live or answer.has_answer
-            self._count(setup, answer)
+            self._count(setup)
         return answer
 
     async def _listen(self, session: LiveSession, tool: str, start: int, must_speak: bool) -> None:
@@ -257,8 +262,11 @@ class CloudConversation:
                 return
             answered |= {call.id for call in calls}
             start, must_speak = len(self._events), True
+            answers = [self._result(call, tool) for call in calls]
+            self._meter.wrote(*(json.dumps(one.response) for one in answers))
+            self._meter.generates()
             with suppress(IntegrationError):
-                await session.answer([self._result(call, tool) for call in calls])
+                await session.answer(answers)
 
     def _result(self, call: FunctionCall, tool: str) -> FunctionAnswer:
         response = not_run_response()
@@ -268,16 +276,11 @@ class CloudConversation:
             response = {"status": "done", "retryable": False, "sentence": sentence}
         return FunctionAnswer(call.id, call.name, response)
 
-    def _count(self, setup: LiveSetup, answer: CloudAnswer) -> None:
-        used = self._meter.take()
-        if not used and answer.has_answer:
-            self._report.cost_estimated = True
-            read = self._facts.tokens
-            details = {"input_text": read, "output_audio": _ANSWER_TOKENS}
-            used = (TokensUsed(read, _ANSWER_TOKENS, details),)
-        cost = spent(setup.row, *used)
+    def _count(self, setup: LiveSetup) -> None:
+        cost = spent(setup.row, *self._meter.take())
         self.usage = self.usage + cost.usage
         self._report.cost_usd += cost.cost_usd
+        self._report.cost_estimated = self.usage.estimated
 
     # --- input and output
 
@@ -295,14 +298,22 @@ class CloudConversation:
     async def _say(self, session: LiveSession, speech: bytes) -> None:
         await session.begin_activity()
         for start in range(0, len(speech), PIECE_BYTES):
-            await session.send_audio(speech[start : start + PIECE_BYTES])
+            piece = speech[start : start + PIECE_BYTES]
+            await session.send_audio(piece)
+            self._meter.heard(piece)
             await self._clock.sleep(_PIECE_S)
+        self._meter.generates()
         await session.end_activity()
+
+    async def _write(self, session: LiveSession, text: str, *, complete: bool = True) -> None:
+        self._meter.wrote(text)
+        if complete:
+            self._meter.generates()
+        await session.send_text(text, complete=complete)
 
     def _take(self, event: LiveEvent) -> None:
         self._events.append((self._clock.monotonic(), event))
-        if isinstance(event, TokensUsed):
-            self._meter.count(event)
+        self._meter.note(event)
         self._changed.set()
 
     def _has(self, *kinds: type[LiveEvent]) -> bool:

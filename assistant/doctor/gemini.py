@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from assistant.app.brains import access_of, may_use_cloud, open_models
 from assistant.brains.gemini.model_chain import GoneModel
 from assistant.brains.gemini.repair import NAME, key_of, read_refused
+from assistant.brains.gemini.usage import usage_of
 from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
@@ -28,7 +29,6 @@ from assistant.doctor.finding import (
     odd,
     unwatched,
 )
-from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord, new_id
 from assistant.journal.store import Store
@@ -38,6 +38,7 @@ from integrations.gemini.events import TokensUsed
 from integrations.gemini.key import doubtful, impossible, try_key
 from integrations.gemini.models import ModelRow, cost_usd, model_row
 from integrations.gemini.once import OnceClient, OnceSetup, OnceText
+from integrations.gemini.tokens import text_tokens
 from integrations.tls import tls_context
 
 LAST_TEST = "gemini_test"  # key of the stored result of `hearth doctor --cloud`
@@ -47,6 +48,7 @@ _ENDS_SOON_DAYS = 14
 _SHUTDOWN_SOON_DAYS = 30
 NETWORK = "check the network and its DNS; Hearth's local brains work without it"
 _ASKED = "Answer with one word: yes."
+_ONCE_TOKENS = 500  # most that the model thinks and says about it, as an estimate
 
 
 async def examine_gemini(scene: Scene, watch: Watch = unwatched) -> list[Finding]:
@@ -281,10 +283,16 @@ class OnceAnswer:
             "job",
             language="",
             brain="gemini-once",
-            usage=Usage(used.input_tokens, used.output_tokens, used.by_modality),
+            usage=usage_of(used),
             cost_usd=cost_usd(self.row, used),
             model=self.row.name,
         )
+
+
+def once_cost_usd(model: str) -> float:
+    """Estimate what `ask_once` costs, including the model's thoughts."""
+    row, _ = model_row(model, "once")
+    return cost_usd(row, TokensUsed(text_tokens(_ASKED), _ONCE_TOKENS))
 
 
 async def ask_once(access: Access, model: str) -> OnceAnswer:
@@ -310,7 +318,7 @@ def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Fou
             f"{once_model} gave an empty answer",
             "try again, or set gemini.once_model to another model",
         )
-    tokens = used.input_tokens + used.output_tokens
+    tokens = f"{'about ' * used.estimated}{used.input_tokens + used.output_tokens}"
     return good(
         f"the key works, {model} is available, {once_model} answers ({tokens} tokens); "
         "`hearth doctor --cloud` also tests speech"

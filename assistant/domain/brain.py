@@ -93,6 +93,7 @@ class Usage:
     input_tokens: int
     output_tokens: int
     by_modality: dict[str, int] = field(default_factory=dict)  # "input_audio", "output_text", ...
+    estimated: bool = False  # the service didn't report all of it
 
     def __add__(self, other: "Usage") -> "Usage":
         both = self.by_modality.keys() | other.by_modality.keys()
@@ -101,6 +102,7 @@ class Usage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             {key: mine.get(key, 0) + its.get(key, 0) for key in sorted(both)},
+            self.estimated or other.estimated,
         )
 
 

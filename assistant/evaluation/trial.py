@@ -266,6 +266,7 @@ def as_json(trials: Sequence[Trial], about: Circumstances) -> dict[str, Any]:
         },
         "to_first_sound_ms": _spread(_latencies(trials)) if about.realtime else None,
         "cost_usd": sum(one.cost_usd for one in trials),
+        "cost_estimated": _estimated(trials),
         "tokens": _tokens(trials),
         "trials": [_trial(one) for one in trials],
     }
@@ -324,8 +325,8 @@ def _figures(trials: Sequence[Trial], about: Circumstances) -> list[str]:
     each = cost / max(1, sum(one.asked for one in trials))
     tokens = _tokens(trials)
     told = [
-        f"Total cost: ${cost:.4f}, ${each:.5f} per sentence ({tokens['input']:,} tokens in, "
-        f"{tokens['output']:,} out), by Hearth's price list."
+        f"Total cost: {'about ' * _estimated(trials)}${cost:.4f}, ${each:.5f} per sentence "
+        f"({tokens['input']:,} tokens in, {tokens['output']:,} out), by Hearth's price list."
     ]
     spread = _spread(_latencies(trials))
     if about.realtime and spread is not None:
@@ -334,6 +335,11 @@ def _figures(trials: Sequence[Trial], about: Circumstances) -> list[str]:
             f"{spread['p95']:.0f} ms at the 95th percentile of {spread['count']:.0f}."
         )
     return told
+
+
+def _estimated(trials: Iterable[Trial]) -> bool:
+    """Return True if the service didn't report all tokens."""
+    return any(one.usage is not None and one.usage.estimated for one in trials)
 
 
 def _latencies(trials: Iterable[Trial]) -> list[float]:

@@ -131,6 +131,7 @@ class Measures:
         self.call_times = Histogram(LATENCIES_S)  # by tier
         self.tokens = Tally()  # brain, model, modality
         self.costs = Tally()  # brain, model; USD
+        self.estimates = Tally()  # the part of `costs` that is estimated
         self._jobs: dict[str, TurnRecord] = {}  # as last stored, newest last
 
     def finished(self, turn: FinishedTurn) -> None:
@@ -173,6 +174,8 @@ class Measures:
             self.costs.add(brain, model, by=record.cost_usd)
         if record.usage is None:
             return
+        if record.usage.estimated:
+            self.estimates.add(brain, model, by=record.cost_usd)
         by_modality = record.usage.by_modality or {
             "input": record.usage.input_tokens,
             "output": record.usage.output_tokens,
@@ -191,6 +194,7 @@ def _less(usage: Usage | None, known: Usage) -> Usage | None:
             modality: max(0, tokens - known.by_modality.get(modality, 0))
             for modality, tokens in usage.by_modality.items()
         },
+        usage.estimated,
     )
 
 
@@ -244,6 +248,12 @@ def _turns(measures: Measures) -> Iterator["Metric"]:
         measures.tokens,
     )
     yield _counter("cost_usd", "Cost of models in USD.", ("brain", "model"), measures.costs)
+    yield _counter(
+        "cost_estimated_usd",
+        "Cost of turns whose tokens were estimated, in USD; part of cost_usd.",
+        ("brain", "model"),
+        measures.estimates,
+    )
 
 
 def _sound(measures: Measures, standing: Standing) -> Iterator["Metric"]:

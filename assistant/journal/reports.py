@@ -97,6 +97,7 @@ _GROUP = (
 _ASKED = "started_at >= ? AND source <> 'announcement'"
 _SUMS = (
     f"SELECT {_GROUP}, COUNT(*) AS turns, SUM(cost_usd) AS cost_usd, "
+    "SUM(IIF(usage ->> '$.estimated', cost_usd, 0.0)) AS estimated_usd, "
     "COALESCE(SUM(usage ->> '$.input_tokens'), 0) AS input_tokens, "
     "COALESCE(SUM(usage ->> '$.output_tokens'), 0) AS output_tokens "
     f"FROM turns WHERE {_ASKED} GROUP BY 1, 2, 3 "
@@ -204,6 +205,7 @@ class CostRow:
     output_tokens: int
     # Number of tokens by modality, such as "input_audio".
     by_modality: dict[str, int] = field(default_factory=dict)
+    estimated_usd: float = 0.0  # cost of the turns whose tokens were not all reported
 
 
 def first_midnight(days: int, now: datetime) -> datetime:

@@ -193,10 +193,21 @@ def told_cost(turn: TurnRecord) -> str:
     cost nothing."""
     if turn.usage is None and not turn.cost_usd:
         return ""
-    told = [f"${turn.cost_usd:.4f}"]
+    told = [f"{_about(turn)}${turn.cost_usd:.4f}"]
     if turn.usage is not None:
         told.append(f"{turn.usage.input_tokens} tokens in and {turn.usage.output_tokens} out")
+        if turn.usage.estimated:
+            told.append("estimated, because Gemini didn't report all tokens")
     return ", ".join([*told, *filter(None, [turn.model])])
+
+
+def short_cost(turn: TurnRecord) -> str:
+    """Return text such as "$0.0021" or, for an estimate, "~$0.0021"; "" if it cost nothing."""
+    return f"{_about(turn, '~')}${turn.cost_usd:.4f}" if turn.cost_usd else ""
+
+
+def _about(turn: TurnRecord, word: str = "about ") -> str:
+    return word if turn.usage is not None and turn.usage.estimated else ""
 
 
 def draw_bar(timeline: Mapping[str, float], width: int = 60) -> str:

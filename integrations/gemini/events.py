@@ -101,11 +101,13 @@ class TurnComplete:
 
 @dataclass(frozen=True, slots=True)
 class TokensUsed:
-    """The billed token counts of the interaction so far."""
+    """The billed token counts of the interaction so far. 0: not reported."""
 
     input_tokens: int
     output_tokens: int  # including thoughts
     by_modality: dict[str, int] = field(default_factory=dict)  # "input_audio", "output_text", ...
+    total_tokens: int = 0  # as reported; can be less than the sum, or the only count
+    estimated: bool = False  # at least one count is an estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +257,11 @@ def tokens_used(
     answer_details: "list[types.ModalityTokenCount] | None",
     answer_tokens: int | None,
 ) -> TokensUsed:
-    """Return the total token counts.
+    """Return the reported token counts.
 
-    Results of Google's own tools count as input, and thoughts count as output.
+    Results of Google's own tools count as input, and thoughts count as output. Only the parts
+    count: gemini-3.8-live leaves the thoughts out of the total, and its details don't add up to
+    its counts (Google's developer forum, 188765).
     """
     by_modality: dict[str, int] = {}
     for side, details in (
@@ -269,8 +273,13 @@ def tokens_used(
             if detail.modality is not None and detail.token_count:
                 key = f"{side}_{detail.modality.value.lower()}"
                 by_modality[key] = by_modality.get(key, 0) + detail.token_count
+    read, said = (
+        sum(count for key, count in by_modality.items() if key.startswith(side))
+        for side in ("input", "output")
+    )
     return TokensUsed(
-        (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
-        (answer_tokens or 0) + (usage.thoughts_token_count or 0),
+        max(read, (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0)),
+        max(said, answer_tokens or 0) + (usage.thoughts_token_count or 0),
         by_modality,
+        usage.total_token_count or 0,
     )

@@ -68,6 +68,9 @@ class ModelRow:
     search: bool = False  # Google Search together with functions
     turn_coverage: bool = True  # count only speech as input, not the pauses around it
     compression: bool = True  # of the context window
+    context_tokens: int = 131_072  # size of the context window (Google's model pages)
+    # For estimates. 25: Google's price of a minute of Live audio, divided by that of a token.
+    audio_tokens_s: int = 25
     successor: str | None = None  # the model to use instead
     # Announced day of the shutdown. Google's page of deprecations calls these dates the earliest
     # possible ones, so a model can still answer after it.
@@ -203,6 +206,7 @@ _ROWS = (
         levels=_LEVELS,
         level_always=True,  # its default level is MEDIUM
         search=True,
+        audio_tokens_s=32,  # Google's page on audio
     ),
     ModelRow(
         name="gemini-3.7-flash",
@@ -218,6 +222,7 @@ _ROWS = (
         levels=_LEVELS,
         level_always=True,  # its default level is MEDIUM
         search=True,
+        audio_tokens_s=32,  # Google's page on audio
         successor=_BEST_ONCE,
     ),
 )

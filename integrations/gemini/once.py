@@ -5,6 +5,7 @@ Each round of tool calls is a new request that contains the whole conversation.
 
 import asyncio
 import io
+import json
 import logging
 import wave
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -20,6 +21,7 @@ from integrations.gemini.faults import fault_of
 from integrations.gemini.live import FunctionAnswer
 from integrations.gemini.models import ModelRow
 from integrations.gemini.setup import INPUT_RATE, thinking_of, tools_of
+from integrations.gemini.tokens import Amount, audio, completed, most, prompt_tokens, text
 
 if TYPE_CHECKING:
     from google.genai import Client, types
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _SETTING = "gemini.once_model"
 PATIENCE_S = 10.0  # longest wait for the first chunk of an answer, and between chunks
+_PICTURE_TOKENS = 1_120  # to estimate (Google's guide to Gemini 3, media resolution)
 # `finishReason` values for an answer that Gemini stopped because of its content.
 _DECLINED = frozenset(
     {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "ESCALATION"}
@@ -83,6 +86,7 @@ class OnceClient:
         self.access = access
         self._patience_s = patience_s
         self._sdk = LazyClient(access)
+        self._owed: list[TokensUsed] = []  # of answers that nobody waited for
 
     async def aclose(self) -> None:
         await self._sdk.close()
@@ -90,6 +94,14 @@ class OnceClient:
     def converse(self, setup: OnceSetup) -> "OnceConversation":
         """Return a new conversation, without sending anything."""
         return OnceConversation(self, setup, self._patience_s)
+
+    def owe(self, used: TokensUsed) -> None:
+        """Keep the count of an answer that was cut off, for the next request to report."""
+        self._owed.append(used)
+
+    def take_owed(self) -> Sequence[TokensUsed]:
+        owed, self._owed = self._owed, []
+        return owed
 
     async def sdk(self) -> "Client":
         """Return google-genai's client, creating it if necessary. Raises IntegrationError."""
@@ -111,19 +123,24 @@ class OnceConversation:
         # event loop.
         self._contents: list[types.Content | types.ContentDict] = []
         self._nameless: set[str] = set()  # ids that Hearth created because the service sent none
+        # Estimate of what the next request sends.
+        self._read = Amount(text=prompt_tokens(setup.instruction, setup.declarations))
 
     def hear(self, pcm: bytes) -> None:
         """Add the user's speech (16 kHz mono int16)."""
         self._add_user({"inline_data": {"data": wav_of(pcm), "mime_type": "audio/wav"}})
+        self._read += audio(self._setup.row, pcm, INPUT_RATE)
 
-    def read(self, text: str) -> None:
+    def read(self, typed: str) -> None:
         """Add the user's typed text."""
-        self._add_user({"text": text})
+        self._add_user({"text": typed})
+        self._read += text(typed)
 
-    def see(self, picture: Picture, text: str) -> None:
+    def see(self, picture: Picture, typed: str) -> None:
         """Add a picture and the text that goes with it."""
         blob: types.BlobDict = {"data": picture.data, "mime_type": picture.mime_type}
-        self._add_user({"inline_data": blob}, {"text": text})
+        self._add_user({"inline_data": blob}, {"text": typed})
+        self._read += text(typed) + Amount(text=_PICTURE_TOKENS)
 
     def answer(self, answers: Sequence[FunctionAnswer]) -> None:
         """Add the results of all calls in the latest OnceCalls."""
@@ -138,37 +155,47 @@ class OnceConversation:
             for answer in answers
         ]
         self._add_user(*parts)
+        self._read += text(*(json.dumps(answer.response) for answer in answers))
 
     async def stream(self, *, may_call: bool = True) -> AsyncGenerator[OnceEvent]:
         """Send the request and yield the answer as it arrives.
 
         OnceCalls, TokensUsed and OnceEnd come after the text. With `may_call=False`, the model must
-        answer in text. Raises IntegrationError, in particular Blocked if the service declines the
-        content.
+        answer in text. TokensUsed is estimated as far as the service doesn't report it. Requests
+        that fail before any answer aren't charged (Google's billing page). Raises IntegrationError,
+        in particular Blocked if the service declines the content.
         """
+        for owed in self._client.take_owed():
+            yield owed
         parts: list[types.Part] = []
         used: TokensUsed | None = None
         reason: str | None = None
+        answered = False
         try:
             async with aclosing(self._chunks(may_call)) as chunks:
                 async for chunk in chunks:
-                    used = tokens_of(chunk) or used
+                    answered = True
+                    used = most(used, tokens_of(chunk))
                     reason = _reason(chunk) or reason
                     _raise_if_declined(chunk)
                     for part in _parts(chunk):
                         parts.append(part)
                         if part.text and not part.thought:
                             yield OnceText(part.text)
-        except IntegrationError:
-            if used is not None:
-                yield used
+        except GeneratorExit:
+            if answered:
+                self._client.owe(completed(used, self._read, _made(parts)))
             raise
+        except IntegrationError:
+            if answered:
+                yield completed(used, self._read, _made(parts))
+            raise
+        counted = completed(used, self._read, _made(parts))
         self._echo(parts)
         calls = tuple(self._calls(parts))
         if calls:
             yield OnceCalls(calls)
-        if used is not None:
-            yield used
+        yield counted
         yield OnceEnd(reason)
 
     async def _chunks(self, may_call: bool) -> "AsyncGenerator[types.GenerateContentResponse]":
@@ -224,6 +251,7 @@ class OnceConversation:
         # changed.
         from google.genai import types
 
+        self._read += _made(parts)
         kept = [part for part in parts if part.model_dump(exclude_none=True) != {"text": ""}]
         if kept:
             self._contents.append(types.Content(role="model", parts=kept))
@@ -273,6 +301,12 @@ def tokens_of(chunk: "types.GenerateContentResponse") -> TokensUsed | None:
     if usage is None:
         return None
     return tokens_used(usage, usage.candidates_tokens_details, usage.candidates_token_count)
+
+
+def _made(parts: "list[types.Part]") -> Amount:
+    calls = [part.function_call for part in parts if part.function_call]
+    told = [f"{call.name}{json.dumps(call.args)}" for call in calls]
+    return text("".join(part.text or "" for part in parts), *told)
 
 
 def _parts(chunk: "types.GenerateContentResponse") -> "list[types.Part]":

@@ -24,6 +24,7 @@ AUDIO_MIME = f"audio/pcm;rate={INPUT_RATE}"
 _COMPRESS_AT_TOKENS = 10_000
 _COMPRESS_TO_TOKENS = 4_000
 _TALK_TOKENS = 6_000  # minimum for the conversation, on top of the set-up
+_TURN_TOKENS = 1_500  # a long turn: 20 s of question, 20 s of answer, and two results
 _MAX_VOCABULARY = 1_000  # Google's Live transcription documentation; up to 100 work best
 
 # Tokens per level, from the mapping for 2.5 models in Google's OpenAI-compatible interface.
@@ -212,6 +213,22 @@ def _level(levels: tuple[str, ...], wanted: str) -> str:
     return above[0] if above else levels[-1]
 
 
+def full_at_tokens(setup: LiveSetup) -> int:
+    """Return the size of the context at which the session should be replaced.
+
+    That is one turn before the service trims it. Its own trimming doesn't keep the context small:
+    with a trigger of 25,000 tokens, a spoken conversation had grown to 71,000 after 25 turns
+    (Google's developer forum, 147228). Without compression, the service closes the session when
+    the model's window is full (livekit/agents #5985).
+    """
+    fixed = prompt_tokens(setup.instruction, setup.declarations)
+    return min(_trigger_tokens(fixed), setup.row.context_tokens) - _TURN_TOKENS
+
+
+def _trigger_tokens(fixed: int) -> int:
+    return max(_COMPRESS_AT_TOKENS, fixed + _TALK_TOKENS)
+
+
 def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
     # Compression starts early, because every turn is billed for the whole window. However, the
     # set-up alone must not trigger it, although it is long for a large house.
@@ -219,7 +236,7 @@ def _compression(setup: LiveSetup) -> "types.ContextWindowCompressionConfig":
 
     fixed = prompt_tokens(setup.instruction, setup.declarations)
     return types.ContextWindowCompressionConfig(
-        trigger_tokens=max(_COMPRESS_AT_TOKENS, fixed + _TALK_TOKENS),
+        trigger_tokens=_trigger_tokens(fixed),
         sliding_window=types.SlidingWindow(
             target_tokens=max(_COMPRESS_TO_TOKENS, fixed + _TALK_TOKENS // 3)
         ),

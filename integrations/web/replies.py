@@ -261,6 +261,7 @@ class CostReply(HttpReply):
     input_tokens: int
     output_tokens: int
     by_modality: dict[str, int] = {}  # tokens by modality, such as "input_audio"
+    estimated_usd: float = 0.0  # cost of the turns whose tokens the service didn't all report
 
 
 class CostsReply(HttpReply):

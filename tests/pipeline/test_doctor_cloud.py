@@ -41,7 +41,9 @@ BLOCKED = (
     "google.ai.generativelanguage.v1beta.ModelService.GetModel are blocked."
 )
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
-TURN = Tokens(2_600, 90, prompt_details={"AUDIO": 50, "TEXT": 2_550})
+TURN = Tokens(
+    2_600, 90, prompt_details={"AUDIO": 50, "TEXT": 2_550}, response_details={"AUDIO": 90}
+)
 DONE = Done(usage=TURN)
 Checks = dict[str, dict[str, Any]]
 
@@ -140,7 +142,8 @@ def test_all_well(run: Run, tmp_path: Path) -> None:
     assert "GetDateTime was called once" in checks["tool call"]["detail"]
     assert {"first_sound_ms", "setup_ms", "interruption_ms"} <= set(report["figures"])
     assert report["figures"]["input_tokens"] == TURN.prompt
-    assert not report["cost_estimated"]
+    assert checks["usage"]["detail"].startswith("2,600 tokens in, 90 out")
+    assert report["cost_estimated"], "the simulated service reports nothing for a cut-off answer"
     assert service.connections[1].resumed
     # Nothing happened in the house, and what the test cost counts towards the daily limit.
     calls = [answer for one in service.connections for answer in one.answers]
@@ -329,6 +332,17 @@ def test_the_rest_is_left_out_to_stay_within_the_limit(
     assert "stay within the limit" in checks["cost"]["detail"]
     assert "usage" in checks
     assert "typed question" not in checks
+
+
+def test_the_once_model_is_not_asked_beyond_the_limit(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cloud, "LIMIT_USD", 0.0045)  # 0.003 are spent; the request is 0.0019
+    service = served()
+    code, report, checks = run(service)
+    assert (code, odd(checks)) == (0, [])
+    assert "not tried, to stay within the limit" in checks["once model"]["detail"]
+    assert (report["cost_usd"] < 0.0045, service.once_requests) == (True, [])
 
 
 def test_a_model_that_goes_on_calling_is_left(run: Run) -> None:

@@ -110,6 +110,7 @@ def _assert_complete(told: dict[str, Any], delay_s: float, pace: str, late_ms: f
             "output_audio": 60,
             "output_text": 40,
         },
+        "estimated": False,
     }
     assert told["cost_usd"] == pytest.approx(COST_USD)
 

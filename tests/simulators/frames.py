@@ -67,11 +67,20 @@ def usage(tokens: Tokens) -> Json:
 
 
 def usage_once(tokens: Tokens) -> Json:
-    """Make the usageMetadata of generateContent, which names the reply's tokens differently."""
-    counts: Json = dict(usage(tokens)["usageMetadata"])
-    counts["candidatesTokenCount"] = counts.pop("responseTokenCount")
-    counts["candidatesTokensDetails"] = counts.pop("responseTokensDetails")
-    return {"usageMetadata": counts}
+    """Make the usageMetadata of generateContent."""
+    return as_candidates(usage(tokens))
+
+
+def as_candidates(frame: Json) -> Json:
+    """Name the reply's tokens as generateContent and Vertex do (google-genai's converters)."""
+    names = {
+        "responseTokenCount": "candidatesTokenCount",
+        "responseTokensDetails": "candidatesTokensDetails",
+    }
+    if not frame.get("usageMetadata"):
+        return frame
+    counts = {names.get(key, key): count for key, count in frame["usageMetadata"].items()}
+    return {**frame, "usageMetadata": counts}
 
 
 def handle(name: str | None) -> Json:

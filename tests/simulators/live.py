@@ -11,6 +11,7 @@ from aiohttp import WSMsgType, web
 from integrations.owner import OwnedTasks
 from tests.simulators.book import Book
 from tests.simulators.conversation import Conversation
+from tests.simulators.frames import as_candidates
 from tests.simulators.handshake import Setup, model_name, read_setup
 from tests.simulators.models import ModelRules
 from tests.simulators.records import ConnectionRecord, Ending, Frame, Session
@@ -97,7 +98,9 @@ class LiveSocket:
                 item = await self._outbox.get()
                 if isinstance(item, Frame):
                     # The real service sends its JSON in binary frames.
-                    await socket.send_bytes(json.dumps(item.message).encode())
+                    on_vertex = self._book.version == "v1beta1"
+                    message = as_candidates(item.message) if on_vertex else item.message
+                    await socket.send_bytes(json.dumps(message).encode())
                     continue
                 self._over = True
                 if item.code is None:

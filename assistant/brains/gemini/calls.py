@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.domain.brain import BrainFault, FaultKind, Spent, Usage
+from assistant.domain.brain import BrainFault, FaultKind
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome
 from assistant.tools.builtin.find_tools import called_through
 from assistant.tools.builtin.protocol import HEARTH
@@ -22,9 +22,8 @@ from integrations.errors import (
     Stale,
     Unavailable,
 )
-from integrations.gemini.events import FunctionCall, TokensUsed
+from integrations.gemini.events import FunctionCall
 from integrations.gemini.live import FunctionAnswer
-from integrations.gemini.models import ModelRow, cost_usd
 from integrations.mcp.servers import HOME_ASSISTANT
 
 # Function responses. They always contain a status, a retry flag and a sentence, because
@@ -199,59 +198,6 @@ class OpenCalls:
         if not self._batches:
             self._settled.set()
         return tuple(batch.ready)
-
-
-class UsageMeter:
-    """The token counts that still have to be reported.
-
-    The service counts from the start of an interaction, so each count replaces the previous one.
-    """
-
-    def __init__(self) -> None:
-        self._so_far: TokensUsed | None = None  # count of the current interaction
-        self._told: TokensUsed | None = None  # the part of it that has been reported
-        self._owed: list[TokensUsed] = []  # unreported counts of earlier interactions
-
-    def begin(self) -> None:
-        """Start a new interaction. The previous interaction's count is final."""
-        self._owed += self._untold()
-        self._so_far = self._told = None
-
-    def count(self, used: TokensUsed) -> None:
-        """Set the interaction's count so far."""
-        self._so_far = used
-
-    def take(self) -> tuple[TokensUsed, ...]:
-        """Return all unreported counts, and mark them as reported."""
-        taken = (*self._owed, *self._untold())
-        self._owed.clear()
-        self._told = self._so_far
-        return taken
-
-    def _untold(self) -> list[TokensUsed]:
-        if self._so_far is None or self._so_far == self._told:
-            return []
-        return [_less(self._so_far, self._told or TokensUsed(0, 0))]
-
-
-def _less(whole: TokensUsed, part: TokensUsed) -> TokensUsed:
-    return TokensUsed(
-        max(0, whole.input_tokens - part.input_tokens),
-        max(0, whole.output_tokens - part.output_tokens),
-        {
-            key: max(0, count - part.by_modality.get(key, 0))
-            for key, count in whole.by_modality.items()
-        },
-    )
-
-
-def spent(row: ModelRow, *used: TokensUsed) -> Spent:
-    """Return the cost of these tokens at the model's prices."""
-    usage = sum(
-        (Usage(one.input_tokens, one.output_tokens, dict(one.by_modality)) for one in used),
-        Usage(0, 0),
-    )
-    return Spent(usage, sum(cost_usd(row, one) for one in used), row.name)
 
 
 # Error class, fault kind, and True if the same brain can be retried immediately. Subclasses must

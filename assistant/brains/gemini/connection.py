@@ -1,6 +1,7 @@
 """A connected Live session, which passes events to its turn and sends audio, text and results."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -132,10 +133,12 @@ class LiveConnection:
 
     async def send_audio(self, pcm: bytes) -> None:
         await self._send(lambda: self._open.send_audio(pcm))
+        self._meter.heard(pcm)
 
     async def end_activity(self) -> None:
         """Signal the end of the sentence. The model's answer then belongs to the current turn."""
         self._belonging.sentence_over()
+        self._meter.generates()
 
         async def end() -> None:
             await self._open.end_activity()
@@ -146,10 +149,13 @@ class LiveConnection:
     async def ask(self, text: str) -> None:
         self._begin_interaction()
         self._belonging.sentence_over()
+        self._meter.wrote(text)
+        self._meter.generates()
         await self._send(lambda: self._open.send_text(text, complete=True))
 
     async def tell(self, text: str) -> None:
         """Send a note that the model doesn't answer."""
+        self._meter.wrote(text)
         await self._send(lambda: self._open.send_text(text, complete=False))
 
     async def update(self, setup: LiveSetup) -> None:
@@ -164,6 +170,7 @@ class LiveConnection:
             declarations = setup.declarations
         if instruction is not None or declarations is not None:
             self.update_unproven = True
+            self._meter.changed(self.setup, setup)
             await self._send(
                 lambda: self._open.update(instruction=instruction, declarations=declarations)
             )
@@ -261,6 +268,8 @@ class LiveConnection:
         if not answers:
             return
         self._belonging.continues()
+        self._meter.wrote(*(json.dumps(answer.response) for answer in answers))
+        self._meter.generates()
         for answer in answers:
             outcome = self._unsent.pop(answer.id, None)
             if outcome is not None:
@@ -301,11 +310,12 @@ class LiveConnection:
         if self._paid and not isinstance(event, TokensUsed):
             self._paid = False
             self._meter.begin()  # token counts arrive after the end of their answer
+        self._meter.note(event)
         match event:
             case GoAway(left_s):
                 self._owner.going_away(self, left_s)
             case TokensUsed():
-                self._meter.count(event)
+                pass  # counted above
             case Closed(error):
                 self._end(error)
             case FunctionCallsCancelled(ids):

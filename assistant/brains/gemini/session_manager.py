@@ -12,13 +12,10 @@ from uuid import uuid4
 from assistant.brains.briefing.briefer import Briefing
 from assistant.brains.briefing.prompt import MAX_EXCHANGES, Exchange, bounded, with_history
 from assistant.brains.gemini.attempts import SessionAttempts
-from assistant.brains.gemini.calls import UsageMeter, note_of_cut
+from assistant.brains.gemini.calls import note_of_cut
 from assistant.brains.gemini.connection import Listener, LiveConnection, LiveServices
-from assistant.brains.gemini.lifecycle import (
-    SessionLifecycle,
-    Step,
-    within,
-)
+from assistant.brains.gemini.lifecycle import SessionLifecycle, Step, within
+from assistant.brains.gemini.usage import UsageMeter
 from assistant.domain.brain import ConversationOwner
 from integrations.errors import (
     Exhausted,
@@ -366,11 +363,10 @@ class LiveSessionManager:
         # A resumed session keeps its conversation but not its instruction.
         link = LiveConnection(setup, self._seeded, self, self._services)
         told = with_history(setup.instruction, self._seeded)
-        session = await self._services.client.connect(
-            replace(setup, instruction=told, handle=handle),
-            link.take,
-            max(self._timeouts.connect_s, self._timeouts.handshake_s),
-        )
+        sent = replace(setup, instruction=told, handle=handle)
+        limit_s = max(self._timeouts.connect_s, self._timeouts.handshake_s)
+        session = await self._services.client.connect(sent, link.take, limit_s)
+        self.meter.opened(sent)
         link.begin(session)
         if handle is not None and self._left is not None:
             try:

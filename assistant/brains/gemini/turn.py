@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from assistant.brains.briefing.briefer import STAY_SILENT, Briefer
 from assistant.brains.briefing.prompt import Exchange
-from assistant.brains.gemini.calls import not_run_response, silent_response, spent
+from assistant.brains.gemini.calls import not_run_response, silent_response
 from assistant.brains.gemini.connection import LiveConnection, LiveServices
 from assistant.brains.gemini.event_reader import EventReader, Item
 from assistant.brains.gemini.lifecycle import within
 from assistant.brains.gemini.session_manager import LiveSessionManager
+from assistant.brains.gemini.usage import spent
 from assistant.domain.brain import BrainEvent, InTalk, Reached, Searched, TurnRequest
 from assistant.domain.tool_call import Status, Tier, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio

@@ -61,9 +61,10 @@ export function lasting(ms) {
   return words.lasts.days(Math.round(minutes / 1440));
 }
 
-/** "$1.20", "$0.034", "$0.0009"; smaller amounts are shown as such. */
-export function money(usd) {
+/** "$1.20", "$0.034", "~$0.0009" for an estimate; smaller amounts are shown as such. */
+export function money(usd, estimated = false) {
   if (!usd) return "$0";
+  if (estimated) return `~${money(usd)}`;
   if (usd < 0.0001) return "< $0.0001";
   const digits = usd >= 0.1 ? 2 : Math.min(4, 1 - Math.floor(Math.log10(usd)));
   return `$${usd.toFixed(digits)}`;

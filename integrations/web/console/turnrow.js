@@ -39,7 +39,7 @@ function tags(turn) {
     first !== null && el("span", {}, words.turns.firstSound(span(first))),
     turn.brain && el("span", {}, turn.brain),
     turn.source !== "voice" && !["announcement", "job"].includes(turn.source) && el("span", {}, words.turns.sources[turn.source] ?? turn.source),
-    turn.cost_usd > 0 && el("span", {}, money(turn.cost_usd)),
+    turn.cost_usd > 0 && el("span", {}, money(turn.cost_usd, turn.usage?.estimated)),
   ];
 }
 

@@ -144,6 +144,7 @@ export const words = {
     model: "Model",
     language: "Language",
     cost: "Cost",
+    estimated: "estimated",
     tokens: "Tokens (in, out)",
     id: "Turn ID",
     noMessage: "The error message has been erased.",
@@ -244,6 +245,7 @@ export const words = {
     byBrain: "By brain and model",
     columns: { brain: "Brain", model: "Model", turns: "Turns", tokens: "Tokens (in, out)", cost: "Cost" },
     daily: "Daily costs",
+    estimated: "~ includes estimates, for turns whose tokens Gemini didn’t all report.",
     day: "Day",
   },
 

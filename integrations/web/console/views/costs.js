@@ -20,7 +20,8 @@ export async function open({ signal }) {
     card(words.costs.chart,
       dayChart(days, told.cap_usd),
       el("details", {}, el("summary", {}, words.costs.daily), dailyTable(days))),
-    card(words.costs.byBrain, told.days.length ? brainTable(told.days) : empty(words.costs.none)));
+    card(words.costs.byBrain, told.days.length ? brainTable(told.days) : empty(words.costs.none),
+      days.some((one) => one.estimated) && el("p", { class: "hint" }, words.costs.estimated)));
 }
 
 /** Of each of the last days, the oldest first: `{day, cost, turns}`; days without turns too. */
@@ -29,13 +30,14 @@ function byDay(rows) {
   const date = new Date();
   date.setDate(date.getDate() - DAYS + 1);
   for (let number = 0; number < DAYS; number += 1) {
-    sums.set(localDay(date), { cost: 0, turns: 0 });
+    sums.set(localDay(date), { cost: 0, estimated: 0, turns: 0 });
     date.setDate(date.getDate() + 1);
   }
-  for (const { day, cost_usd: cost, turns } of rows) {
+  for (const { day, cost_usd: cost, estimated_usd: estimated, turns } of rows) {
     const sum = sums.get(day);
     if (!sum) continue; // the box's clock is ahead of this one's
     sum.cost += cost;
+    sum.estimated += estimated;
     sum.turns += turns;
   }
   return [...sums].map(([day, sum]) => ({ day, ...sum }));
@@ -51,7 +53,7 @@ function today({ today_usd: spent, cap_usd: cap }, days) {
   const told = (last) => words.costs.sum(money(sum(last).cost), sum(last).turns);
   const share = cap > 0 ? Math.min(1, spent / cap) : 0;
   return card(words.costs.today,
-    el("p", { class: "figure big" }, money(spent), " ", el("small", {}, cap > 0 ? words.costs.cap(money(cap)) : words.costs.noCap)),
+    el("p", { class: "figure big" }, money(spent, days.at(-1).estimated), " ", el("small", {}, cap > 0 ? words.costs.cap(money(cap)) : words.costs.noCap)),
     cap > 0 && styled(el("div", {
       class: "meter cost", role: "meter", "aria-label": words.costs.today, "aria-valuemin": 0, "aria-valuemax": cap,
       "aria-valuenow": Math.min(spent, cap), "aria-valuetext": `${money(spent)} ${words.costs.cap(money(cap))}`,
@@ -78,24 +80,25 @@ function brainTable(rows) {
   const sums = new Map();
   for (const row of rows) {
     const key = `${row.brain}\n${row.model}`;
-    const sum = sums.get(key) ?? { brain: row.brain, model: row.model, turns: 0, input: 0, output: 0, cost: 0 };
+    const sum = sums.get(key) ?? { brain: row.brain, model: row.model, turns: 0, input: 0, output: 0, cost: 0, estimated: 0 };
     sum.turns += row.turns;
     sum.input += row.input_tokens;
     sum.output += row.output_tokens;
     sum.cost += row.cost_usd;
+    sum.estimated += row.estimated_usd;
     sums.set(key, sum);
   }
   const names = words.costs.columns;
   const sorted = [...sums.values()].sort((one, other) => other.cost - one.cost || other.turns - one.turns);
   return table([[names.brain], [names.model], [names.turns, true], [names.tokens, true], [names.cost, true]],
     sorted.map((row) => [(words.turns.sources[row.brain] ?? row.brain) || words.turns.noBrain, row.model || "–", count(row.turns),
-      row.input || row.output ? `${count(row.input)}, ${count(row.output)}` : "–", money(row.cost)]));
+      row.input || row.output ? `${count(row.input)}, ${count(row.output)}` : "–", money(row.cost, row.estimated)]));
 }
 
 function dailyTable(days) {
   const names = words.costs.columns;
   return table([[words.costs.day], [names.turns, true], [names.cost, true]],
-    days.filter((one) => one.turns).reverse().map((one) => [shortDay(one.day), count(one.turns), money(one.cost)]));
+    days.filter((one) => one.turns).reverse().map((one) => [shortDay(one.day), count(one.turns), money(one.cost, one.estimated)]));
 }
 
 function table(columns, rows) {

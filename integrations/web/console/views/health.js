@@ -70,7 +70,7 @@ function doctor(signal) {
     if (!await ask({ title: words.health.cloudSure, text: words.health.cloudText, yes: words.health.cloud })) return;
     await run(words.health.cloudRuns, async () => {
       const report = await post("v1/doctor/cloud", {}, { signal, patience: PATIENCE_MS });
-      return [words.health.cloudDone(report.live, money(report.cost_usd)), report.checks];
+      return [words.health.cloudDone(report.live, money(report.cost_usd, report.cost_estimated)), report.checks];
     });
   };
   return card(words.health.doctor,

@@ -76,8 +76,8 @@ function figures(told) {
     [words.turn.model, told.model],
     [words.turn.language, told.language],
     [words.stages.wake, told.wake && `${told.wake.word.replaceAll("_", " ")}, ${told.wake.score.toFixed(2)}`],
-    [words.turn.cost, money(told.cost_usd)],
-    [words.turn.tokens, usage && `${count(usage.input_tokens)}, ${count(usage.output_tokens)}`],
+    [words.turn.cost, money(told.cost_usd, usage?.estimated)],
+    [words.turn.tokens, usage && `${count(usage.input_tokens)}, ${count(usage.output_tokens)}${usage.estimated ? ` (${words.turn.estimated})` : ""}`],
     [words.turn.id, el("code", {}, told.turn_id)],
   ]));
 }

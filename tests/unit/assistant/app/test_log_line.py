@@ -56,6 +56,11 @@ def test_the_whole_line() -> None:
     assert "secret" not in log_line(TURN, [call]).lower()
 
 
+def test_estimated_tokens_are_marked() -> None:
+    turn = replace(TURN, usage=Usage(812, 96, estimated=True))
+    assert " tokens_in=812 tokens_out=96 tokens_estimated=yes cost_usd=" in log_line(turn, [])
+
+
 def test_little_is_said_of_little() -> None:
     line = log_line(TurnRecord("t1", TURN.started_at, "text", "es", caller="http:my panel"))
     assert line == 'turn id=t1 source=text language=es caller="http:my panel" cost_usd=0'

@@ -163,7 +163,31 @@ def test_costs_for_a_program(filled: Path, capsys: pytest.CaptureFixture[str]) -
         "input_tokens": 812,
         "output_tokens": 96,
         "by_modality": {"input_audio": 700},
+        "estimated_usd": 0.0,
     }
+
+
+def test_estimates_are_marked(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def fill() -> None:
+        async with Store(tmp_path / "hearth.db", SystemClock()) as store:
+            usage = Usage(812, 96, {"input_audio": 700}, estimated=True)
+            await store.record_turn(replace(DOOR, usage=usage))
+
+    asyncio.run(fill())
+    assert hearth(config, "costs") == 0
+    out = capsys.readouterr().out
+    assert "~$0.2500 of $0.5000" in out
+    assert "~ Includes $0.2500 of estimates" in out
+    assert hearth(config, "costs", "--json") == 0
+    given = told(capsys)
+    assert given["estimated_usd"] == given["days"][0]["estimated_usd"] == 0.25
+    assert hearth(config, "trace", "--list") == 0
+    assert " ~$0.2500" in capsys.readouterr().out
+    assert hearth(config, "trace", "t2") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "about $0.2500, 812 tokens in and 96 out, estimated, because" in out
 
 
 def test_a_cap_that_is_reached(

@@ -82,7 +82,7 @@ async def test_the_brains_own_moments_are_on_the_timeline() -> None:
 async def test_what_was_spent_is_added_up_and_counts_in_a_turn_that_fails() -> None:
     async def costs(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
         yield Spent(Usage(10, 1, {"input_audio": 10}), 0.25, "gemini-3.8-live")
-        yield Spent(Usage(5, 2, {"output_text": 2}), 0.5)  # the person is not named
+        yield Spent(Usage(5, 2, {"output_text": 2}, estimated=True), 0.5)  # the person is not named
         yield BrainFault("timeout", "It took too long.", retryable=False)
 
     async def is_free(turn: ScriptedTurn) -> AsyncGenerator[BrainEvent]:
@@ -93,8 +93,12 @@ async def test_what_was_spent_is_added_up_and_counts_in_a_turn_that_fails() -> N
         await runner.ask("is it on")
     assert [record_of(*one).model for one in closed] == ["gemini-3.8-live", None]
     told = as_json(record_of(*closed[0]), ())
-    by_modality = {"input_audio": 10, "output_text": 2}
-    assert told["usage"] == {"input_tokens": 15, "output_tokens": 3, "by_modality": by_modality}
+    assert told["usage"] == {
+        "input_tokens": 15,
+        "output_tokens": 3,
+        "by_modality": {"input_audio": 10, "output_text": 2},
+        "estimated": True,
+    }
     assert told["cost_usd"] == 0.75
     free = as_json(record_of(*closed[1]), ())
     assert (free["usage"], free["cost_usd"]) == (None, 0.0)

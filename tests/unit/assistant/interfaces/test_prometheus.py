@@ -110,6 +110,15 @@ def test_tokens_and_money_count_by_model() -> None:
     assert dict(measures.costs.rows()) == {("gemini-live", "m"): 0.01}
 
 
+def test_estimated_money_is_told_apart() -> None:
+    told = {"brain": "gemini-live", "model": "m", "cost_usd": 0.01}
+    measures = Measures()
+    measures.finished(finished(usage=Usage(100, 20, estimated=True), **told))
+    measures.finished(finished(usage=Usage(100, 20), **told))
+    assert dict(measures.costs.rows()) == {("gemini-live", "m"): 0.02}
+    assert dict(measures.estimates.rows()) == {("gemini-live", "m"): 0.01}
+
+
 def test_of_a_job_only_what_is_new_counts() -> None:
     """Its one row is written again with each piece that it costs."""
     measures = Measures()

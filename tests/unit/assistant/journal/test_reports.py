@@ -38,8 +38,9 @@ async def test_costs_are_summed_by_day_brain_and_model(store: Store, clock: Virt
     await keep(store, clock, "old", **live, usage=Usage(1, 1))
     clock.advance(2 * 24 * 3600)
     since = clock.now()
+    some = Usage(50, 5, {"input_audio": 40, "output_text": 5}, estimated=True)
     await keep(store, clock, "a", **live, usage=Usage(100, 10, {"input_audio": 90}))
-    await keep(store, clock, "b", **live, usage=Usage(50, 5, {"input_audio": 40, "output_text": 5}))
+    await keep(store, clock, "b", **live, usage=some)
     await keep(store, clock, "c", brain="offline")
     await keep(store, clock, "d", source="job", **{**live, "model": "gemini-3.8-flash"})
     await keep(store, clock, "news", source="announcement")
@@ -57,6 +58,7 @@ async def test_costs_are_summed_by_day_brain_and_model(store: Store, clock: Virt
             150,
             15,
             {"input_audio": 130, "output_text": 5},
+            0.25,
         ),
         CostRow(first, "gemini-live", "gemini-3.8-flash", 1, 0.25, 0, 0),
         CostRow(first, "offline", "", 1, 0.0, 0, 0),

@@ -94,7 +94,7 @@ USAGE = {
     "toolUsePromptTokensDetails": [{"modality": "TEXT", "tokenCount": 5}],
     "responseTokensDetails": [{"modality": "AUDIO", "tokenCount": 38}],
 }
-USED = TokensUsed(125, 47, {"input_text": 55, "input_audio": 60, "output_audio": 38})
+USED = TokensUsed(125, 47, {"input_text": 55, "input_audio": 60, "output_audio": 38}, 172)
 
 ONE_FRAME: list[tuple[Json, list[LiveEvent]]] = [
     (content(inputTranscription={"text": "turn on"}), [InputText("turn on")]),

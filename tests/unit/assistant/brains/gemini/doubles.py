@@ -1,7 +1,7 @@
 """Strict doubles of what the Gemini Live brain depends on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -17,6 +17,7 @@ from assistant.domain.brain import (
     ConversationOwner,
     InTalk,
     Reached,
+    Spent,
     TurnRequest,
 )
 from assistant.domain.clock import Clock, VirtualClock
@@ -234,6 +235,10 @@ def sentence(*then: Any, sound: bytes = SOUND) -> list[Sent]:
     return [Sent("start"), Sent("sound", sound), Sent("end", then=then)]
 
 
+def without_estimates(events: Iterable[BrainEvent]) -> list[BrainEvent]:
+    return [one for one in events if not (isinstance(one, Spent) and one.usage.estimated)]
+
+
 class Stage:
     """A brain, its doubles, and methods that play turns on it."""
 
@@ -247,10 +252,13 @@ class Stage:
         self.brain = GeminiLiveBrain(self.client, self.briefer, models, self.clock, **options)
 
     async def play(self, request: TurnRequest, seconds: float = 60.0) -> list[BrainEvent]:
-        """Return the turn's events without milestones and the conversation id; every call
-        succeeds."""
-        events = await self.follow(self.brain.begin(request), seconds)
-        return [event for event in events if not isinstance(event, Reached | InTalk)]
+        """Return the turn's events without milestones, the conversation id and estimated costs;
+        every call succeeds."""
+        return without_estimates(
+            event
+            for event in await self.follow(self.brain.begin(request), seconds)
+            if not isinstance(event, Reached | InTalk)
+        )
 
     async def follow(self, turn: BrainTurn, seconds: float = 60.0) -> list[BrainEvent]:
         """Return all events of a turn, which has to end within `seconds`."""

@@ -23,7 +23,12 @@ from tests.simulators.script import (
     Say,
     Turn,
 )
-from tests.unit.assistant.brains.gemini.doubles import ScriptedBriefer, chain_of, outcome_of
+from tests.unit.assistant.brains.gemini.doubles import (
+    ScriptedBriefer,
+    chain_of,
+    outcome_of,
+    without_estimates,
+)
 
 SPEECH = b"".join(number.to_bytes(2, "little") for number in range(1, 32_001))  # 2 s, all unlike
 QUICK = LiveTimeouts(
@@ -53,7 +58,7 @@ class Talk:
         return TurnRequest(f"t{self.turns}", "en", "voice", None, audio)
 
     async def play(self, request: TurnRequest | None = None) -> list[BrainEvent]:
-        """Return a turn's events without its milestones; every call succeeds."""
+        """Return a turn's events without milestones and estimated costs; every call succeeds."""
         turn = self.brain.begin(request or self.spoken())
         events: list[BrainEvent] = []
         async with asyncio.timeout(20):
@@ -62,7 +67,7 @@ class Talk:
                     await turn.answer(outcome_of(event.id, event.name))
                 if not isinstance(event, Reached):
                     events.append(event)
-        return events
+        return without_estimates(events)
 
     async def persist(self) -> str:
         """Return a turn's answer, after one retry if the connection turned out to be broken."""

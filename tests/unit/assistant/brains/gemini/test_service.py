@@ -197,11 +197,11 @@ async def test_to_stay_silent() -> None:
 
 
 async def test_what_it_cost() -> None:
-    tokens = Tokens(prompt=900, response=40, prompt_details={"AUDIO": 900})
+    tokens = Tokens(900, 40, prompt_details={"AUDIO": 900}, response_details={"AUDIO": 40})
     async with talk(Turn("audio", [Say("Yes."), Done(usage=tokens)])) as on:
         (spent,) = [event for event in await on.play() if isinstance(event, Spent)]
         assert (spent.usage.input_tokens, spent.usage.output_tokens) == (900, 40)
-        assert spent.cost_usd == pytest.approx((900 * 3.00 + 40 * 4.50) / 1e6)
+        assert spent.cost_usd == pytest.approx((900 * 3.00 + 40 * 12.00) / 1e6)
 
 
 # --- The brain on Gemini Live against the simulated service: trouble, and the session's life.

@@ -140,7 +140,7 @@ async def test_one_that_is_in_use_is_not_closed_for_another(on: Talk) -> None:
 
 
 async def test_of_many_owners_the_oldest_goes_and_its_costs_are_told_later() -> None:
-    used = Tokens(prompt=100, response=20)
+    used = Tokens(100, 20, prompt_details={"TEXT": 100}, response_details={"AUDIO": 20})
     late = (Say("Yes.", audio_s=0.1), Done(usage=used))
 
     def respond(turn: HeardTurn) -> tuple[LiveStep, ...]:
