@@ -60,9 +60,9 @@ class StateCheck:
         return self._of_command(command, match, house)
 
     def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
-        from assistant.brains.offline.calls import Problem, settle_target
+        from assistant.brains.offline.calls import settle_target
         from assistant.brains.offline.names import house_names, naming
-        from assistant.brains.offline.parse import Parser
+        from assistant.brains.offline.parse import ParsedCommand, Parser
 
         known = naming(house)
         if self._parser is None or known != self._known:
@@ -71,7 +71,7 @@ class StateCheck:
         if command is None or command.intent not in (_STATE, _TEMPERATURE):
             return None
         settled = settle_target(command, house, here)
-        return None if isinstance(settled, Problem) else settled
+        return settled if isinstance(settled, ParsedCommand) else None
 
     def _of_command(self, command: "ParsedCommand", match: SentenceMatch, house: House) -> str:
         from assistant.brains.offline.answers import answer_state, question_of, room_of

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assistant.brains.offline.calls import Problem
+from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
@@ -19,7 +20,7 @@ from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
 from assistant.speech.catalogue import Catalogue, Names
 from assistant.tools.house.answers import HouseAnswers, room_sensors
 from assistant.tools.house.articles import best_name
-from assistant.tools.house.names import spoken_place, spoken_things
+from assistant.tools.house.names import named_thing, spoken_place, spoken_things
 from assistant.tools.house.questions import Question
 from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Area, Entity, Floor, House
@@ -48,6 +49,7 @@ _DONE = {
 }
 # For these, the outcome's own sentence is used as the answer.
 _TELLING = frozenset((*TIMER_TOOLS, *ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT))
+_MOST_CHOICES = 5  # devices that a question names
 _PERCENT_SLOTS = ("position", "percentage", "volume_level", "brightness")
 
 
@@ -78,10 +80,30 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
     return say.say(problem.key, language, **problem.values)
 
 
+def answer_ask(asked: Ask, house: House, say: Catalogue, language: str) -> str:
+    """Return the question which of several devices the person means."""
+    things = [entity for entity, _ in asked.choices]
+    alike = len({one.name for one in things}) < len(things)
+    told = []
+    for one in things:
+        area = house.areas.get(one.area_id or "")
+        name = named_thing(one.names, say, language)
+        if alike and area is not None:
+            place = spoken_place((area.name, *area.aliases))
+            name = say.say("offline.one_in", language, what=name, place=place)
+        told.append(str(name))
+    if len(told) > _MOST_CHOICES:
+        return say.say("offline.which_of_many", language)
+    first, last = ", ".join(told[:-1]), told[-1]
+    return _sentence(say.say("offline.which_of", language, first=first, last=last))
+
+
 def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
     """Return a phrase for the command's target, in the person's words if they named it."""
     if command.called:
         return _as_called(command.called)
+    if command.entity_ids:
+        return spoken_things([house.entities[command.entity_ids[0]].names])
     domain = command.slots.get("domain")
     place = house.areas.get(command.area_id) or house.floors.get(command.floor_id)
     key = _things_key(domain if isinstance(domain, str) else "", place)

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 from assistant.brains.offline.answers import (
     ABOUT_STATES,
     StateAnswers,
+    answer_ask,
     answer_outcome,
     answer_problem,
 )
@@ -18,9 +20,19 @@ from assistant.brains.offline.calls import (
     make_call,
     settle_target,
 )
+from assistant.brains.offline.dialog import TALK_S, Talk
+from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.domain.brain import BrainEvent, BrainFault, Heard, ReplyText, TurnDone, TurnRequest
+from assistant.domain.brain import (
+    BrainEvent,
+    BrainFault,
+    ConversationOwner,
+    Heard,
+    ReplyText,
+    TurnDone,
+    TurnRequest,
+)
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
@@ -78,6 +90,22 @@ class OfflineBrain:
         self.look = look
         self.questions = StateAnswers(catalogue, clock)
         self._area = area.casefold()
+        self._talks: dict[ConversationOwner, Talk] = {}
+
+    def talk(self, owner: ConversationOwner) -> Talk:
+        """Return the owner's conversation, which is empty after TALK_S without a command."""
+        known = self._talks.get(owner, Talk())
+        return known if self.clock.monotonic() - known.at < TALK_S else Talk()
+
+    def forget(self) -> None:
+        """Forget all conversations."""
+        self._talks.clear()
+
+    def keep(self, owner: ConversationOwner, talk: Talk) -> None:
+        """Keep an owner's conversation for the next sentence."""
+        now = self.clock.monotonic()
+        others = {key: one for key, one in self._talks.items() if now - one.at < TALK_S}
+        self._talks = others | {owner: replace(talk, at=now)}
 
     @property
     def name(self) -> str:
@@ -145,6 +173,11 @@ class OfflineTurn:
             yield self._words(outcome.sentence, understood.language)
             yield TurnDone()
             return
+        if understood.dropped:
+            self._brain.keep(self._request.owner, Talk())
+            yield self._say("offline.never_mind", understood.language)
+            yield TurnDone()
+            return
         if not understood.commands and not house.entities and not self._brain.connected():
             yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
             return
@@ -152,10 +185,23 @@ class OfflineTurn:
             yield self._words(self._not_understood(), self._request.language)
             yield TurnDone(understood=False)
             return
-        language = understood.language
+        async with aclosing(self._carry_out(understood, menu)) as events:
+            async for event in events:
+                yield event
+
+    async def _carry_out(self, understood: Understood, menu: Menu) -> AsyncGenerator[BrainEvent]:
+        language, owner = understood.language, self._request.owner
         age_s = await self._age(understood)
         house = self._brain.house()  # it may have been updated
         steps = self._plan(understood.commands, house, menu, language, age_s)
+        if isinstance(steps, Talk):
+            assert steps.asked is not None
+            told = answer_ask(steps.asked, house, self._brain.catalogue, language)
+            before = self._brain.talk(owner).commands
+            self._brain.keep(owner, replace(steps, commands=before))
+            yield self._words(told, language)
+            yield TurnDone()
+            return
         if isinstance(steps, Problem):
             if steps.key == _NO_TOOL and not menu.has_home:
                 if not self._brain.connected():  # the tools were requested just now: no retry
@@ -175,10 +221,15 @@ class OfflineTurn:
             outcome = await self._outcomes.get()
             told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
             yield self._words(gap + told, language)
+        self._brain.keep(owner, Talk(tuple(command for command, _ in steps)))
         yield TurnDone()
 
+    def _say(self, key: str, language: str) -> ReplyText:
+        return self._words(self._brain.catalogue.say(key, language), language)
+
     async def _age(self, understood: Understood) -> float | None:
-        if any(command.intent in ABOUT_STATES for command in understood.commands):
+        commands = (one for one in understood.commands if isinstance(one, ParsedCommand))
+        if any(command.intent in ABOUT_STATES for command in commands):
             return await self._brain.look()
         return 0.0
 
@@ -196,31 +247,43 @@ class OfflineTurn:
 
     async def _understand(self, sound: bytes, house: House) -> Understood:
         request, listener = self._request, self._brain.listener
+        talk = self._brain.talk(request.owner)
         area_id = self._brain.area_id(house)
         if request.audio is not None:
             detection = request.audio.detection
-            return await listener.hear(sound, detection, request.language, house, area_id)
+            return await listener.hear(sound, detection, request.language, house, area_id, talk)
         understood = Understood("", request.language)
         for language in dict.fromkeys((request.language, *self._brain.languages)):
-            understood = await listener.read(request.text or "", language, house, area_id)
-            if understood.commands:
+            understood = await listener.read(request.text or "", language, house, area_id, talk)
+            if understood.commands or understood.dropped:
                 return understood
         return Understood(understood.text, request.language)
 
     def _plan(
         self,
-        commands: tuple[ParsedCommand, ...],
+        said: tuple[ParsedCommand | Ask, ...],
         house: House,
         menu: Menu,
         language: str,
         age_s: float | None,
-    ) -> list[tuple[ParsedCommand, Call | str]] | Problem:
-        # All commands are checked before the first call, so that a problem with a later command
-        # doesn't leave the sentence half done.
+    ) -> list[tuple[ParsedCommand, Call | str]] | Problem | Talk:
+        """Return the steps of all commands, or the conversation with a question about one of them.
+
+        All commands are checked before the first call, so that a problem with a later command
+        doesn't leave the sentence half done.
+        """
+        here = self._brain.area_id(house)
+        commands = [
+            one if isinstance(one, Ask) else settle_target(one, house, here) for one in said
+        ]
+        asked = next((one for one in commands if isinstance(one, Ask)), None)
+        if asked is not None:
+            others = (one for one in commands if isinstance(one, ParsedCommand))
+            return Talk(asked=asked, others=tuple(others))
         steps: list[tuple[ParsedCommand, Call | str]] = []
-        for said in commands:
-            command = settle_target(said, house, self._brain.area_id(house))
-            if isinstance(command, Problem):
+        for command in commands:
+            if isinstance(command, Problem | Ask):
+                assert isinstance(command, Problem)
                 return command
             step: Call | Problem | str | None = self._brain.questions.answer(
                 command, house, language, age_s

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     ALARM_DAYS,
@@ -19,7 +20,6 @@ from assistant.brains.offline.sentences import (
     TIMER_TOOLS,
     TOMORROW,
 )
-from assistant.speech.catalogue import counted
 from assistant.timers.later import DO_LATER
 from assistant.timers.tools import SNOOZE
 from assistant.tools.builtin.box_settings import named
@@ -56,14 +56,16 @@ _SAME_TOOL = {
 }
 
 
-def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem:
-    """Return the command with a single target.
+def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem | Ask:
+    """Return the command with a single target, or its choices if the target's name is ambiguous.
 
-    Returns a problem if the target's name is ambiguous, or is unknown in the room that the person
-    named. `here` is the id of this device's area, or "" if it isn't set.
+    Returns a problem if the name is unknown in the room that the person named. `here` is the id of
+    this device's area, or "" if it isn't set.
     """
     if command.later is not None:
         later = settle_target(command.later, house, here)
+        if isinstance(later, Ask):
+            return Ask(tuple((one, replace(command, later=own)) for one, own in later.choices))
         return later if isinstance(later, Problem) else replace(command, later=later)
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
         # Even if one light is named "Lights", "the lights" means all lights in the room.
@@ -79,8 +81,9 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         area = house.areas[command.area_id]
         place = spoken_place((area.name, *area.aliases))
         return Problem("offline.not_there", {"name": command.name, "area": place})
-    count = counted(len(there or entities))
-    return Problem("offline.ambiguous", {"name": command.name, "count": count})
+    return Ask(
+        tuple((one, replace(command, entity_ids=(one.entity_id,))) for one in there or entities)
+    )
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from assistant.brains.offline.dialog import Talk
+from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.grammar import WAKE, is_talk, sayable
 from assistant.brains.offline.names import Names, house_names, naming
-from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
+from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.phones import hopeless, weigh
+from assistant.brains.offline.reading import Reader
 from audio.errors import DeviceLost, InputUnusable, TookTooLong
 from audio.frames import SAMPLES_PER_MS
 from audio.recognize.folder import open_model_folder
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _Result = TypeVar("_Result")
+_NO_TALK = Talk()
 
 # Maximum seconds to recognise one utterance. A command of 3 s takes 0.7 s of a server core, but
 # noise and foreign speech have taken half a minute on a busy machine.
@@ -48,21 +52,23 @@ class Understood:
 
     text: str  # recognised text; "" for none
     language: str  # language of the text
-    commands: tuple[ParsedCommand, ...] = ()  # empty if there is none
+    # Empty if there is none. An Ask is a command of which the person has to choose the target.
+    commands: tuple[ParsedCommand | Ask, ...] = ()
+    dropped: bool = False  # the person doesn't want what they were asked about
 
 
 class Listener:
-    """Owns the recogniser, its worker thread, and the parser and grammar for the house's names."""
+    """Owns the recogniser, its worker thread, and the reader and grammar for the house's names."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         self._recognizer = recognizer
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="recogniser")
         self._names = Names((), (), ())
-        self._known: object = None  # value of `naming` for which the parser was built
+        self._known: object = None  # value of `naming` for which the reader was built
         # Value of `naming` and area for which the grammar was built.
         self._heard: tuple[object, str] = (None, "")
         self._warm = False  # templates and language model are loaded
-        self._parser = Parser(Names((), (), ()))
+        self._reader = Reader(Names((), (), ()))
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -72,19 +78,27 @@ class Listener:
         """Load the models and build the grammar for this house, so that the first turn is fast."""
         await self._run(self._prepare, house, area_id)
 
-    async def read(self, text: str, language: str, house: House, area_id: str) -> Understood:
-        """Find the commands in a typed sentence."""
-        return await self._run(self._read, text, language, house, area_id)
+    async def read(
+        self, text: str, language: str, house: House, area_id: str, talk: Talk = _NO_TALK
+    ) -> Understood:
+        """Find the commands in a typed sentence. `talk` is the conversation before it."""
+        return await self._run(self._read, text, language, house, area_id, talk)
 
     async def hear(
-        self, pcm: bytes, detection: int, language: str, house: House, area_id: str
+        self,
+        pcm: bytes,
+        detection: int,
+        language: str,
+        house: House,
+        area_id: str,
+        talk: Talk = _NO_TALK,
     ) -> Understood:
         """Recognise a turn's audio and find the command in it.
 
         `detection` is the position of the wake word's detection, in samples. Raises AudioError, in
         particular TookTooLong after HEARING_S.
         """
-        return await self._in_time(self._hear, pcm, detection, language, house, area_id)
+        return await self._in_time(self._hear, pcm, detection, language, house, area_id, talk)
 
     async def transcribe(self, pcm: bytes) -> str:
         """Return a transcript of 16 kHz mono int16 audio. Raises the same errors as `hear`."""
@@ -129,7 +143,7 @@ class Listener:
         if self._warm:
             return
         for language in self._recognizer.languages:
-            self._parser.parse("hello", language)  # loads the templates of that language
+            self._reader.parse("hello", language)  # loads the templates of that language
         if isinstance(self._recognizer, GrammarRecognizer):
             self._recognizer.decode_freely(bytes(2 * _WAKE_TAIL))
         self._warm = True
@@ -139,7 +153,7 @@ class Listener:
         if known == self._known:
             return
         self._names = house_names(house)
-        self._parser = Parser(self._names)
+        self._reader = Reader(self._names)
         self._known = known
 
     def _listen_for(self, house: House, area_id: str) -> None:
@@ -155,20 +169,34 @@ class Listener:
         self._recognizer.prepare(sayable(self._names, house, area_id, unknown))
         self._heard = (self._known, area_id)
 
-    def _read(self, text: str, language: str, house: House, area_id: str) -> Understood:
+    def _read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Understood:
         self._use(house)
-        commands = parse_all(text, lambda part: self._parser.parse(part, language, area_id))
+        chosen = self._reader.answer(text, language, house, talk)
+        if chosen is not None:
+            return Understood(text, language, chosen, dropped=not chosen)
+        commands = self._reader.read(text, language, house, area_id, talk)
         return Understood(text, language, tuple(commands))
 
     def _hear(
-        self, pcm: bytes, detection: int, language: str, house: House, area_id: str
+        self,
+        pcm: bytes,
+        detection: int,
+        language: str,
+        house: House,
+        area_id: str,
+        talk: Talk,
     ) -> Understood:
         self._listen_for(house, area_id)
         spoken = language if self._hears(language) else self._recognizer.languages[0]
         if not isinstance(self._recognizer, GrammarRecognizer):
             text = self._recognizer.transcribe(pcm[2 * detection :])
-            return self._read(text, spoken, house, area_id)
-        return self._hear_command(self._recognizer, pcm, detection, spoken, area_id)
+            return self._read(text, spoken, house, area_id, talk)
+        heard = self._hear_command(self._recognizer, pcm, detection, spoken, area_id)
+        # The answer to a question isn't in the grammar.
+        chosen = self._reader.answer(heard.text, spoken, house, talk)
+        if heard.commands or chosen is None:
+            return heard
+        return Understood(heard.text, spoken, chosen, dropped=not chosen)
 
     def _hears(self, language: str) -> bool:
         codes = {code.partition("-")[0] for code in self._recognizer.languages}
@@ -189,7 +217,7 @@ class Listener:
             sound = pcm[2 * start :]
             said = [word for word in recognizer.decode(sound).words if word.text != WAKE]
             text = " ".join(word.text for word in said)
-            command = self._parser.parse(text, language, area_id) if said else None
+            command = self._reader.parse(text, language, area_id) if said else None
             if command is None and is_talk(text) and said[0].fit > _TALK_FIT:
                 break
             if command is None or hopeless(said):

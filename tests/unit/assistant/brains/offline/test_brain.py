@@ -95,7 +95,7 @@ def typed(text: str, language: str = "en") -> TurnRequest:
         ("what time is it", "It's 12:00."),
         ("what's the date today", "It's Thursday, January 1."),
         ("never mind", "OK."),
-        ("turn on the lamp", "There are two devices called Lamp. Please say the room too."),
+        ("turn on the lamp", "Do you mean the lamp in the living room or the lamp in the bedroom?"),
         ("turn on the kitchen lamp", "There's no Lamp in the kitchen."),
     ],
 )
@@ -177,7 +177,7 @@ async def test_two_commands_in_order(brain: Make) -> None:
 async def test_nothing_is_done_when_a_part_is_unclear(brain: Make) -> None:
     turn = await read(brain(), "turn on the kitchen light and turn on the lamp")
     assert turn.calls == []
-    assert turn.answer == "There are two devices called Lamp. Please say the room too."
+    assert turn.answer == "Do you mean the lamp in the living room or the lamp in the bedroom?"
 
 
 async def test_the_place_of_the_assistant_settles_a_doubled_name(brain: Make) -> None:

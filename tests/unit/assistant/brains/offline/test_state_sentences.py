@@ -3,7 +3,8 @@
 import pytest
 
 from assistant.brains.offline.answers import StateAnswers, question_of, room_of
-from assistant.brains.offline.calls import Problem, settle_target
+from assistant.brains.offline.calls import settle_target
+from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.names import house_names, without_words
 from assistant.brains.offline.parse import ParsedCommand, Parser
 from assistant.domain.clock import VirtualClock
@@ -32,7 +33,7 @@ def understood(text: str, language: str, house: House = HOUSE, area: str = "") -
     command = Parser(house_names(house)).parse(text, language, area)
     assert command is not None, text
     settled = settle_target(command, house, area)
-    assert not isinstance(settled, Problem), settled
+    assert isinstance(settled, ParsedCommand), settled
     return settled
 
 
@@ -247,7 +248,7 @@ def test_two_doors_of_one_name_are_asked_back() -> None:
     )
     command = Parser(house_names(house)).parse("is the balcony door closed", "en")
     assert command is not None
-    assert isinstance(settle_target(command, house, ""), Problem)
+    assert isinstance(settle_target(command, house, ""), Ask)
     assert isinstance(settle_target(command, house, "kitchen"), ParsedCommand)
 
 

@@ -1,0 +1,218 @@
+"""Sentences that refer to earlier ones: answers to questions, "and the office too"."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assistant.brains.offline.frames import Ask, Reading, Sentence, commands
+from assistant.brains.offline.lexicon import NameIndex, Piece, key_of, pieces_of, tokens
+from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.targets import NoTarget, Scene, Target, members
+from assistant.tools.house.names import stemmed
+from integrations.home_assistant.house import House
+
+_LENGTH_SLOTS = {"hour": "hours", "minute": "minutes", "second_unit": "seconds"}
+_ORDINALS = ("first", "second", "third", "fourth")
+_NUMBERS = ("brightness", "position", "percentage", "volume_level", "temperature")
+_VERBS = ("on", "off", "up", "down", "open", "close", "lock", "start", "stop", "pause", "play")
+TALK_S = 180.0  # seconds after which the last command no longer explains a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """The last commands and the pending question of one conversation."""
+
+    commands: tuple[ParsedCommand, ...] = ()
+    asked: Ask | None = None
+    others: tuple[ParsedCommand, ...] = ()  # commands that wait with the question
+    at: float = 0.0  # monotonic time
+
+    def recent(self, house: House) -> tuple[str, ...]:
+        """Return the ids of the devices that the last commands were about."""
+        found: dict[str, None] = {}
+        for said in self.commands:
+            command = said.later or said
+            domain = str(command.slots.get("domain") or "")
+            target = Target(command.entity_ids, domain, command.area_id, command.floor_id)
+            if command.entity_ids or domain:
+                known = [one for one in command.entity_ids if one in house.entities]
+                ids = known or [one.entity_id for one in members(target, house)]
+                found |= dict.fromkeys(ids)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to a question: the chosen commands, none of them if it was dropped."""
+
+    commands: tuple[ParsedCommand, ...]
+
+
+def answered(text: str, language: str, ask: Ask, house: House, index: NameIndex) -> Answered | None:
+    """Return what the person chose, or None if the sentence is not an answer."""
+    options = pieces_of(text, language, index)
+    tags = {piece.tag for some in options or () for piece in some}
+    if "cancel" in tags and not tags & {"thing", "area", "kind"}:
+        return Answered(())
+    chosen = [command for _, command in ask.choices]
+    if tags & {"both", "all"} and not tags & {"area", "thing", "floor"}:
+        return Answered(tuple(chosen))
+    for number, tag in enumerate(_ORDINALS):
+        if tag in tags and number < len(chosen):
+            return Answered((chosen[number],))
+    if "last" in tags:
+        return Answered((chosen[-1],))
+    areas = {one.value[0] for some in options or () for one in some if one.tag == "area"}
+    small = {
+        word
+        for some in options or ()
+        for one in some
+        if one.tag not in ("area", "thing", "floor", "nowhere")
+        for word in key_of(tokens(one.text))
+    }
+    words = set(key_of(tokens(text))) - small
+    left = [
+        command
+        for entity, command in ask.choices
+        if (words or areas) and _fits(words, areas, entity.entity_id, house)
+    ]
+    if not left:
+        words = set(key_of(tokens(text)))
+        left = [c for e, c in ask.choices if words and _fits(words, set(), e.entity_id, house)]
+    return Answered(tuple(left)) if len(left) == 1 else None
+
+
+def _fits(words: set[str], areas: set[str], entity_id: str, house: House) -> bool:
+    entity = house.entities[entity_id]
+    area = house.areas.get(entity.area_id or "")
+    if areas and entity.area_id not in areas:
+        return False
+    known = [*entity.names, *((area.name, *area.aliases) if area else ())]
+    names = {stemmed(word) for name in known for word in tokens(name)}
+    return bool(areas) or words <= names
+
+
+def follow_up(
+    text: str,
+    language: str,
+    index: NameIndex,
+    scene: Scene,
+    talk: Talk,
+    again: Callable[[str], Reading],
+) -> Reading | None:
+    """Return the commands of a sentence that continues the conversation, otherwise None."""
+    pieces = pieces_of(text, language, index)
+    if not pieces:
+        return None
+    tags = {piece.tag for some in pieces for piece in some}
+    last = talk.commands[-1]
+    timer = last.intent in ("HassStartTimer", "HassIncreaseTimer", "HassDecreaseTimer")
+    if timer and (changed := _timer(pieces, tags, last)):
+        return changed
+    if (number := _new_value(pieces, tags)) is not None:
+        return [one for said in talk.commands if (one := _with_value(said, number))] or None
+    repeated = {"again", "more", "it", "bit", "also", "do", "play", "scene_word"}
+    if tags & {"again", "more"} and _only(pieces, repeated):
+        return again(last.text) or None
+    if tags & {"area", "thing", "floor", "kind"} and tags & {"also", "and"}:
+        return _elsewhere(pieces, tags, scene, talk)
+    return None
+
+
+def _only(pieces: Sequence[Sequence[Piece]], allowed: set[str]) -> bool:
+    known = allowed | {"filler", "article", "and"}
+    return all(any(piece.tag in known for piece in some) for some in pieces)
+
+
+def _timer(
+    pieces: Sequence[Sequence[Piece]], tags: set[str], last: ParsedCommand
+) -> Reading | None:
+    number = next((p.value for some in pieces for p in some if p.tag == "number"), None)
+    unit = next(
+        (_LENGTH_SLOTS[p.tag] for some in pieces for p in some if p.tag in _LENGTH_SLOTS), ""
+    )
+    if number is None:
+        return None
+    allowed = {
+        "number",
+        "more",
+        "hour",
+        "minute",
+        "second_unit",
+        "set",
+        "it",
+        "no",
+        "up",
+        "also",
+        "add",
+        "timer",
+        "actually",
+        "instead",
+        "less",
+        "down",
+    }
+    if not _only(pieces, allowed):
+        return None
+    given = {key: value for key, value in last.slots.items() if key in _LENGTH_SLOTS.values()}
+    unit = unit or (next(iter(given)) if len(given) == 1 else "minutes")
+    if tags & {"more", "add", "less"}:
+        intent = "HassDecreaseTimer" if "less" in tags else "HassIncreaseTimer"
+        return [replace(last, intent=intent, slots={unit: int(number)})]
+    if not tags & {"set", "no", "it", "instead"} or last.intent != "HassStartTimer" or last.later:
+        return None
+    start = {f"start_{key}": value for key, value in given.items()}
+    cancel = ParsedCommand("HassCancelTimer", last.text, start)
+    return [cancel, replace(last, slots={unit: int(number)})]
+
+
+def _new_value(pieces: Sequence[Sequence[Piece]], tags: set[str]) -> float | None:
+    numbers = [p.value for some in pieces for p in some if p.tag == "number"]
+    for tag, value in (("half", 50.0), ("max", 100.0)):
+        if tag in tags and not numbers:
+            numbers = [value]
+    allowed = {
+        "number",
+        "set",
+        "it",
+        "no",
+        "percent",
+        "degrees",
+        "instead",
+        "half",
+        "max",
+        "and",
+        "turn",
+        "up",
+        "down",
+    }
+    if len(numbers) != 1 or not _only(pieces, allowed):
+        return None
+    return float(numbers[0])
+
+
+def _with_value(command: ParsedCommand, value: float) -> ParsedCommand | None:
+    slot = next((key for key in _NUMBERS if key in command.slots), None)
+    if slot is None:
+        return None
+    return replace(
+        command, slots={**command.slots, slot: value if slot == "temperature" else int(value)}
+    )
+
+
+def _elsewhere(
+    pieces: Sequence[Sequence[Piece]], tags: set[str], scene: Scene, talk: Talk
+) -> Reading | None:
+    """Repeat the last command for other devices: "and the office too"."""
+    last = talk.commands[-1]
+    if tags & set(_VERBS) - {"on", "off"} or last.intent.startswith("Hearth"):
+        return None
+    sentence = Sentence(pieces, last.text, scene)
+    sentence.take("also", "and", "instead", "no", "one", "it")
+    domain = str(last.slots.get("domain") or "light")
+    try:
+        targets = sentence.targets((domain,), domain)
+    except NoTarget:
+        return None
+    if not sentence.whole:
+        return None
+    slots = {k: v for k, v in last.slots.items() if k not in ("domain", "device_class")}
+    return commands(sentence, targets, last.intent, **slots)

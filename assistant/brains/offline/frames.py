@@ -1,0 +1,231 @@
+"""A sentence whose words are in no fixed order, and the commands that frames make of it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.brains.offline.lexicon import Piece
+from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.targets import (
+    TARGET_TAGS,
+    NoTarget,
+    Scene,
+    Target,
+    entities_of,
+    members,
+    targets_of,
+)
+from integrations.home_assistant.house import Entity
+
+_BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A command that can mean several devices, of which the person has to choose."""
+
+    choices: tuple[tuple[Entity, ParsedCommand], ...]
+
+
+class Sentence:
+    """The pieces of a sentence, of which frames take those that they explain."""
+
+    def __init__(self, pieces: Sequence[Sequence[Piece]], text: str, scene: Scene) -> None:
+        self.pieces = pieces
+        self.text = text
+        self.scene = scene
+        self.tags = {piece.tag for options in pieces for piece in options}
+        self._taken: set[int] = set()
+        self.sure = 1.0
+
+    def has(self, *tags: str) -> bool:
+        return not self.tags.isdisjoint(tags)
+
+    def take(self, *tags: str) -> Piece | None:
+        """Take all pieces with one of these meanings, and return the first."""
+        first = None
+        for number, options in enumerate(self.pieces):
+            for piece in options:
+                if piece.tag in tags:
+                    self._taken.add(number)
+                    self.sure = min(self.sure, piece.sure)
+                    first = first or piece
+                    break
+        return first
+
+    def targets(self, domains: Iterable[str], default: str = "") -> list[Target]:
+        """Take the devices and places. Raises NoTarget if they don't fit these domains."""
+        left = self._cut()
+        found = []
+        for number, options in enumerate(self.pieces):
+            targets = [piece for piece in options if piece.tag in TARGET_TAGS]
+            if targets and number not in self._taken:
+                self._taken.add(number)
+                if number < left:
+                    found.append(targets)
+            elif number > left and any(one.tag == "nowhere" for one in options):
+                raise NoTarget
+        self.take("except", "and")
+        chosen = targets_of(found, frozenset(domains), self.scene, default)
+        self.sure = min([self.sure, *(one.sure for one in chosen)])
+        return chosen
+
+    def names_targets(self) -> bool:
+        return self.has("thing", "area", "floor", "kind", "it")
+
+    def _cut(self) -> int:
+        # What follows "except" is left as it is; the policy removes it from the call's targets.
+        for number, options in enumerate(self.pieces):
+            if any(piece.tag == "except" for piece in options):
+                return number
+        return len(self.pieces)
+
+    @property
+    def whole(self) -> bool:
+        """True if every piece has been taken or can be left out."""
+        return all(
+            number in self._taken or any(one.tag in ("filler", "article") for one in options)
+            for number, options in enumerate(self.pieces)
+        )
+
+
+Reading = list[ParsedCommand | Ask]
+
+
+# Amounts.
+
+
+def take_amount(sentence: Sentence) -> float | None:
+    """Take a percentage: a number, "half", "maximum" or "minimum"."""
+    if sentence.has("number"):
+        sentence.take("percent")
+        number = sentence.take("number")
+        sentence.take("set", "turn", "up", "down")
+        assert number is not None
+        return float(number.value) if 0 <= number.value <= 100 else None
+    for tag, value in (("half", 50.0), ("max", 100.0), ("min", 10.0)):
+        if sentence.take(tag):
+            sentence.take("set", "turn", "up", "down", "dim", "brighten")
+            return value
+    return None
+
+
+def take_factor(sentence: Sentence) -> float:
+    sentence.take("more", "less")
+    if sentence.take("bit"):
+        return _BIT
+    return _LOT if sentence.take("lot") else 1.0
+
+
+def within(value: float, least: float = 0.0, most: float = 100.0) -> int:
+    return round(min(most, max(least, value)))
+
+
+def take_wish(sentence: Sentence, *tags: str) -> str:
+    """Take the words of a complaint ("it's too dark") and return its last meaning, or ""."""
+    for tag in tags:
+        if sentence.has(tag) and not sentence.has("set", "turn", "percent", "number"):
+            piece = sentence.take(tag)
+            sentence.take("it_is", "too", "not")
+            return tag if piece else ""
+    return ""
+
+
+def take_way(sentence: Sentence, more: str, less: str) -> float:
+    """Take words for more or less and return 1.0 or -1.0, or 0.0 if there are none."""
+    up = sentence.take(more, "up", "more")
+    down = sentence.take(less, "down", "less")
+    if bool(up) == bool(down):
+        return 0.0
+    return 1.0 if up else -1.0
+
+
+# Commands.
+
+
+def commands(sentence: Sentence, targets: Sequence[Target], intent: str, **slots: Any) -> Reading:
+    made: Reading = []
+    for target in targets:
+        if len(target.ids) > 1:
+            made.append(_ask(sentence, target, intent, **slots))
+        elif target.ids:
+            entity = sentence.scene.house.entities[target.ids[0]]
+            made.append(command_for(entity, sentence.text, intent, **slots))
+        else:
+            classes = _cover_classes(target, sentence)
+            kind = {"device_class": classes} if classes else {}
+            made.append(
+                ParsedCommand(
+                    intent=intent,
+                    text=sentence.text,
+                    slots={"domain": target.domain, **kind, **slots},
+                    area_id=target.area_id,
+                    floor_id=target.floor_id,
+                    area_said=bool(target.area_id),
+                    place=target.place,
+                )
+            )
+    return made
+
+
+def _cover_classes(target: Target, sentence: Sentence) -> list[str]:
+    if target.domain != "cover":
+        return []
+    found = {one.device_class for one in members(target, sentence.scene.house)}
+    return sorted(one for one in found if one)
+
+
+def command_for(entity: Entity, text: str, intent: str, **slots: Any) -> ParsedCommand:
+    """Return the command for a single entity."""
+    return ParsedCommand(
+        intent=intent,
+        text=text,
+        slots={"domain": entity.domain, **slots},
+        entity_ids=(entity.entity_id,),
+        name=entity.name,
+    )
+
+
+def _ask(sentence: Sentence, target: Target, intent: str, **slots: Any) -> ParsedCommand | Ask:
+    things = members(target, sentence.scene.house)
+    here = [one for one in things if one.area_id and one.area_id == sentence.scene.here]
+    if len(here) == 1:
+        return command_for(here[0], sentence.text, intent, **slots)
+    return Ask(
+        tuple((one, command_for(one, sentence.text, intent, **slots)) for one in here or things)
+    )
+
+
+def one_of(
+    sentence: Sentence, targets: Sequence[Target], make: Callable[[Entity], ParsedCommand]
+) -> Reading:
+    """Return the command for the only thing that is meant. For several, ask, unless all are
+    meant."""
+    things = entities_of(targets, sentence.scene.house)
+    if not things:
+        raise NoTarget
+    here = [one for one in things if one.area_id and one.area_id == sentence.scene.here]
+    placed = any(one.placed or one.ids for one in targets)
+    if len(here) == 1 and not placed:
+        things = here
+    if len(things) == 1 or sentence.has("all", "both", "it") or len(targets) > 1:
+        return [make(one) for one in things]
+    return [Ask(tuple((one, make(one)) for one in things))]
+
+
+def each(
+    sentence: Sentence, targets: Sequence[Target], make: Callable[[Entity], ParsedCommand | None]
+) -> Reading:
+    """Return a command for each thing that can do it."""
+    made: Reading = []
+    for target in targets:
+        things = members(target, sentence.scene.house)
+        if len(target.ids) > 1:
+            here = [one for one in things if one.area_id and one.area_id == sentence.scene.here]
+            choices = [(one, made_one) for one in here or things if (made_one := make(one))]
+            made += [choices[0][1]] if len(choices) == 1 else [Ask(tuple(choices))]
+        else:
+            made += [one for thing in things if (one := make(thing))]
+    if not made:
+        raise NoTarget
+    return made

@@ -1,0 +1,264 @@
+"""The words of a sentence by their meaning: verbs, kinds of devices, amounts, names and rooms.
+
+Each `phrases/LANGUAGE.toml` contains the following:
+
+- `meanings`: words and phrases by meaning (`turn`, `on`, `brighten`); `filler` can be left out.
+- `kinds`: nouns for kinds of devices, in addition to those of `assistant/tools/vocabulary`.
+- `colours`: names of colours, with the names that Home Assistant knows.
+- `white`: names of white tones, with their temperature in kelvin.
+"""
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from assistant.brains.offline.names import Name, Names, number_words
+from assistant.speech.language.spanish import integer
+from assistant.tools.house.names import slips, stemmed
+from assistant.tools.vocabulary import LANGUAGES, entries, fold
+
+_FOLDER = Path(__file__).parent / "phrases"
+LOOSE_LANGUAGES = frozenset(path.stem for path in _FOLDER.glob("*.toml"))
+# Domains of the kinds of devices that the vocabulary names.
+KINDS: Mapping[str, str] = {
+    "lights": "light",
+    "kind_blinds": "cover",
+    "kind_garages": "cover",
+    "outer_gates": "cover",
+    "fans": "fan",
+    "heating": "climate",
+    "players": "media_player",
+    "locks": "lock",
+    "doors": "lock",
+    "switches": "switch",
+    "plugs": "switch",
+    "valves": "valve",
+    "vacuums": "vacuum",
+    "mowers": "lawn_mower",
+    "boilers": "water_heater",
+    "humidity": "humidifier",
+}
+_ROOMS = (
+    *("room_attic", "room_bath", "room_bed", "room_cellar", "room_child", "room_dining"),
+    *("room_garage", "room_garden", "room_hall", "room_kitchen", "room_laundry", "room_living"),
+    *("room_stairs", "room_terrace", "room_toilet", "room_work", "floor_up", "floor_down"),
+)
+_COUNTED = frozenset({"percent", "degrees", "hour", "minute", "second_unit"})
+_MOST_WORDS = 7  # in one phrase or name
+_SHORTEST_TYPO = 5  # letters; shorter words differ from others by a single letter too often
+_TOKEN = re.compile(r"\d+[:.]\d\d(?= ?[ap]\.?m\b)|\d+:\d\d|\d+(?:[.,]\d+)?|[^\W\d_]+|[%°]")
+# Words of names and sentences that distinguish nothing.
+_SMALL = frozenset(
+    "the a an of in on at my our el la los las un una de del en mi al lo "
+    "der die das den dem im in am le les l du des d dans o os as do da dos das no na em".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a sentence with one meaning."""
+
+    tag: str  # a meaning, or "kind", "thing", "area", "floor", "nowhere", "number", "time", ...
+    text: str
+    value: Any = None  # number, domain, colour, or ids
+    sure: float = 1.0  # less than 1.0 for a name that was completed or corrected
+    at: int = 0  # position of its first word
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    phrases: Mapping[str, tuple[Piece, ...]]  # by folded text
+    numbers: Mapping[str, float]
+    firsts: frozenset[str] = field(default_factory=frozenset)  # first words of phrases
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """Return the lexicon of a language in `LOOSE_LANGUAGES`."""
+    written = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
+    phrases: dict[str, list[Piece]] = defaultdict(list)
+    for tag, texts in written["meanings"].items():
+        for text in texts:
+            phrases[words_of(text)].append(Piece(tag, text))
+    for topic, domain in KINDS.items():
+        for text in (*entries(topic, language), *written.get("kinds", {}).get(topic, ())):
+            phrases[words_of(text)].append(Piece("kind", text, (topic, domain)))
+    for tag in ("colours", "white"):
+        for text, value in written.get(tag, {}).items():
+            phrases[words_of(text)].append(Piece(tag, text, value))
+    numbers = {words_of(text): float(value) for text, value in _numbers(language)}
+    found = {text: tuple(pieces) for text, pieces in phrases.items()}
+    return Lexicon(found, numbers, frozenset(text.split()[0] for text in (*found, *numbers)))
+
+
+def words_of(text: str) -> str:
+    return " ".join(tokens(text))
+
+
+def tokens(text: str) -> list[str]:
+    """Return the folded words, numbers and signs of a text."""
+    return [
+        fold(token) or token if token[0].isalpha() else token
+        for token in _TOKEN.findall(text.lower().replace("º", "°"))
+    ]
+
+
+def _numbers(language: str) -> Iterable[tuple[str, int]]:
+    for number in range(201):
+        if language == "es":
+            yield integer(number), number
+        elif number <= 100:
+            yield number_words(number), number
+    yield from {"en": [("a hundred", 100)], "es": [("cien", 100)]}.get(language, [])
+
+
+class NameIndex:
+    """Finds the names of one house in sentences, also abbreviated or with typing errors."""
+
+    def __init__(self, names: Names) -> None:
+        self._exact: dict[tuple[str, ...], list[Piece]] = defaultdict(list)
+        self._by_word: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._joined: dict[str, tuple[str, ...]] = {}
+        self.words: set[str] = set()  # stems of the house's names
+        for name in (*names.entities, *names.doors):
+            self._add("thing", name)
+        for name in names.areas:
+            self._add("area", name)
+        for name in names.floors:
+            self._add("floor", name)
+        self._add_rooms(names)
+
+    def _add(self, tag: str, name: Name) -> None:
+        for text in dict.fromkeys((name.text, words_of(name.written))):
+            if not (key := key_of(text.split())):
+                continue
+            self.words.update(key)
+            piece = Piece(tag, name.written, name.ids)
+            if piece not in self._exact[key]:
+                self._exact[key].append(piece)
+            self._joined["".join(word for word in text.split())] = key
+            for word in key if tag == "thing" else ():
+                self._by_word[word].add(key)
+
+    def _add_rooms(self, names: Names) -> None:
+        # "the lounge" is the living room if the house has a room that is called so, in any
+        # language.
+        for topic in _ROOMS:
+            texts = {fold(text) for code in LANGUAGES for text in entries(topic, code)}
+            places = names.floors if topic.startswith("floor") else names.areas
+            ids = {name.ids[0] for name in places if name.text in texts or fold(name.text) in texts}
+            tag = "floor" if topic.startswith("floor") else "area"
+            piece = Piece(tag, "", (next(iter(ids)),)) if len(ids) == 1 else Piece("nowhere", "")
+            for text in texts:
+                key = key_of(text.split())
+                known = any(one.tag in ("area", "floor") for one in self._exact.get(key, ()))
+                if key and not known and not (len(ids) > 1):
+                    self._exact[key].append(replace(piece, text=text))
+
+    def find(self, words: Sequence[str]) -> list[Piece]:
+        """Return the things and places whose name consists of these words, in any order."""
+        if words[0] in _SMALL or words[-1] in _SMALL:
+            return []
+        found = [one for one in self._exact.get(key_of(words), ()) if not _is_group(words, one)]
+        if not found and len(words) == 1 and (key := self._joined.get(words[0])):
+            found = self._exact[key]
+        return found
+
+    def part(self, word: str) -> list[Piece]:
+        """Return the things that have this word in their name."""
+        keys = self._by_word.get(stemmed(word), ())
+        return [
+            replace(piece, sure=0.8)
+            for key in keys
+            for piece in self._exact[key]
+            if piece.tag == "thing"
+        ]
+
+
+def key_of(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(stemmed(word) for word in words if word not in _SMALL))
+
+
+def _is_group(words: Sequence[str], name: Piece) -> bool:
+    # "the kitchen lights" are all lights there, even if one is named "Kitchen light".
+    own = tokens(name.text)
+    return name.tag == "thing" and any(
+        word not in own and word.endswith("s") and word[:-1] in own for word in words
+    )
+
+
+def nearest_word(word: str, known: Iterable[str]) -> str | None:
+    """Return the only known word that differs from this one by one typing error, or None."""
+    if len(word) < _SHORTEST_TYPO or not word.isalpha():
+        return None
+    near = {
+        one
+        for one in known
+        if one[0] == word[0] and abs(len(one) - len(word)) < 2 and slips(one, word) < 2
+    }
+    return near.pop() if len(near) == 1 else None
+
+
+def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] | None:
+    """Divide a sentence into pieces, the longest first, each with all its possible meanings.
+
+    Returns None if a word has no meaning here.
+    """
+    words, known = tokens(text), lexicon(language)
+    found: list[list[Piece]] = []
+    at = 0
+    while at < len(words):
+        size, pieces = _longest(words, at, known, index)
+        if not pieces:
+            size, pieces = 1, _mended(words[at], known, index)
+        if not pieces:
+            return None
+        found.append([replace(piece, at=at) for piece in pieces])
+        at += size
+    return found
+
+
+def _longest(
+    words: Sequence[str], at: int, known: Lexicon, index: NameIndex
+) -> tuple[int, list[Piece]]:
+    for size in range(min(_MOST_WORDS, len(words) - at), 0, -1):
+        part = words[at : at + size]
+        text = " ".join(part)
+        pieces = list(index.find(part))
+        pieces += known.phrases.get(text, ())
+        if text in known.numbers and not _is_pronoun(pieces, words, at + size, known):
+            pieces.append(Piece("number", text, known.numbers[text]))
+        elif size == 1 and text[0].isdigit():
+            pieces.append(_figure(text))
+        if pieces:
+            return size, pieces
+    return 0, []
+
+
+def _is_pronoun(pieces: Sequence[Piece], words: Sequence[str], after: int, known: Lexicon) -> bool:
+    # "the bedroom one", but "one percent"
+    if not any(piece.tag == "one" for piece in pieces):
+        return False
+    following = known.phrases.get(words[after], ()) if after < len(words) else ()
+    return not any(piece.tag in _COUNTED for piece in following)
+
+
+def _figure(text: str) -> Piece:
+    if ":" in text:
+        return Piece("clock", text, text)
+    return Piece("number", text, float(text.replace(",", ".")))
+
+
+def _mended(word: str, known: Lexicon, index: NameIndex) -> list[Piece]:
+    if parts := index.part(word):
+        return parts
+    right = nearest_word(word, {*known.firsts, *index.words})
+    if right is None:
+        return []
+    pieces = [*index.find([right]), *known.phrases.get(right, ())] or index.part(right)
+    return [replace(piece, sure=min(piece.sure, 0.8)) for piece in pieces]

@@ -1,0 +1,240 @@
+"""Decide what a sentence means: templates first, then looser readings, parts and follow-ups."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assistant.brains.offline.device_frames import read_loosely
+from assistant.brains.offline.dialog import Talk, answered, follow_up
+from assistant.brains.offline.frames import Ask, Reading
+from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, Lexicon, NameIndex, lexicon, tokens
+from assistant.brains.offline.names import Names
+from assistant.brains.offline.parse import MAX_PARTS, ParsedCommand, Parser, parse_all
+from assistant.brains.offline.targets import Scene
+from assistant.tools.house.intents import LATER
+from integrations.home_assistant.house import House
+
+# A length of time as letters: N number, A article, H half, Q quarter, U unit, & "and".
+_PART = re.compile(
+    r"A?(?P<part>[HQ])A?(?P<of>U)|(?P<number>[NA])?(?P<more>&A?H)?(?P<unit>U)(?P<half>&A?H)?"
+)
+_LENGTH = re.compile(re.sub(r"\?P<\w+>", "?:", f"(?:{_PART.pattern})(?:&?(?:{_PART.pattern}))*"))
+_UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
+_BACK = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}
+# Switching these back needs nobody's consent.
+_SWITCHED_BACK = frozenset(
+    {"light", "switch", "fan", "media_player", "input_boolean", "humidifier"}
+)
+
+
+class Reader:
+    """Reads sentences about one house in one language at a time."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._parser = Parser(names)
+        self._index: NameIndex | None = None
+
+    def parse(self, text: str, language: str, area_id: str = "") -> ParsedCommand | None:
+        """Return the command that the strict templates find in the whole text."""
+        return self._parser.parse(text, language, area_id)
+
+    def read(self, text: str, language: str, house: House, area_id: str, talk: Talk) -> Reading:
+        """Return all commands of a sentence in order, or [] if a part of it is not understood."""
+        base = language.partition("-")[0]
+        loose = base in LOOSE_LANGUAGES
+        scene = Scene(house, area_id, talk.recent(house))
+        if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
+            return followed
+        strict: Reading = list(
+            parse_all(text, lambda part: self._parser.parse(part, language, area_id))
+        )
+        if strict or not loose:
+            return strict
+
+        def whole(part: str) -> Reading:
+            found = self._parser.parse(part, language, area_id)
+            return [found] if found is not None else self._loosely(part, base, scene)
+
+        return whole_or_timed(text, base, whole) or _parts(text, base, whole)
+
+    def answer(
+        self, text: str, language: str, house: House, talk: Talk
+    ) -> tuple[ParsedCommand, ...] | None:
+        """Return the commands that the person chose when asked, or None if this is no answer."""
+        base = language.partition("-")[0]
+        if talk.asked is None or base not in LOOSE_LANGUAGES:
+            return None
+        found = answered(text, base, talk.asked, house, self._names_of_house())
+        return None if found is None else (*found.commands, *talk.others) * bool(found.commands)
+
+    def _loosely(self, text: str, language: str, scene: Scene) -> Reading:
+        found = read_loosely(text, language, self._names_of_house(), scene)
+        return found[0] if found is not None else []
+
+    def _follow_up(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading | None:
+        if not talk.commands:
+            return None
+
+        def again(said: str) -> Reading:
+            strict = self._parser.parse(said, language, scene.here)
+            return self._loosely(said, language, scene) or ([strict] if strict else [])
+
+        return follow_up(text, language, self._names_of_house(), scene, talk, again)
+
+    def _names_of_house(self) -> NameIndex:
+        if self._index is None:
+            self._index = NameIndex(self._names)
+        return self._index
+
+
+Read = Callable[[str], Reading]
+
+
+def _parts(text: str, language: str, read: Read) -> Reading:
+    """Read a sentence in parts. A part without a verb takes the verb of the part before it."""
+    parts = [part for part in _joints(language).split(text.strip()) if part.strip()]
+    if not 1 < len(parts) <= MAX_PARTS:
+        return []
+    made: Reading = []
+    before = ""
+    for part in parts:
+        found = whole_or_timed(part, language, read)
+        if not found and before:
+            words = before.split()
+            starts = (" ".join(words[:count]) for count in range(min(3, len(words) - 1), 0, -1))
+            found = next((one for start in starts if (one := read(f"{start} {part}"))), [])
+        if not found:
+            return []
+        made += found
+        before = part
+    return made
+
+
+_AND = {
+    "en": "and then|and also|and|then|but",
+    "es": "y luego|y después|y también|y|e|luego|después|pero",
+}
+
+
+def _joints(language: str) -> re.Pattern[str]:
+    words = _AND.get(language, "and|und|et|e|và")
+    return re.compile(rf"\s*[,;.]\s+(?:(?:{words})\s+)?|\s+(?:{words})\s+", re.IGNORECASE)
+
+
+def whole_or_timed(text: str, language: str, read: Read) -> Reading:
+    """Read a sentence with its time: "for ten minutes" and "in half an hour"."""
+    found = read(text)
+    if found and not any(_lacks_later(one) for one in found):
+        return found
+    span = find_length(text, language)
+    if span is None or not span.kind:
+        return []
+    commands = read(span.rest)
+    if len(commands) != 1 or not isinstance(commands[0], ParsedCommand):
+        return []
+    command = commands[0]
+    if command.intent not in _BACK and span.kind == "during":
+        return []
+    if span.kind == "during":
+        back = _switched_back(command)
+        return [command, _later(span, back)] if back else []
+    return [_later(span, replace(command, text=span.rest))]
+
+
+def _lacks_later(command: ParsedCommand | Ask) -> bool:
+    return isinstance(command, ParsedCommand) and LATER in command.slots and command.later is None
+
+
+def _switched_back(command: ParsedCommand) -> ParsedCommand | None:
+    if command.slots.get("domain") not in _SWITCHED_BACK:
+        return None
+    return replace(command, intent=_BACK[command.intent])
+
+
+def _later(span: "Span", command: ParsedCommand) -> ParsedCommand:
+    slots = {**span.lengths, LATER: command.text}
+    return ParsedCommand("HassStartTimer", span.text, slots, later=command)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A length of time in a sentence."""
+
+    kind: str  # "after" ("in ten minutes"), "during" ("for ten minutes") or ""
+    lengths: Mapping[str, int]  # hours, minutes, seconds
+    rest: str  # the sentence without it
+    text: str
+
+
+def find_length(text: str, language: str) -> Span | None:
+    """Return the first length of time in a sentence."""
+    words, known = tokens(text), lexicon(language)
+    letters, spans, values = "", [], []
+    at = 0
+    while at < len(words):
+        size, letter, value = _letter(words, at, known)
+        letters += letter
+        spans.append((at, at + size))
+        values.append(value)
+        at += size
+    for found in _LENGTH.finditer(letters):
+        seconds = _seconds(
+            letters[found.start() : found.end()], values[found.start() : found.end()]
+        )
+        if not seconds:
+            continue
+        first, last = spans[found.start()][0], spans[found.end() - 1][1]
+        before = _tag_before(words, first, known)
+        start = first - (1 if before else 0)
+        hours, rest = divmod(seconds, 3600)
+        given = {"hours": hours, "minutes": rest // 60, "seconds": rest % 60}
+        return Span(
+            before,
+            {key: value for key, value in given.items() if value},
+            " ".join((*words[:start], *words[last:])),
+            " ".join(words),
+        )
+    return None
+
+
+def _tag_before(words: Sequence[str], at: int, known: Lexicon) -> str:
+    tags = {one.tag for one in known.phrases.get(words[at - 1], ())} if at else set()
+    return next((tag for tag in ("after", "during") if tag in tags), "")
+
+
+def _letter(words: Sequence[str], at: int, known: Lexicon) -> tuple[int, str, float]:
+    for size in range(min(4, len(words) - at), 0, -1):
+        text = " ".join(words[at : at + size])
+        tags = {one.tag for one in known.phrases.get(text, ())}
+        unit = next((tag for tag in _UNITS if tag in tags), None)
+        if unit:
+            return size, "U", float(_UNITS[unit])
+        if "half_unit" in tags:
+            return size, "H", 0.5
+        if "quarter" in tags:
+            return size, "Q", 0.75 if size > 1 and text[0] in "t3" else 0.25
+        if "article" in tags:
+            return size, "A", 1.0
+        if text in known.numbers:
+            return size, "N", known.numbers[text]
+        if size == 1 and re.fullmatch(r"\d+(?:[.,]\d+)?", text):
+            return 1, "N", float(text.replace(",", "."))
+        if "and" in tags:
+            return size, "&", 0.0
+    return 1, "x", 0.0
+
+
+def _seconds(letters: str, values: Sequence[float]) -> int:
+    """Return the length that the letters describe, or 0 if it lacks a number."""
+    total = 0.0
+    for found in _PART.finditer(letters):
+        if found["of"]:
+            total += values[found.start("part")] * values[found.start("of")]
+            continue
+        if not (found["number"] or found["half"]):
+            return 0
+        number = values[found.start("number")] if found["number"] else 1.0
+        number += (0.5 if found["more"] else 0.0) + (0.5 if found["half"] else 0.0)
+        total += number * values[found.start("unit")]
+    return round(total)

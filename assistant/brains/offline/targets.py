@@ -1,0 +1,202 @@
+"""The devices and rooms that a loosely worded sentence is about."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from assistant.brains.offline.lexicon import Piece
+from assistant.tools.house.names import stemmed
+from integrations.home_assistant.house import Entity, House
+
+TARGET_TAGS = frozenset({"thing", "area", "floor", "kind", "here", "all", "both", "it", "one"})
+# Covers that let people in. Only the strict templates open them.
+_ENTRANCES = frozenset({"door", "garage", "gate", "window"})
+_CLASSES = {"kind_garages": frozenset({"garage"}), "outer_gates": frozenset({"gate"})}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A device, or all devices of a kind in a place or in the whole house."""
+
+    ids: tuple[str, ...] = ()  # several if they share the name
+    domain: str = ""
+    area_id: str = ""
+    floor_id: str = ""
+    topic: str = ""  # the kind as the vocabulary calls it
+    word: str = ""  # the kind as the person said it
+    everywhere: bool = False
+    place: str = ""  # as the person said it
+    sure: float = 1.0
+
+    @property
+    def placed(self) -> bool:
+        return bool(self.area_id or self.floor_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The house, this device's area and the devices of the conversation's last command."""
+
+    house: House
+    here: str = ""  # area id
+    recent: tuple[str, ...] = ()  # entity ids
+
+
+class NoTarget(Exception):
+    """The words don't select anything that this action works with."""
+
+
+def targets_of(
+    pieces: Sequence[Sequence[Piece]], domains: Collection[str], scene: Scene, default: str = ""
+) -> list[Target]:
+    """Return what the pieces select among these domains. Raises NoTarget.
+
+    `pieces` are the parts of the sentence that name devices and places, each with its possible
+    meanings. A place without a kind stands for the devices of the domain `default` there.
+    """
+    things, kinds, places = _sorted(pieces, domains, scene)
+    words = {piece.tag for options in pieces for piece in options}
+    if words & {"it", "one"} and not (things or kinds or places):
+        return _recent(domains, scene)
+    if not kinds and not things and default and (places or "all" in words):
+        kinds = [Target(domain=default)]
+    chosen = [_in_place(thing, places, scene) for thing in things]
+    for number, kind in enumerate(kinds):
+        chosen += _placed(kind, _places_of(kinds, places, number), words, scene)
+    if not chosen:
+        raise NoTarget
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    area_id: str
+    floor_id: str
+    text: str
+    at: int
+
+
+def _sorted(
+    pieces: Sequence[Sequence[Piece]], domains: Collection[str], scene: Scene
+) -> tuple[list[Target], list[Target], list[_Place]]:
+    things: list[Target] = []
+    kinds: list[Target] = []
+    places: list[_Place] = []
+    kinds_said = [one for options in pieces for one in options if one.tag == "kind"]
+    last_thing = -9
+    for options in pieces:
+        at = options[0].at
+        kind = next((o for o in options if o.tag == "kind" and o.value[1] in domains), None)
+        place = next((o for o in options if o.tag in ("area", "floor")), None)
+        found = [o for o in options if o.tag == "thing"]
+        ids = tuple(
+            dict.fromkeys(i for o in found for i in o.value if i.partition(".")[0] in domains)
+        )
+        other_kinds = [one for one in kinds_said if one.at != at]
+        if place is not None and kind is not None and not other_kinds:
+            place = None  # "open the garage"
+        if place is not None and (kinds_said or not ids):
+            area, floor = (place.value[0], "") if place.tag == "area" else ("", place.value[0])
+            places.append(_Place(area, floor, place.text, at))
+        elif ids and not (kind is not None and len(ids) > 1 and kind.text.endswith("s")):
+            sure = max(o.sure for o in found)
+            things.append(Target(ids, ids[0].partition(".")[0], sure=sure))
+            last_thing = at
+        elif kind is not None:
+            topic, domain = kind.value
+            if at - last_thing <= 1 and things:  # "salt lamp", of which "salt" is the name
+                continue
+            kinds.append(Target(domain=domain, topic=topic, word=kind.text, sure=kind.sure))
+        elif found or any(o.tag == "kind" for o in options):
+            raise NoTarget
+        elif any(o.tag == "here" for o in options) and scene.here:
+            places.append(_Place(scene.here, "", "", at))
+    return things, kinds, places
+
+
+def _places_of(kinds: Sequence[Target], places: list[_Place], number: int) -> list[_Place]:
+    # With several kinds, each has its own place if there are as many.
+    if len(kinds) > 1 and len(places) == len(kinds):
+        return [places[number]]
+    return places
+
+
+def _in_place(thing: Target, places: Sequence[_Place], scene: Scene) -> Target:
+    if not places:
+        return thing
+    house = scene.house
+    there = tuple(
+        one for one in thing.ids if any(_is_in(house.entities[one], p, house) for p in places)
+    )
+    if not there:
+        raise NoTarget
+    return replace(thing, ids=there)
+
+
+def _placed(
+    kind: Target, places: Sequence[_Place], words: Collection[str], scene: Scene
+) -> list[Target]:
+    if places:
+        return [
+            replace(kind, area_id=one.area_id, floor_id=one.floor_id, place=one.text)
+            for one in places
+        ]
+    if "all" in words:
+        return [replace(kind, everywhere=True)]
+    if scene.here and members(replace(kind, area_id=scene.here), scene.house):
+        return [replace(kind, area_id=scene.here)]
+    every = members(kind, scene.house)
+    if len(every) == 1:
+        return [replace(kind, ids=(every[0].entity_id,))]
+    if not every:
+        raise NoTarget
+    return [kind]
+
+
+def _recent(domains: Collection[str], scene: Scene) -> list[Target]:
+    ids = [one for one in scene.recent if one.partition(".")[0] in domains]
+    ids = [one for one in ids if one in scene.house.entities]
+    if not ids:
+        raise NoTarget
+    return [Target((one,), one.partition(".")[0]) for one in ids]
+
+
+def members(target: Target, house: House) -> list[Entity]:
+    """Return the exposed entities of a target."""
+    if target.ids:
+        return [house.entities[one] for one in target.ids]
+    place = _Place(target.area_id, target.floor_id, "", 0)
+    found = [
+        one
+        for one in house.exposed()
+        if one.domain == target.domain
+        and _is_of(one, target)
+        and (not target.placed or _is_in(one, place, house))
+    ]
+    # "the speaker" leaves out the television if something there is called so.
+    named = [one for one in found if target.word and _has_word(one, target.word)]
+    return named if named and target.domain == "media_player" else found
+
+
+def _has_word(entity: Entity, word: str) -> bool:
+    return any(stemmed(word) in map(stemmed, name.split()) for name in entity.names)
+
+
+def _is_of(entity: Entity, target: Target) -> bool:
+    if target.domain != "cover":
+        return True
+    classes = _CLASSES.get(target.topic)
+    if classes is not None:
+        return entity.device_class in classes
+    return entity.device_class not in _ENTRANCES
+
+
+def _is_in(entity: Entity, place: _Place, house: House) -> bool:
+    if place.area_id:
+        return entity.area_id == place.area_id
+    area = house.areas.get(entity.area_id or "")
+    return area is not None and area.floor_id == place.floor_id
+
+
+def entities_of(targets: Iterable[Target], house: House) -> list[Entity]:
+    """Return the entities of all targets, without duplicates."""
+    return list({one.entity_id: one for t in targets for one in members(t, house)}.values())

@@ -1,0 +1,184 @@
+"""Loosely worded commands, and sentences that continue a conversation."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from assistant.brains.offline import OfflineBrain
+from assistant.brains.offline.reading import find_length
+from audio.recognize.sphinx import SphinxRecognizer
+from tests.corpus.runs import corpus_brain, read
+
+_THERMOSTATS = "says Do you mean the living room thermostat or the bedroom thermostat?"
+_LAMPS = "says Do you mean the lamp in the living room or the lamp in the bedroom?"
+
+
+@pytest.fixture(scope="module")
+def house_brain() -> Iterator[OfflineBrain]:
+    brain = corpus_brain(SphinxRecognizer())
+    yield brain
+    brain.close()
+
+
+@pytest.fixture
+def brain(house_brain: OfflineBrain) -> OfflineBrain:
+    house_brain.forget()
+    return house_brain
+
+
+def on(name: str, domain: str = "light") -> str:
+    return f'HassTurnOn {{"domain": ["{domain}"], "name": "{name}"}}'
+
+
+def off(name: str, domain: str = "light") -> str:
+    return f'HassTurnOff {{"domain": ["{domain}"], "name": "{name}"}}'
+
+
+def in_area(intent: str, area: str, domain: str = "light") -> str:
+    return f'{intent} {{"area": "{area}", "domain": ["{domain}"]}}'
+
+
+def lit(name: str, percent: int) -> str:
+    return f'HassLightSet {{"brightness": {percent}, "domain": ["light"], "name": "{name}"}}'
+
+
+def warm(name: str, degrees: int) -> str:
+    return f'HassClimateSetTemperature {{"name": "{name}", "temperature": {degrees}}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        # Relative changes start from the present state.
+        ("make the living room a bit brighter", lit("Living Room Light", 60)),
+        ("could you dim the living room light a little", lit("Living Room Light", 40)),
+        ("put the yelmar at half", lit("Yelmar", 50)),
+        ("can you make it a bit warmer in the bedroom", warm("Bedroom Thermostat", 20)),
+        (
+            "turn the heating up by two degrees in the living room",
+            warm("Living Room Thermostat", 23),
+        ),
+        (
+            "tramontz blind halfway",
+            'HassSetPosition {"domain": ["cover"], "name": "Tramontz Blind", "position": 50}',
+        ),
+        ("turn down the music", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": -10}'),
+        ("a bit louder please", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": 5}'),
+        (
+            "fan in the office to maximum",
+            'HassFanSetSpeed {"domain": ["fan"], "name": "Office Fan", "percentage": 100}',
+        ),
+        # States as wishes.
+        ("it's too bright in the living room", lit("Living Room Light", 30)),
+        ("it's getting dark in the kitchen", in_area("HassTurnOn", "Kitchen")),
+        ("it's boiling in the bedroom", warm("Bedroom Thermostat", 18)),
+        # All, both and except. The policy leaves what is excepted.
+        ("turn off everything in the bedroom", in_area("HassTurnOff", "Bedroom")),
+        (
+            "turn everything off except the kitchen",
+            'HassTurnOff {"domain": ["light"]}; HassTurnOff {"domain": ["media_player"]}',
+        ),
+        (
+            "turn on the kitchen and hall lights",
+            f"{in_area('HassTurnOn', 'Kitchen')}; {in_area('HassTurnOn', 'Hall')}",
+        ),
+        (
+            "lights in the bedroom to maximum",
+            'HassLightSet {"area": "Bedroom", "brightness": 100, "domain": ["light"]}',
+        ),
+        # Several things in one sentence.
+        (
+            "turn off the tv and dim the living room light a little",
+            f"{off('Television', 'media_player')}; {lit('Living Room Light', 40)}",
+        ),
+        # Media, robots, covers, colours and scenes.
+        ("skip this one", 'HassMediaNext {"domain": ["media_player"], "name": "Vexo"}'),
+        ("stop the music", 'HassMediaPause {"domain": ["media_player"], "name": "Vexo"}'),
+        ("snorbit, go home", 'HassVacuumReturnToBase {"domain": ["vacuum"], "name": "Snorbit"}'),
+        ("pull down the blinds in the living room", off("Living Room Blinds", "cover")),
+        (
+            "make the yelmar warm white",
+            'HassLightSet {"domain": ["light"], "name": "Yelmar", "temperature": 2700}',
+        ),
+        ("activate relax", on("Relax", "scene")),
+        # Typing errors, and words of a name.
+        ("turn on the kitchn light", in_area("HassTurnOn", "Kitchen")),
+        ("switch the brivana on", on("Brivana Lamp")),
+        ("close the garage", off("Garage Door", "cover")),
+    ],
+)
+async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None:
+    assert (await read(brain, text)).done == done
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open the front door a bit",  # what lets people in is opened by its own name
+        "unlock the frontt door",
+        "open all covers in the garage",
+        "make the oven hotter",
+        "turn on the bathroom light",
+        "the kitchen light is too bright for me",
+        "it's too dark to read this book",
+        "brighter days are coming",
+        "half of the office is on holiday",
+    ],
+)
+async def test_what_no_frame_explains_leads_to_nothing(brain: OfflineBrain, text: str) -> None:
+    assert (await read(brain, text)).calls == []
+
+
+@pytest.mark.parametrize(
+    ("sentences", "done"),
+    [
+        (["turn the lamp on", "the bedroom one"], [_LAMPS, '"area": "Bedroom"']),
+        (["turn the lamp on", "the second one"], [_LAMPS, '"area": "Bedroom"']),
+        (["turn the lamp on", "both"], [_LAMPS, "; "]),
+        (["turn the lamp on", "never mind"], [_LAMPS, "says OK."]),
+        (["turn the lamp on", "what time is it"], [_LAMPS, "says It's 12:00."]),
+        (["i'm freezing", "the living room"], [_THERMOSTATS, warm("Living Room Thermostat", 22)]),
+        (
+            ["turn on the zorblax", "and the yelmar too", "turn them off again"],
+            [on("Zorblax"), on("Yelmar"), off("Yelmar")],
+        ),
+        (
+            ["turn on the kitchen light", "what about the office"],
+            [on("Kitchen Light"), in_area("HassTurnOn", "Office")],
+        ),
+        (
+            ["set zorblax to thirty percent", "make that 50"],
+            [lit("Zorblax", 30), lit("Zorblax", 50)],
+        ),
+        (
+            ["turn on the office fan", "turn it off"],
+            [on("Office Fan", "fan"), off("Office Fan", "fan")],
+        ),
+    ],
+)
+async def test_conversations(brain: OfflineBrain, sentences: list[str], done: list[str]) -> None:
+    for sentence, expected in zip(sentences, done, strict=True):
+        assert expected in (await read(brain, sentence)).done
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [
+        ("in half an hour", {"minutes": 30}),
+        ("in an hour and a half", {"hours": 1, "minutes": 30}),
+        ("in four and a half minutes", {"minutes": 4, "seconds": 30}),
+        ("for two hours and ten minutes", {"hours": 2, "minutes": 10}),
+        ("in a quarter of an hour", {"minutes": 15}),
+        ("for ninety seconds", {"minutes": 1, "seconds": 30}),
+        ("for 1.5 hours", {"hours": 1, "minutes": 30}),
+    ],
+)
+def test_lengths(text: str, lengths: dict[str, int]) -> None:
+    span = find_length(f"turn it on {text}", "en")
+    assert span is not None
+    assert span.lengths == lengths
+    assert span.rest == "turn it on"
+
+
+def test_a_sentence_without_a_length() -> None:
+    assert find_length("half of the minute hand", "en") is None
