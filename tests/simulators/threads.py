@@ -4,14 +4,16 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
 
-from tests.simulators.gemini_live import GeminiSimulator
+Simulator = TypeVar("Simulator", bound=AbstractAsyncContextManager[Any, Any])
 
 _START_WITHIN_S = 20.0
 
 
 @contextlib.contextmanager
-def in_thread(simulator: GeminiSimulator) -> Iterator[GeminiSimulator]:
+def in_thread(simulator: Simulator) -> Iterator[Simulator]:
     """Serve until the context ends, which raises AssertionError as the simulator's own does.
 
     Its records may be read from any thread; `ConnectionRecord`'s methods and `Gate` are
@@ -32,9 +34,9 @@ def in_thread(simulator: GeminiSimulator) -> Iterator[GeminiSimulator]:
 class _Thread:
     """A thread with an event loop, in which the simulator serves."""
 
-    def __init__(self, simulator: GeminiSimulator) -> None:
+    def __init__(self, simulator: AbstractAsyncContextManager[Any, Any]) -> None:
         self._simulator = simulator
-        self._thread = threading.Thread(target=self._run, name="simulated-gemini", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="simulator", daemon=True)
         self._begun = threading.Event()  # it serves, or has failed
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
