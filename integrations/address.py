@@ -1,6 +1,9 @@
 """Functions that parse URLs and remove secrets from them."""
 
+from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
+
+_HOME_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")  # of local networks
 
 
 def shown(url: str) -> str:
@@ -23,3 +26,15 @@ def host_of(url: str) -> str | None:
     except ValueError:
         return None
     return parts.hostname if parts.scheme in ("http", "https") else None
+
+
+def is_at_home(host: str) -> bool:
+    """Return True if a host name or address belongs to a local network or to this machine.
+
+    Names are judged by their ending and never resolved, because a resolver's answer can change.
+    """
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        plain = "." not in host and host[:1].isalpha()  # not a number, which can be any address
+        return plain or host.endswith(_HOME_NAMES)

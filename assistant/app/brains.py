@@ -14,7 +14,7 @@ from assistant.brains.home_assistant import DryRun, Ear, HomeAssistantBrain
 from assistant.brains.offline.brain import OfflineBrain
 from assistant.brains.offline.listen import Listener, make_recognizer
 from assistant.brains.prefer_local import PreferLocalBrain
-from assistant.brains.slots import AbsentBrain, Budget, FallbackNotices
+from assistant.brains.slots import LOCAL, AbsentBrain, Budget, FallbackNotices
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
@@ -22,6 +22,7 @@ from assistant.domain.brain import Brain, FaultKind
 from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred
 from assistant.speech.identify import Languages, identify
+from integrations.address import host_of, is_at_home, shown
 from integrations.errors import IntegrationError
 from integrations.gemini.access import NO_KEY, TOKEN_IS_LIVE_ONLY, Access
 from integrations.gemini.models import ModelRow, Status, model_row
@@ -33,10 +34,21 @@ if TYPE_CHECKING:  # imported only if Gemini is used
     from assistant.brains.gemini.model_chain import ModelChain
     from assistant.brains.gemini_once import GeminiOnceBrain
     from assistant.journal.store import Store
+    from integrations.chat.client import ChatServer
 
 NO_CONSENT = (
     "Gemini is not used because it would send speech to Google: set privacy.accept_cloud = true "
     "to allow that"
+)
+
+
+NO_LOCAL_MODEL = (
+    "the brain local is left out because local.url and local.model are not both set: name a server "
+    "and one of its models there"
+)
+NOT_AT_HOME = (
+    "the brain local is left out because {url} is not in the home network, so your words would "
+    "leave the house: set privacy.accept_cloud = true to allow that"
 )
 
 
@@ -168,6 +180,25 @@ async def open_models(
     return models
 
 
+def why_no_local_model(settings: Settings) -> str:
+    """Return why the brain `local` can't be used with these settings, or "" if it can."""
+    url = settings.local.url
+    if not (url and settings.local.model):
+        return NO_LOCAL_MODEL
+    if settings.privacy.accept_cloud or is_at_home(host_of(url) or ""):
+        return ""
+    return NOT_AT_HOME.format(url=shown(url))
+
+
+def chat_server(settings: Settings) -> "ChatServer":
+    from integrations.chat.client import ChatServer
+
+    local = settings.local
+    key = local.api_key.get_secret_value().strip()
+    waits = local.connect_timeout_s, local.first_word_timeout_s
+    return ChatServer(local.url, local.model, key, local.thinking, *waits)
+
+
 def may_use_cloud(settings: Settings) -> bool:
     """Return True if `privacy.accept_cloud` is on and Hearth can sign in to Gemini."""
     return settings.privacy.accept_cloud and can_sign_in(settings)
@@ -195,6 +226,8 @@ class _BrainFactory:
         self._loads: list[Callable[[], Awaitable[object]]] = []
         # Created once, because two brains use its recogniser.
         self._own_brain: OfflineBrain | None = None
+        languages, device = settings.assistant.languages, home.device
+        self._ear = Ear(home.client, self.listener, languages, lambda: device.device_id or None)
 
     async def make(self, name: str, *, absent_speaks: bool) -> Brain | None:
         """Return the named brain, or None if it is unavailable. With `absent_speaks`, an
@@ -203,6 +236,11 @@ class _BrainFactory:
             return await self._offline()
         if name == "home-assistant":
             return await self._home_assistant()
+        if name == LOCAL:
+            why = why_no_local_model(self._settings)
+            if why:
+                return self._without(name, "local_model", why, speaks=absent_speaks)
+            return await self._local()
         if not self._settings.privacy.accept_cloud:
             return self._without(name, "no_consent", NO_CONSENT, speaks=absent_speaks)
         if not may_use_cloud(self._settings):
@@ -291,11 +329,17 @@ class _BrainFactory:
     async def _home_assistant(self) -> Brain | None:
         if not await self._engine_there("the brain home-assistant"):
             return None
-        settings, home = self._settings, self._home
-        languages = settings.assistant.languages
-        ear = Ear(home.client, self.listener, languages, lambda: home.device.device_id or None)
-        last = settings.brain.order[-1] == "home-assistant"
-        return HomeAssistantBrain(ear, self._dry_run(), home.catalogue, last=last)
+        last = self._settings.brain.order[-1] == "home-assistant"
+        return HomeAssistantBrain(self._ear, self._dry_run(), self._home.catalogue, last=last)
+
+    async def _local(self) -> Brain:
+        from assistant.brains.local import LocalBrain
+        from integrations.chat.client import ChatClient
+
+        client = ChatClient(chat_server(self._settings))
+        await self._stack.enter_async_context(aclosing(client))
+        last = self._settings.brain.order[-1] == LOCAL
+        return LocalBrain(client, self._briefer, self._ear, self._home.catalogue, last=last)
 
     async def _engine_there(self, what: str) -> bool:
         """Return False, and add a notice, if Home Assistant has no conversation engine. An

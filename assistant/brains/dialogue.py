@@ -40,12 +40,14 @@ class Dialogue:
         spent: Callable[[TokensUsed], Spent],
         model: str,
         rounds: int = ROUNDS,
+        fault_from: Callable[[IntegrationError], BrainFault] = fault_from,
     ) -> None:
         """`spent` returns the cost of a request. `model` names the model in messages."""
         self._conversation = conversation
         self._spent = spent
         self._model = model
         self._rounds = rounds
+        self._fault_from = fault_from
         self._open: dict[str, asyncio.Future[ToolOutcome]] = {}
         self._gap = ""  # separator between the text before and after a call
         # Results of the last request:
@@ -67,7 +69,9 @@ class Dialogue:
                     async for event in events:
                         yield event
             except IntegrationError as error:
-                yield _fault(error)
+                fault = self._fault_from(error)
+                late = isinstance(error.__cause__, TimeoutError)
+                yield replace(fault, kind="timeout") if late else fault
                 return
             if not self._calls or number == self._rounds:
                 yield self._end()
@@ -112,10 +116,3 @@ class Dialogue:
     def _empty(self) -> BrainFault:
         reason = self._reason or "no reason given"
         return BrainFault("empty", f"{self._model} gave an empty answer ({reason}).", True)
-
-
-def _fault(error: IntegrationError) -> BrainFault:
-    fault = fault_from(error)
-    if isinstance(error.__cause__, TimeoutError):
-        return replace(fault, kind="timeout")
-    return fault

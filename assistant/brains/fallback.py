@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from assistant.brains.slots import (
+    LOCAL,
     LOST,
     PASSING,
     BrainSlot,
@@ -343,14 +344,16 @@ class FallbackTurn:
         if self._serving != slot.name:
             return ""
         above: list[BrainFault] = []
-        skipped = False
+        skipped, local = False, None
         for other in self._ladder.slots_of(self._request.profile):
             if other.name == slot.name:
                 break
             if other.cloud and other.name in self._faults:
                 above.append(self._faults[other.name])
                 skipped |= other.name in self._skipped
-        line = self._notices.line(slot.name, above, self._language, skipped=skipped)
+            elif other.name == LOCAL:
+                local = self._faults.get(LOCAL)
+        line = self._notices.line(slot.name, above, self._language, skipped=skipped, local=local)
         self._prefaced = bool(line)
         return line
 

@@ -6,6 +6,7 @@ tool call, which the policy can reject.
 
 import asyncio
 import logging
+import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -70,12 +71,20 @@ class Ear:
         self._own = own
         self._languages = tuple(languages)
         self._device_id = device_id
+        # The last recording and its sentence, for two brains that are asked the same.
+        self._last: tuple[weakref.ref[TurnAudio], Said | None] | None = None
 
     async def hear(self, audio: TurnAudio, language: str) -> Said | None:
         """Return the recognised sentence, or None if no recogniser supports the language.
 
         Raises AudioError.
         """
+        if self._last is None or self._last[0]() is not audio:
+            said = await self._recognize(audio, language)
+            self._last = weakref.ref(audio), said
+        return self._last[1]
+
+    async def _recognize(self, audio: TurnAudio, language: str) -> Said | None:
         try:
             pipelines = await list_pipelines(self._home)
             for pipeline in fitting(pipelines, language, self._languages):
@@ -101,6 +110,20 @@ async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
             if len(piece) > skip:
                 yield piece[skip:]
             skip = max(0, skip - len(piece))
+
+
+async def hear(ear: Ear, request: TurnRequest) -> Said | None:
+    """Return the request's sentence, or None if no recogniser supports its language. Raises
+    AudioError."""
+    if request.audio is None:
+        return Said(request.text or "", request.language)
+    return await ear.hear(request.audio, request.language)
+
+
+def unheard(reason: str, request: TurnRequest, catalogue: Catalogue) -> list[BrainEvent]:
+    """Return the end of a turn that wasn't understood. `reason` is a key of the catalogue."""
+    line = catalogue.line(reason, request.language)
+    return [ReplyText(line.text, language=line.language), TurnDone(understood=False)]
 
 
 def _start(audio: TurnAudio) -> int:
@@ -253,9 +276,9 @@ class HomeAssistantTurn:
     async def events(self) -> AsyncGenerator[BrainEvent]:
         spoken = self._request.audio is not None
         try:
-            said = await self._hear()
+            said = await hear(self._brain.ear, self._request)
         except TookTooLong:  # the next brain would use the same recogniser
-            for event in self._say("offline.too_long"):
+            for event in self._unheard("offline.too_long"):
                 yield event
             return
         except AudioError as error:
@@ -275,12 +298,6 @@ class HomeAssistantTurn:
         yield answer(await self._outcomes.get(), own)
         yield ReplySettled()
         yield TurnDone()
-
-    async def _hear(self) -> Said | None:
-        request = self._request
-        if request.audio is None:
-            return Said(request.text or "", request.language)
-        return await self._brain.ear.hear(request.audio, request.language)
 
     async def _match(self, said: Said | None) -> SentenceMatch | BrainFault | str:
         if said is None:
@@ -302,9 +319,7 @@ class HomeAssistantTurn:
         if not self._brain.last:
             message = "Home Assistant's own engine does not understand this sentence."
             return [BrainFault("not_understood", message, retryable=False)]
-        return self._say(reason)
+        return self._unheard(reason)
 
-    def _say(self, reason: str) -> list[BrainEvent]:
-        line = self._brain.catalogue.line(reason, self._request.language)
-        words = ReplyText(line.text, language=line.language)
-        return [words, TurnDone(understood=False)]
+    def _unheard(self, reason: str) -> list[BrainEvent]:
+        return unheard(reason, self._request, self._brain.catalogue)

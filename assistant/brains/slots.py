@@ -63,7 +63,7 @@ class Breaker:
     def failed(self, fault: BrainFault) -> None:
         """Count a failure, and open the breaker if necessary."""
         # A refusal can be due to the content of one conversation, so a new one may work soon.
-        if fault.kind in PASSING or fault.kind == "refused":
+        if fault.kind in PASSING or fault.kind in ("refused", "local_model"):
             self._failures += 1
             if self._failures < FAILURES_TO_OPEN:
                 return
@@ -155,6 +155,7 @@ def start_of_day(now: datetime) -> datetime:
 
 # Gemini's brains. Switching between them makes little difference to people.
 CLOUD = frozenset({"gemini-live", "gemini-once"})
+LOCAL = "local"
 
 # Faults by importance: first those that a person can fix, then those that concern only this
 # sentence, then temporary ones.
@@ -167,6 +168,7 @@ _TELLING: tuple[FaultKind, ...] = (
     "key_limits",
     "sign_in",
     "refused",
+    "local_model",
     "quota",
     "budget",
     "blocked",
@@ -245,12 +247,13 @@ def outcomes(actions: Sequence[Mutation], catalogue: Catalogue, language: str) -
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The state of Gemini's brains that people have been told about."""
+    """The state of the models that people have been told about."""
 
     alone: bool = False  # Gemini is unreachable
     # Why one Gemini brain replaces the other: a kind of fault, or "barred" for any other reason.
     instead: str | None = None
     changes: int = 0  # number of changes to Gemini Live
+    local_away: bool = False  # the local language model can't be used
 
 
 class AbsentBrain:
@@ -308,14 +311,20 @@ class FallbackNotices:
         self.known = known
 
     def line(
-        self, brain: str, faults: Sequence[BrainFault], language: str, *, skipped: bool = False
+        self,
+        brain: str,
+        faults: Sequence[BrainFault],
+        language: str,
+        *,
+        skipped: bool = False,
+        local: BrainFault | None = None,
     ) -> str:
         """Return the sentence to say before this brain's answer, or "" if there is nothing new to
         say.
 
         `faults` are the faults of earlier Gemini brains in this turn. `skipped` is True if one of
-        these brains wasn't asked because it is barred. The sentence counts as spoken once it is
-        returned.
+        these brains wasn't asked because it is barred. `local` is the fault of the local language
+        model. The sentence counts as spoken once it is returned.
         """
         fault = most_telling(faults)
         if brain in CLOUD:
@@ -323,10 +332,13 @@ class FallbackNotices:
             if fault is not None and fault.kind in _INSTEAD:
                 kind = fault.kind
             return self._with_gemini(kind, language)
-        if fault is None or self.known.alone:
-            return ""
-        self.known = replace(self.known, alone=fault.kind not in _ONE_SENTENCE, instead=None)
-        return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
+        told = self.known.local_away
+        away = local is not None and local.kind not in _ONE_SENTENCE
+        self.known = replace(self.known, local_away=away)
+        if fault is not None and not self.known.alone:
+            self.known = replace(self.known, alone=fault.kind not in _ONE_SENTENCE, instead=None)
+            return fault.spoken or self._catalogue.say(f"ladder.away_{fault.kind}", language)
+        return self._catalogue.say("ladder.away_local_model", language) if away > told else ""
 
     def _with_gemini(self, instead: str | None, language: str) -> str:
         known = self.known

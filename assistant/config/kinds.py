@@ -86,6 +86,12 @@ def _model_name(name: str) -> str:
     return name
 
 
+def _local_model(name: str) -> str:
+    if name.split() not in ([], [name]):
+        raise ValueError('must be the name of a model on the server, such as "qwen3:4b"')
+    return name
+
+
 def _topic(topic: str) -> str:
     if not re.fullmatch(r"[^/+#\s\x00$][^+#\s\x00]*(?<!/)", topic) or len(topic) > 100:
         raise ValueError('must be a topic such as "hearth/kitchen", without +, # and spaces')
@@ -159,13 +165,14 @@ ModelNames = Annotated[  # a single name may be given as text
     AfterValidator(at_least_one),
     AfterValidator(no_repeats),
 ]
+OptionalLocalModel = Annotated[str, AfterValidator(_local_model)]
 NameOrPath = Annotated[str, AfterValidator(_home_folder)]  # a leading ~/ is expanded
 Topic = Annotated[str, AfterValidator(_topic)]
 TopicBase = Annotated[str, AfterValidator(_topic_or_empty)]
 HttpToken = Annotated[SecretStr, AfterValidator(_http_token)]  # may be empty
 Pin = Annotated[SecretStr, AfterValidator(_pin)]
 Texts = tuple[str, ...]
-BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "offline"]
+BrainName = Literal["gemini-live", "gemini-once", "home-assistant", "local", "offline"]
 NO_SECRET = SecretStr("")
 
 

@@ -19,6 +19,7 @@ from assistant.config.sections import (
     HomeAssistant,
     Http,
     Journal,
+    LocalModel,
     Mqtt,
     Privacy,
     Profile,
@@ -67,6 +68,7 @@ class Settings(Section):
     home_assistant: HomeAssistant = HomeAssistant()
     mcp: Mcp = Mcp()
     gemini: Gemini = Gemini()
+    local: LocalModel = LocalModel()
     profiles: dict[PlainName, Profile] = Field(default={})
     brain: BrainChoice = BrainChoice()
     offline: Offline = Offline()

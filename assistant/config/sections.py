@@ -19,6 +19,7 @@ from assistant.config.kinds import (
     ModelNames,
     NameOrPath,
     OptionalLanguage,
+    OptionalLocalModel,
     OptionalWebAddress,
     PlainNameOrEmpty,
     Port,
@@ -85,7 +86,7 @@ class Privacy(Section):
         default=False,
         description=(
             "Allow Hearth to send speech to Google, together with the data that is needed to "
-            "answer it."
+            "answer it. The same setting allows a `local.url` outside your home network."
         ),
     )
     share_heard: Flag = Field(
@@ -255,6 +256,40 @@ class Gemini(Section):
                 'must have api_version = "v1alpha", or none, if api_key is an ephemeral token'
             )
         return self
+
+
+class LocalModel(Section):
+    """A language model on your own computer, for the brain `local`. Any server with an
+    OpenAI-compatible chat API and tools can be used, such as Ollama, llama.cpp or vLLM."""
+
+    url: OptionalWebAddress = Field(
+        default="",
+        description=(
+            'Address of the server\'s API, such as `"http://192.168.1.20:11434/v1"`. An address '
+            "outside your home network counts as cloud and needs `privacy.accept_cloud = true`."
+        ),
+    )
+    model: OptionalLocalModel = Field(
+        default="", description='Name of the model on the server, such as `"qwen3:4b"`.'
+    )
+    api_key: SecretStr = Field(
+        default=NO_SECRET, description="The server's API key, if it requires one."
+    )
+    api_key_file: str = Field(default="", description="File that contains the key.")
+    thinking: Flag = Field(
+        default=False,
+        description="Let the model think before it answers. This delays every answer.",
+    )
+    connect_timeout_s: Seconds = Field(
+        default=5.0, description="Timeout for connecting, in seconds."
+    )
+    first_word_timeout_s: Seconds = Field(
+        default=20.0,
+        description=(
+            "Number of seconds that Hearth waits for the first word or call of an answer before "
+            "it asks the next brain."
+        ),
+    )
 
 
 class Profile(Section):

@@ -233,8 +233,8 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
             await held.quiet(PIECES_CHECKED_S if checked else PIECES_S)
     except TimeoutError:
         return ""  # too long for a yes or no
-    # This device's own transcript does not count as a second source.
-    return None if held.serving == "offline" else held.heard
+    # This device's own transcript, which `local` can be given too, is no second source.
+    return None if held.serving in ("offline", "local") else held.heard
 
 
 @dataclass(frozen=True, slots=True)

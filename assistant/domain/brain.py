@@ -147,7 +147,8 @@ FaultKind = Literal[
     "refused",  # the service rejects every request like this one (a wrong setting)
     "blocked",  # the service declined to answer this sentence
     "empty",  # the answer was empty, twice
-    "endless",  # the model keeps calling tools
+    "endless",  # the model doesn't stop talking or calling tools
+    "local_model",  # the local language model's server, model or settings don't fit
     "not_understood",  # this brain does not understand the sentence, but the next one might
 ]
 

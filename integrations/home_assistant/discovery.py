@@ -7,13 +7,12 @@ of the results, and no token is sent before that.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from integrations.address import host_of
+from integrations.address import host_of, is_at_home
 from integrations.cleaning import one_line
 
 SERVICE = "_home-assistant._tcp.local."
@@ -21,8 +20,6 @@ LOOK_S = 3.0  # most answer within 1 s; a busy Raspberry Pi takes longer
 _ASK_MS = 1500  # time to resolve a service's address
 _MOST = 16  # longest list of homes
 _NAME = 60  # characters
-# Domains of local networks. A URL with any other domain is not trusted.
-_OWN_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,4 @@ def _in_this_network(url: str) -> bool:
     host = host_of(url)
     if host is None or "@" in urlsplit(url).netloc or one_line(url, len(url)) != url:
         return False
-    try:
-        return ip_address(host).is_private
-    except ValueError:
-        return "." not in host or host.endswith(_OWN_NAMES)
+    return is_at_home(host)

@@ -29,10 +29,12 @@ class MarkFilter:
 
 
 # Beginnings of tool calls and results that models speak as text (AidenAI-IO/aiden-firmware #708,
-# livekit/agents #2174).
+# livekit/agents #2174). The last ones are written by models on a local server that doesn't know
+# their format (vLLM's page "Tool Calling" lists the formats).
 _LEAKS = (
     *("call:", "call :", "tool_call", "tool call", "tool_code", "tool code", "tool_output"),
     *("tool output", "tool_response", "tool response", "default_api", "print(", '{"'),
+    *("<tool_call", "<function", "<|", "[tool_calls]", '[{"', "```"),
 )
 _LEAKED = re.compile(r"\s*(?:tool[_ ]\w+\s*[:=]?\s*)?\{[^{}]*\}")
 

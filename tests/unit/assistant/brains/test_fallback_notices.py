@@ -405,3 +405,34 @@ async def test_people_are_told_of_it_though_a_program_was(stage: Stage) -> None:
     assert said(await run(stage, PROGRAM)).startswith(BACK)
     stage.expect(live=[DONE])
     assert said(await stage.run()).startswith(BACK)
+
+
+# --- the local language model
+
+
+async def test_that_the_local_model_is_away_is_said_once(stage: Stage) -> None:
+    local = ScriptedBrain("local")
+    chain = stage.of(local, stage.offline)
+    away: list[Step] = [fault("local_model")]
+    local.add(away, DONE, away, away)
+    stage.offline.add(DONE, DONE, DONE, DONE)
+    notice = Catalogue().say("ladder.away_local_model", "en")
+    answers = [said(await stage.run(chain)) for _ in range(5)]
+    # It worked in the second turn, and is skipped in the fifth.
+    assert answers == [f"{notice} Fine.", "Fine.", f"{notice} Fine.", "Fine.", "Fine."]
+    assert chain.troubles == {"local": "local: It is local_model."}
+
+
+async def test_what_the_local_model_did_not_hear_is_no_absence(stage: Stage) -> None:
+    local = ScriptedBrain("local")
+    local.add([fault("not_understood")])
+    stage.offline.add(DONE)
+    assert said(await stage.run(stage.of(local, stage.offline))) == "Fine."
+
+
+async def test_of_two_models_that_are_away_gemini_is_named(stage: Stage) -> None:
+    local = ScriptedBrain("local")
+    local.add([fault("timeout")], [fault("timeout")])
+    stage.expect(live=[[fault()], [fault()]], offline=[DONE, DONE])
+    chain = stage.of(stage.live, local, stage.offline)
+    assert [said(await stage.run(chain)) for _ in range(2)] == [f"{AWAY}Fine.", "Fine."]

@@ -127,3 +127,13 @@ async def test_the_preferred_one_hears_another_of_the_persons_languages(runs: Ru
     runs.texts = {"first": "lamp on"}
     home = Home(("first", "en"))
     assert await ear(home, Own(), "es", "en").hear(sound(), "es") == Said("lamp on", "en")
+
+
+async def test_two_brains_share_one_recognition(runs: Runs) -> None:
+    runs.texts = {"first": "lamp on"}
+    shared, audio = ear(Home(("first", "en")), Own()), sound()
+    heard = [await shared.hear(audio, "en") for _ in range(2)]
+    assert heard == [Said("lamp on", "en")] * 2
+    assert len(runs.ran) == 1
+    await shared.hear(sound(), "en")
+    assert len(runs.ran) == 2
