@@ -10,7 +10,7 @@ NO_HANG := -o faulthandler_timeout=330 -o faulthandler_exit_on_timeout=true
 PROSE := $(wildcard *.md docs/*.md docs/internals/*.md deploy/*/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check text-check coverage mutation bench bench-scale gate chaos day test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-wheel test-console test-faults lock audit sbom clean
+.PHONY: help setup demo test check text-check coverage mutation bench bench-scale gate chaos day understanding test-benchmarks test-devices test-home-assistant test-servers test-service test-install test-wheel test-console test-faults lock audit sbom clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
@@ -73,6 +73,10 @@ chaos: ## inject faults into everything that can break, and write the results to
 
 day: setup ## run a day's 150 dialogues through every brain; writes docs/reports/day.md (about ten minutes)
 	@$(BIN)/python -m tests.dialogues
+
+understanding: setup ## type what households say and write docs/reports/understanding.md (HALF=development, LANGUAGE=en, BRAINS="offline": only these)
+	@$(BIN)/python -m tests.understanding $(if $(HALF),--half $(HALF)) $(if $(LANGUAGE),--language $(LANGUAGE)) \
+		$(if $(BRAINS),--brains "$(BRAINS)") $(if $(JSON),--json $(JSON))
 
 test-benchmarks: setup ## test the benchmarks themselves
 	@$(PYTEST) -n auto --dist loadfile tests/unit/benchmarks

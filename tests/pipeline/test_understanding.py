@@ -1,0 +1,45 @@
+"""Tests of the measure of what is understood, with a whole Hearth in the demo house."""
+
+from pathlib import Path
+
+from tests.understanding.cases import parse
+from tests.understanding.house import household
+from tests.understanding.judge import Outcome, Result
+
+LOCKS = "[lock.front_door=unlocked] lock the front door => lock.front_door=locked"
+UNLOCKS = "unlock the front door => ask >> {reply} => {right}"
+
+
+async def test_dialogues_are_judged_by_the_house(tmp_path: Path) -> None:
+    async with household("en", ["offline"], tmp_path) as home:
+
+        async def held(line: str) -> Result:
+            return await home.hold(parse(f"a-1 | {line}"))
+
+        right = (
+            "turn on the kitchen light => light.kitchen=on",
+            LOCKS,
+            "unlock the front door => ask",  # the next dialogue is not its answer
+            UNLOCKS.format(reply="yes", right="lock.front_door=unlocked"),
+            UNLOCKS.format(reply="no", right="same"),
+            "add milk to the shopping list => list=milk",
+            "set a timer for five minutes => timers=5m",
+            "turn on the hall light in 10 minutes => same >> +11m => light.hall=on",
+            "what is the temperature in the bedroom => say:/18/",
+        )
+        for line in right:
+            assert (await held(line)).outcome in (Outcome.RIGHT, Outcome.ASKED), line
+        wrong = (
+            "turn on the kitchen light => light.kitchen=off",
+            "turn on the kitchen light => same",
+            "add milk to the shopping list => same",
+            "set a timer for five minutes => same",
+            UNLOCKS.format(reply="yes", right="same"),
+            "what is the temperature in the bedroom => say:/25/",
+        )
+        for line in wrong:
+            assert (await held(line)).outcome is Outcome.WRONG, line
+        assert (await held("sing me a song => light.hall=on")).outcome is Outcome.MISSED
+        assert (await held(right[0])).told == [
+            ("turn on the kitchen light", "Turned on the kitchen light.")
+        ]
