@@ -36,6 +36,10 @@ class SignInAgain(IntegrationError):
     """The credential is missing, wrong or revoked."""
 
 
+class AccountRejected(SignInAgain):
+    """The service rejected a token or account instead of a key."""
+
+
 class Misconfigured(IntegrationError):
     """Requests will keep failing until somebody changes a setting."""
 

@@ -32,7 +32,16 @@ SETTING_PAUSE_S = 3_600.0  # somebody must change a setting first
 
 PASSING: frozenset[FaultKind] = frozenset({"unreachable", "timeout", "broken", "empty"})
 _SETTING: frozenset[FaultKind] = frozenset(
-    {"no_consent", "sign_in", "no_region", "denied", "api_off", "key_limits", "retired"}
+    {
+        "no_consent",
+        "sign_in",
+        "credentials",
+        "no_region",
+        "denied",
+        "api_off",
+        "key_limits",
+        "retired",
+    }
 )
 
 
@@ -167,6 +176,7 @@ _TELLING: tuple[FaultKind, ...] = (
     "api_off",
     "key_limits",
     "sign_in",
+    "credentials",
     "refused",
     "local_model",
     "quota",

@@ -152,31 +152,32 @@ def judge_offered(
 
     Each model is given with the setting that names it.
     """
-    details, mends = [], []
-    for setting, row in models:
-        if row.name in gone:
-            one = gone[row.name]
-            again = f"{one.ends.astimezone():%Y-%m-%d}"
-            details.append(f"Google no longer offers {row.name}; it is skipped until {again}")
+    told = [(setting, row, _news_of(row, gone, today)) for setting, row in models]
+    news = [one for *_, one in told if one]
+    names = [row.name for _, row in models]
+    if not news:
+        ahead = f"no shutdown announced for the next {_SHUTDOWN_SOON_DAYS} days"
+        return good(f"{', '.join(names)}: {ahead}")
+    mends = []
+    for setting, row, one in told:
+        if one and (row.name in gone or row.successor in names):
             mends.append(f"remove {row.name} from {setting}")
-            continue
-        if row.shutdown is None:
-            continue
-        left = (row.shutdown - today).days
-        if left < 0:
-            details.append(
-                f"Google announced the shutdown of {row.name} for {row.shutdown}, which is past"
-            )
-        elif left <= _SHUTDOWN_SOON_DAYS:
-            ahead = {0: "today", 1: "tomorrow"}.get(left, f"in {left} days")
-            details.append(f"Google can shut down {row.name} from {row.shutdown} on, {ahead}")
-        else:
-            continue
-        mends.append(f"replace {row.name} with {row.successor} in {setting}")
-    if details:
-        return odd("; ".join(details), " and ".join(mends))
-    names = ", ".join(row.name for _, row in models)
-    return good(f"{names}: no shutdown announced for the next {_SHUTDOWN_SOON_DAYS} days")
+        elif one:
+            mends.append(f"replace {row.name} with {row.successor} in {setting}")
+    return odd("; ".join(news), " and ".join(mends))
+
+
+def _news_of(row: ModelRow, gone: Mapping[str, GoneModel], today: date) -> str:
+    if row.name in gone:
+        again = f"{gone[row.name].ends.astimezone():%Y-%m-%d}"
+        return f"Google no longer offers {row.name}; it is skipped until {again}"
+    left = None if row.shutdown is None else (row.shutdown - today).days
+    if left is None or left > _SHUTDOWN_SOON_DAYS:
+        return ""
+    if left < 0:
+        return f"Google announced the shutdown of {row.name} for {row.shutdown}, which is past"
+    ahead = {0: "today", 1: "tomorrow"}.get(left, f"in {left} days")
+    return f"Google can shut down {row.name} from {row.shutdown} on, {ahead}"
 
 
 async def _connection(scene: Scene) -> Found:
@@ -320,7 +321,7 @@ def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Fou
         )
     tokens = f"{'about ' * used.estimated}{used.input_tokens + used.output_tokens}"
     return good(
-        f"the key works, {model} is available, {once_model} answers ({tokens} tokens); "
+        f"{model} is available, {once_model} answers ({tokens} tokens); "
         "`hearth doctor --cloud` also tests speech"
     )
 

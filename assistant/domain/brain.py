@@ -137,6 +137,7 @@ FaultKind = Literal[
     "house_away",  # Home Assistant cannot be reached
     "no_consent",  # the owner has not agreed to use the cloud
     "sign_in",  # the key is missing or rejected
+    "credentials",  # the token or cloud account is rejected
     "no_region",  # the service is not offered in this country
     "denied",  # the service has denied the key's project access
     "api_off",  # the service is switched off in the key's project

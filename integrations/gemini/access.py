@@ -10,6 +10,7 @@ import ssl
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -151,6 +152,9 @@ def read_credentials(file: str) -> Any:
             f"({type(error).__name__}): create a key of a service account in the Google Cloud "
             "console, and save it there."
         ) from None
+    # google-auth waits 120 s for an access token, in a thread that Hearth can't end without it.
+    refresh = credentials.refresh
+    credentials.refresh = lambda request: refresh(partial(request, timeout=CONNECT_S))
     return credentials
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from integrations.cleaning import one_line
 from integrations.errors import (
+    AccountRejected,
     Bar,
     Barred,
     Blocked,
@@ -231,7 +232,7 @@ def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
     secret, vertex = names.access.api_key, names.access.way == "vertex"
     match meaning:
         case "sign_in":
-            return SignInAgain(_SIGN_IN[names.access.way])
+            return _rejected(names.access.way)
         case "exhausted":
             return Exhausted(_VERTEX_EXHAUSTED if vertex else _EXHAUSTED)
         case "no_region" | "denied" | "api_off" | "key_limits":
@@ -258,6 +259,10 @@ def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
                 f"Gemini reported an error ({told.code}{_quoted(told.text, secret)}): "
                 "try again in a moment."
             )
+
+
+def _rejected(way: Way) -> SignInAgain:
+    return (SignInAgain if way == "key" else AccountRejected)(_SIGN_IN[way])
 
 
 def _gone(names: _Names) -> str:
@@ -313,7 +318,7 @@ def _without_words(error: BaseException, way: Way) -> IntegrationError:
     if isinstance(error, GoogleAuthError):  # from Google's server for access tokens
         if isinstance(error, AuthTransportError) or error.retryable:
             return Unavailable(_DOWN)
-        return SignInAgain(_SIGN_IN[way])
+        return _rejected(way)
     # InvalidMessage: an incomplete response
     if isinstance(error, (OSError, TransportError, InvalidMessage)):
         return Unavailable(_DOWN)

@@ -27,6 +27,10 @@ from tests.unit.assistant.doctor.scenes import scene as doctor_scene
 
 ASKED = "turn on the office lights"
 SAID = "The office lights are on."
+REJECTED = (
+    "Google doesn't accept my sign-in to Gemini, so I'll answer on my own. Please renew the "
+    "account or token in my settings, under Gemini."
+)
 SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
 
 
@@ -58,7 +62,13 @@ async def test_vertex_serves_spoken_and_typed_turns(
     assert "PRIVATE KEY" not in caplog.text
 
 
-async def test_vertex_serves_plain_requests(tmp_path: Path) -> None:
+async def test_vertex_serves_plain_requests_whatever_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"):
+        monkeypatch.setenv(name, "another")
+    monkeypatch.setenv("GOOGLE_VERTEX_BASE_URL", "https://elsewhere.invalid")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none.json"))
     service = GeminiSimulator(once=[OnceTurn(SERVED)], sign_in="vertex")
     async with scene(tmp_path, service, brain={"order": [ONCE]}) as on:
         assert (ended(turn := await on.ask(ASKED)), said(turn)) == ((ONCE, None), SAID)
@@ -79,6 +89,7 @@ async def test_a_deleted_account_cannot_sign_in(tmp_path: Path) -> None:
     async with scene(tmp_path, service) as on:
         turn = await on.ask(ASKED)
         assert ended(turn)[0] == OFFLINE
+        assert said(turn).startswith(REJECTED)
         assert "vertex_credentials_file" in on.app.brains.chain.troubles[LIVE]
 
 
@@ -156,7 +167,9 @@ async def test_a_token_that_is_over_is_a_matter_of_signing_in(
         assert ended(await on.ask(ASKED)) == (LIVE, None)
         service.token_has_expired = expired
         on.app.brains.forget()  # the next turn needs a new session
-        assert ended(await on.ask(ASKED))[0] == OFFLINE
+        turn = await on.ask(ASKED)
+        assert ended(turn)[0] == OFFLINE
+        assert said(turn).startswith(REJECTED)
         trouble = on.app.brains.chain.troubles[LIVE]
         assert "rejected the ephemeral token in gemini.api_key" in trouble
         assert TOKEN not in trouble

@@ -11,6 +11,7 @@ from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOut
 from assistant.tools.builtin.find_tools import called_through
 from assistant.tools.builtin.protocol import HEARTH
 from integrations.errors import (
+    AccountRejected,
     Barred,
     Blocked,
     Exhausted,
@@ -205,6 +206,7 @@ class OpenCalls:
 _FAULTS: tuple[tuple[type[IntegrationError], FaultKind, bool], ...] = (
     (Unavailable, "unreachable", True),
     (Exhausted, "quota", False),
+    (AccountRejected, "credentials", False),
     (SignInAgain, "sign_in", False),
     (Retired, "retired", False),
     (Misconfigured, "refused", False),

@@ -129,6 +129,13 @@ def test_a_shutdown_is_told_30_days_before_and_when_it_is_past(
     assert told.mend == ("" if status == "ok" else mend)
 
 
+def test_a_model_whose_successor_is_in_the_list_is_removed() -> None:
+    live = model_row("gemini-3.8-live")[0]
+    rows = [("gemini.model", model_row(PREVIEW)[0]), ("gemini.model", live)]
+    told = gemini.judge_offered(rows, {}, date(2026, 11, 27))
+    assert told.mend == f"remove {PREVIEW} from gemini.model"
+
+
 async def test_the_doctor_looks_at_both_models(tmp_path: Path) -> None:
     given = {"model": "gemini-live-2.5-flash-preview", "base_url": "https://127.0.0.1:9"}
     told = (await found(allowed(tmp_path, **given)))["gemini models"]

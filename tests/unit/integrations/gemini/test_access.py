@@ -7,18 +7,27 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
+from google.auth.exceptions import TransportError
 
 from integrations.errors import Misconfigured, Retired, SignInAgain, Unavailable
-from integrations.gemini.access import Access, LazyClient, make_client
+from integrations.gemini.access import (
+    CONNECT_S,
+    Access,
+    LazyClient,
+    make_client,
+    read_credentials,
+)
 from integrations.gemini.events import InputText, LiveEvent
 from integrations.gemini.key import doubtful, impossible, try_key
 from integrations.gemini.live import LiveClient
 from integrations.gemini.models import model_row
 from integrations.gemini.setup import LiveSetup
 from tests.ports import closed_port
+from tests.simulators.google_account import ServiceAccount
 from tests.unit.integrations.gemini.loopback import KEY, Peer, Service
 
 SETUP = LiveSetup(model_row("gemini-3.8-live")[0], "", ())
@@ -126,6 +135,33 @@ def test_the_module_does_not_import_the_sdk() -> None:
     """The import takes 0.6 s, and most commands do not need it."""
     program = "import sys, integrations.gemini.live; sys.exit('google.genai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_an_access_token_is_not_waited_for_long(tmp_path: Path) -> None:
+    account, file, timeouts = ServiceAccount(), tmp_path / "account.json", []
+    account.uri = "https://nowhere.invalid/token"
+    account.write_key(file)
+
+    def request(**given: Any) -> None:
+        timeouts.append(given["timeout"])
+        raise TransportError
+
+    with pytest.raises(TransportError):
+        read_credentials(str(file)).refresh(request)
+    assert timeouts == [CONNECT_S]
+
+
+@pytest.mark.parametrize(
+    ("location", "host"),
+    [
+        ("global", "aiplatform.googleapis.com"),
+        ("eu", "aiplatform.eu.rep.googleapis.com"),
+        ("europe-west4", "europe-west4-aiplatform.googleapis.com"),
+    ],
+)
+def test_the_address_of_vertex_depends_on_the_location(location: str, host: str) -> None:
+    access = Access("", project="p", location=location)
+    assert (access.way, access.version, access.address) == ("vertex", "v1beta1", f"https://{host}")
 
 
 # --- A key's form, and a check with our own service.

@@ -1,10 +1,12 @@
 """Each failure becomes the error for its recovery, in one sentence without secrets."""
 
 import ssl
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
+from google.auth.exceptions import RefreshError, TransportError
 from google.genai.errors import APIError, ClientError, ServerError
 from websockets.datastructures import Headers
 from websockets.exceptions import (
@@ -18,6 +20,7 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from integrations.errors import (
+    AccountRejected,
     Bar,
     Barred,
     Blocked,
@@ -292,3 +295,21 @@ def test_the_whole_reason_is_kept_without_secrets() -> None:
 @pytest.mark.parametrize("details", [None, {}, {"odd": 1}, [1, 2]])
 def test_an_answer_of_any_form(details: Any) -> None:
     assert isinstance(fault_of(APIError(1011, details), model=MODEL), Unavailable)
+
+
+lost: Callable[..., Exception] = TransportError
+rejected: Callable[..., Exception] = RefreshError
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (lost("no network"), Unavailable, "check the network"),
+        (rejected("busy", retryable=True), Unavailable, "check the network"),
+        (rejected("invalid_grant: account not found"), AccountRejected, "Vertex AI User"),
+    ],
+)
+def test_an_access_token_that_is_not_given(error: Exception, kind: type, words: str) -> None:
+    fault = fault_of(error, model=MODEL, access=Access("", project="p", location="l"))
+    assert type(fault) is kind
+    assert words in str(fault)
