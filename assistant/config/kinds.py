@@ -88,7 +88,7 @@ def _model_name(name: str) -> str:
 
 def _local_model(name: str) -> str:
     if name.split() not in ([], [name]):
-        raise ValueError('must be the name of a model on the server, such as "qwen3:4b"')
+        raise ValueError('must be the name of a model on the server, such as "qwen3:4b-instruct"')
     return name
 
 

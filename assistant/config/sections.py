@@ -270,7 +270,7 @@ class LocalModel(Section):
         ),
     )
     model: OptionalLocalModel = Field(
-        default="", description='Name of the model on the server, such as `"qwen3:4b"`.'
+        default="", description='Name of the model on the server, such as `"qwen3:4b-instruct"`.'
     )
     api_key: SecretStr = Field(
         default=NO_SECRET, description="The server's API key, if it requires one."

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assistant.app.brains import can_sign_in
 from assistant.app.home import DEMO
+from assistant.brains.slots import LOCAL
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
 from assistant.doctor.daemon import Daemon, Scene, its_findings
@@ -195,25 +196,31 @@ _HOUSE = frozenset(
 
 
 def lacking(settings: Settings) -> set[str]:
-    """Return those of "house", "gemini" and "broker" that are configured but whose secret this
-    process can't read."""
+    """Return those of "house", "gemini", "local" and "broker" that are configured but whose secret
+    this process can't read."""
     lacks = set()
     home, mqtt = settings.home_assistant, settings.mqtt
     if home.url != DEMO and not home.token.get_secret_value():
         lacks.add("house")
     if is_used(settings) and not can_sign_in(settings):
         lacks.add("gemini")
+    local = settings.local
+    if LOCAL in settings.brain.order and local.api_key_file:
+        lacks |= set() if local.api_key.get_secret_value() else {"local"}
     if mqtt.host and mqtt.username and not mqtt.password.get_secret_value():
         lacks.add("broker")
     return lacks
 
 
 def part_of(check: str) -> str:
-    """Return the part that a check belongs to: "house", "gemini" or "broker", or "" for others."""
+    """Return the part that a check belongs to: "house", "gemini", "local" or "broker", or "" for
+    others."""
     if check in _HOUSE or check.startswith("server "):
         return "house"
     if check.startswith("gemini"):
         return "gemini"
+    if check == "local model":
+        return "local"
     return "broker" if check == "broker" else ""
 
 

@@ -10,6 +10,7 @@ from assistant.doctor.daemon import May, Scene, open_scene
 from assistant.doctor.finding import Finding, Group, Watch, examine, unwatched
 from assistant.doctor.gemini import examine_gemini
 from assistant.doctor.house import BROKER_CHECKS, examine_house
+from assistant.doctor.local import examine_local
 from assistant.doctor.service import by_the_daemon
 
 _NOTHING = May()
@@ -58,12 +59,18 @@ async def _outside(scene: Scene, watch: Watch) -> list[Group]:
     async def cloud() -> list[Finding]:
         return theirs.get("gemini") or await examine_gemini(scene, watch)
 
+    async def local() -> list[Finding]:
+        return theirs.get("local") or await examine_local(scene, watch)
+
     async def mqtt() -> list[Finding]:
         return theirs.get("broker") or await examine(BROKER_CHECKS, scene, watch)
 
     async with asyncio.TaskGroup() as tasks:
-        at_home, far, brokers = (tasks.create_task(look()) for look in (house, cloud, mqtt))
-    return [
+        looks = (house, mqtt, cloud, local)
+        at_home, brokers, far, near = (tasks.create_task(look()) for look in looks)
+    groups = [
         Group("The house", [*at_home.result(), *brokers.result()]),
         Group("Gemini", far.result()),
+        Group("Local model", near.result()),
     ]
+    return [group for group in groups if group.findings]

@@ -213,8 +213,8 @@ class ChatConversation:
         if self._tools and may_call:
             body["tools"] = self._tools
         if not server.thinks:
-            # The first is for Ollama (ollama/ollama#14820), the second for llama.cpp and vLLM. Each
-            # ignores the other.
+            # Ollama reads the first (ollama/ollama#14820); llama.cpp and vLLM read the second and
+            # accept the first.
             body["reasoning_effort"] = "none"
             body["chat_template_kwargs"] = {"enable_thinking": False}
         return body

@@ -97,7 +97,7 @@ def broken_call() -> Raw:
 AS_TEXT = '{"name": "intent__HassTurnOn", "arguments": {"area": "office"}}'
 FAULTS: dict[str, tuple[list[Reply], dict[str, Any], str]] = {
     "loading": ([], {"kind": "llama.cpp", "loading": True}, "Loading model"),
-    "no model": ([], {"models": ("other",)}, "has no model qwen3:4b"),
+    "no model": ([], {"models": ("other",)}, "has no model qwen3:4b-instruct"),
     "no tools": ([], {"tools": False}, "can't call tools on this server"),
     "too long": ([], {"kind": "llama.cpp", "context": 1_000}, "8192 tokens or more"),
     "a key": ([], {"key": "secret-key-of-theirs"}, "local.api_key"),

@@ -22,7 +22,7 @@ from tests.simulators.wire import Json, Refusal
 
 Kind = Literal["ollama", "llama.cpp", "vllm"]
 Reply = Sequence[script.Step]  # Say, Inner, Call, CallTogether, Stall, Drop, HttpError, Raw, Done
-MODEL = "qwen3:4b"
+MODEL = "qwen3:4b-instruct"
 _STOP_WITHIN_S = 0.2
 _PIECE = 5  # characters of a streamed part
 

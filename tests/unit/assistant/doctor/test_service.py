@@ -8,7 +8,7 @@ import pytest
 
 from assistant.config.schema import Settings
 from assistant.config.sections import Http
-from assistant.doctor import gemini, house, service
+from assistant.doctor import gemini, house, local, service
 from assistant.doctor.daemon import Daemon, May
 from assistant.doctor.finding import Finding, Status, examine
 from assistant.doctor.service import by_the_daemon, judge_console, judge_exposure, lacking
@@ -175,6 +175,7 @@ THEIRS = [Finding(check, "ok", "", "") for check in ("journal", "token", "gemini
         ({"home_assistant": {"token": "t"}, "privacy": {"accept_cloud": True}}, {"gemini"}),
         ({"home_assistant": {"token": "t"}, "mqtt": {"host": "b", "username": "u"}}, {"broker"}),
         ({"home_assistant": {"token": "t"}, "mqtt": {"host": "b"}}, set()),
+        ({"brain": {"order": ["local"]}, "local": {"api_key_file": "/f"}}, {"house", "local"}),
     ],
 )
 def test_what_is_lacking(tmp_path: Path, sections: dict[str, Any], parts: set[str]) -> None:
@@ -185,6 +186,7 @@ def test_every_check_of_a_part_belongs_to_it() -> None:
     for part, checks in (
         ("house", house.CHECKS),
         ("gemini", gemini.CHECKS),
+        ("local", local.CHECKS),
         ("broker", house.BROKER_CHECKS),
     ):
         assert {service.part_of(one.name) for one in checks} == {part}
