@@ -16,6 +16,7 @@ from integrations.gemini.models import cost_usd, model_row
 
 COMMANDS_A_DAY = 50
 TERMS = "https://ai.google.dev/gemini-api/terms"
+CLOUD_TERMS = "https://cloud.google.com/terms"
 
 # The tokens for "Turn on the kitchen light" in the simulated house: the instruction and tools
 # (2,400 tokens) are read before the call and again after its result, with 2 x 4 s of audio at 25
@@ -40,18 +41,21 @@ def price_of_a_day(settings: Settings, on: date | None = None) -> float:
 
 def four_lines(settings: Settings, on: date | None = None) -> tuple[str, str, str, str]:
     """Return four lines about Gemini: what is sent, to whom, at what price and on which terms."""
-    cap = settings.limits.daily_cost_usd
+    gemini, cap = settings.gemini, settings.limits.daily_cost_usd
+    whom = "Google's Gemini API"
+    terms = f"with an unpaid key, Google may use what you send to improve its products: {TERMS}"
+    if gemini.vertex_project:
+        whom = f"Google's Vertex AI in {gemini.vertex_location}"
+        terms = f"those of your project {gemini.vertex_project}: {CLOUD_TERMS}"
     return (
         "What leaves your home: the audio of each sentence after the wake word, the names and "
         "states of what you expose in Home Assistant, the results of actions, and a camera's "
         "picture if you ask about one.",
-        "Who gets it: Google's Gemini API "
-        f"({', '.join(settings.gemini.model)}, {settings.gemini.once_model}).",
+        f"Who gets it: {whom} ({', '.join(gemini.model)}, {gemini.once_model}).",
         f"What it costs: about {price_of_a_day(settings, on):.2f} USD for {COMMANDS_A_DAY} "
         f"commands a day (an estimate). Hearth spends at most {cap:.2f} USD a day "
         "(limits.daily_cost_usd).",
-        "Which terms apply: with an unpaid key, Google may use what you send to improve its "
-        f"products: {TERMS}",
+        f"Which terms apply: {terms}",
     )
 
 
@@ -134,7 +138,7 @@ async def _try(questions: SetupQuestions, means: SetupServices, settings: Settin
     except IntegrationError as error:
         person.tell(f"Could not test the key: {error}", "yellow")
         return True
-    what = "the credentials for Vertex AI" if vertex else "the key"
+    what = "your Vertex AI credentials" if vertex else "the key"
     person.tell(f"Google accepts {what} for {' or '.join(settings.gemini.model)}.", "green")
     await tell_about_live(person.tell, means, settings)
     return True

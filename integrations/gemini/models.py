@@ -175,6 +175,16 @@ _ROWS = (
             "all else as gemini-2.5-flash-native-audio-preview-12-2025"
         ),
     ),
+    replace(
+        _NATIVE_25,
+        name="gemini-live-2.5-flash-native-audio",
+        status=Status.STABLE,
+        source=(
+            "Only on Vertex AI: Google's model page there, which names no thinking setting; prices "
+            "as gemini-2.5-flash-native-audio-preview-12-2025"
+        ),
+        thinking=ThinkingSetting.NONE,
+    ),
     ModelRow(
         name="gemini-live-2.5-flash-preview",
         kind="live",

@@ -55,3 +55,10 @@ def test_four_lines_say_all_of_it() -> None:
     assert "2.50 USD" in price
     assert "with an unpaid key, Google may use" in terms
     assert "https://ai.google.dev/gemini-api/terms" in terms
+
+
+def test_with_vertex_they_name_the_region_and_the_project() -> None:
+    vertex = {"project": "mine", "location": "europe-west4", "credentials_file": "a.json"}
+    _, whom, _, terms = four_lines(settings(**{f"vertex_{key}": vertex[key] for key in vertex}))
+    assert whom.startswith("Who gets it: Google's Vertex AI in europe-west4 (gemini-3.8-live, ")
+    assert terms.endswith("those of your project mine: https://cloud.google.com/terms")

@@ -322,6 +322,16 @@ async def test_a_refused_key_is_asked_again() -> None:
     assert person.heard("Gemini Live works.")
 
 
+async def test_vertex_needs_no_key() -> None:
+    vertex = {"project": "mine", "location": "us-central1", "credentials_file": "a.json"}
+    chosen = LOCAL.gemini.model_copy(update={f"vertex_{key}": vertex[key] for key in vertex})
+    person, means = Scripted(*gemini((CLOUD, "yes"))), Remembering()
+    answers, _ = await talk(person, means, LOCAL.model_copy(update={"gemini": chosen}))
+    assert answers == Answers(accept_cloud=True)
+    assert person.heard("Google accepts your Vertex AI credentials for gemini-3.8-live.")
+    assert not person.heard("This does not look like a Google key")
+
+
 async def test_a_problem_of_live_is_told_and_the_key_is_kept() -> None:
     person = Scripted(*gemini((CLOUD, "yes"), (KEYS, KEY)))
     answers, _ = await talk(person, Remembering(live=["live session: refused"]), LOCAL)
