@@ -159,6 +159,7 @@ NotifyName = Annotated[str, AfterValidator(_notify_name)]  # without "notify."; 
 PlainName = Annotated[str, AfterValidator(_plain_name)]
 PlainNameOrEmpty = Annotated[str, AfterValidator(lambda name: name and _plain_name(name))]
 ModelName = Annotated[str, AfterValidator(_model_name)]
+Thinking = Literal["", "low", "medium", "high"]
 ModelNames = Annotated[  # a single name may be given as text
     tuple[ModelName, ...],
     BeforeValidator(_as_list),

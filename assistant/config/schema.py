@@ -11,17 +11,14 @@ from pydantic import Field, PrivateAttr, SecretStr, ValidationError, model_valid
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from assistant.config.brains import BrainChoice, Gemini, LocalModel, Privacy
 from assistant.config.kinds import PlainName, Section, nearest
 from assistant.config.sections import (
     Assistant,
-    BrainChoice,
-    Gemini,
     HomeAssistant,
     Http,
     Journal,
-    LocalModel,
     Mqtt,
-    Privacy,
     Profile,
     Wyoming,
 )

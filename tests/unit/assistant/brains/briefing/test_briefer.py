@@ -20,8 +20,9 @@ from assistant.brains.briefing.briefer import (
     vocabulary,
 )
 from assistant.brains.briefing.prompt import MAX_HOME
+from assistant.config.brains import Gemini
 from assistant.config.schema import Settings
-from assistant.config.sections import Assistant, Gemini, Profile
+from assistant.config.sections import Assistant, Profile
 from assistant.domain.brain import ConversationOwner
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import StoreError
