@@ -176,10 +176,9 @@ SPEAKING = [
     *rows(
         "Gemini Live closes with 1007 or 1008 while the person is speaking",
         *(
-            replace(BY_ONCE, turns=[Turn("audio", during=[Close(*why)], cut=None)])
+            Break([Turn("audio", during=[Close(*why)], cut=None), Turn("audio", SERVED)])
             for why in (INVALID, NOT_ALLOWED)
         ),
-        retried=NEXT,
     ),
     *rows(
         "the connection to Gemini Live breaks after the sentence, before any response",
