@@ -192,11 +192,11 @@ class GeminiLiveBrain:
 
     def learn(self, text: str) -> None:
         """Add a note that the model receives with a later turn of people, without answering it."""
-        self._sessions.people.note(text)
+        self._sessions.people.history.note(text)
 
     def cut_off(self, turn_id: str, heard: str) -> None:
         """Record that a turn's answer was cut off after the words in `heard`."""
-        self._sessions.people.cut_off(turn_id, heard)
+        self._sessions.people.history.cut_off(turn_id, heard)
 
     def _note_empty(self, turn_id: str) -> None:
         self._empty_turn = turn_id

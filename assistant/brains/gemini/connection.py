@@ -301,7 +301,7 @@ class LiveConnection:
     def _note(self, outcome: ToolOutcome) -> None:
         text = note_about(outcome)
         if text is not None:
-            self._owner.note(text)
+            self._owner.history.note(text)
 
     # --- receiving ---
 
@@ -386,7 +386,7 @@ class LiveConnection:
         if mine and self._listener is not None:
             self._listener(event)
         elif isinstance(event, InputText) and self._belonging.phase is Phase.FREE:
-            self._owner.late_input(event.text)
+            self._owner.history.late_input(event.text)
         if isinstance(event, TurnComplete):
             self.update_unproven = False
             if event.idle:

@@ -2,18 +2,16 @@
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 from assistant.brains.briefing.briefer import Briefing
-from assistant.brains.briefing.prompt import MAX_EXCHANGES, Exchange, bounded, with_history
+from assistant.brains.briefing.prompt import Exchange, with_history
 from assistant.brains.gemini.attempts import SessionAttempts
-from assistant.brains.gemini.calls import note_of_cut
 from assistant.brains.gemini.connection import Listener, LiveConnection, LiveServices
+from assistant.brains.gemini.history import ConversationHistory
 from assistant.brains.gemini.lifecycle import SessionLifecycle, Step, within
 from assistant.brains.gemini.usage import UsageMeter
 from assistant.domain.brain import ConversationOwner
@@ -29,7 +27,6 @@ from integrations.errors import (
 from integrations.gemini.setup import LiveSetup
 
 _log = logging.getLogger(__name__)
-_MAX_NOTES = 8
 # Rejections in a row after which the session is replaced. One session rejected 27 turns in a row
 # (google-gemini/gemini-live-api-examples #40).
 MAX_REJECTIONS = 2
@@ -49,6 +46,7 @@ class LiveSessionManager:
         self, services: LiveServices, owner: ConversationOwner, make_room: MakeRoom
     ) -> None:
         self.meter = UsageMeter()
+        self.history = ConversationHistory()
         self.talk = uuid4().hex  # id of the conversation that is in the model's context
         self.searched = False  # the model has used web search in this conversation
         self.openings = 0  # sessions opened or resumed since the start
@@ -69,12 +67,7 @@ class LiveSessionManager:
         self._user: Listener | None = None  # of the turn that uses the session or waits for it
         self._may_update = True  # False after the service has rejected an update
         self._changed = asyncio.Event()  # the time of the next step may have changed
-        self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
         self._seeded: tuple[Exchange, ...] = ()  # in the instruction of the last new session
-        self._late_input_counts = False  # late transcripts belong to the last exchange
-        self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
-        self._cut: tuple[str, str] | None = None  # turn id and heard part of the last cut answer
-        self._cut_notes: deque[str] = deque(maxlen=1)  # pending note about it
         self._unwanted = False  # the conversation must be forgotten when no turn is using it
         self._rejections = 0  # turns in a row that the service declined to answer
 
@@ -138,7 +131,7 @@ class LiveSessionManager:
         now = self._clock.monotonic()
         quiet = self._life.is_quiet(now)
         self._user = listener
-        self._late_input_counts = False
+        self.history.turn_began()
         self._life.turn_began(now)
         await self._services.client.load()  # the time limit is for the service alone
         limit_s = self._timeouts.connect_s
@@ -179,37 +172,6 @@ class LiveSessionManager:
         self._unwanted = True
         self._changed.set()
 
-    def remember(self, exchange: Exchange) -> None:
-        """Store an exchange, so that a new session can include it."""
-        if self._cut is None or exchange.turn_id != self._cut[0]:
-            self._cut_notes.clear()  # another answer has followed
-        self._exchanges.append(bounded(self._as_heard(exchange)))
-        self._late_input_counts = True
-
-    def cut_off(self, turn_id: str, heard: str) -> None:
-        self._cut = (turn_id, heard)
-        self._cut_notes.append(note_of_cut(heard))
-        for place, exchange in enumerate(self._exchanges):
-            self._exchanges[place] = bounded(self._as_heard(exchange))
-
-    def _as_heard(self, exchange: Exchange) -> Exchange:
-        if self._cut is None or exchange.turn_id != self._cut[0]:
-            return exchange
-        return replace(exchange, answer=self._cut[1], cut=True)
-
-    @contextmanager
-    def notes(self) -> Iterator[str]:
-        """Yield the pending notes for the model. If the block raises, they stay pending."""
-        notes, cut = tuple(self._notes), tuple(self._cut_notes)
-        self._notes.clear()
-        self._cut_notes.clear()
-        try:
-            yield "\n".join((*notes, *cut))
-        except BaseException:
-            self._notes.extendleft(reversed(notes))
-            self._cut_notes.extend(() if self._cut_notes else cut)
-            raise
-
     # --- for the connection ---
     def going_away(self, link: LiveConnection, left_s: float) -> None:
         """Prepare for the service to close the connection in `left_s` seconds."""
@@ -235,16 +197,6 @@ class LiveSessionManager:
 
     def note_search(self) -> None:
         self.searched = True
-
-    def note(self, text: str) -> None:
-        """Add a note about something that the model has missed."""
-        self._notes.append(text)
-
-    def late_input(self, text: str) -> None:
-        """Append text that arrived late to the transcript of the latest exchange."""
-        if self._late_input_counts:
-            last = self._exchanges[-1]
-            self._exchanges[-1] = bounded(replace(last, heard=last.heard + text))
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         self._tasks.start(work, name)
@@ -358,8 +310,7 @@ class LiveSessionManager:
 
     async def _connect(self, setup: LiveSetup, handle: str | None) -> LiveConnection:
         if handle is None:
-            self._seeded = tuple(self._exchanges)
-            self._cut_notes.clear()  # the exchanges contain this information
+            self._seeded = self.history.tell_whole()
         # A resumed session keeps its conversation but not its instruction.
         link = LiveConnection(setup, self._seeded, self, self._services)
         told = with_history(setup.instruction, self._seeded)
@@ -399,9 +350,5 @@ class LiveSessionManager:
         await self._close_link(resumable=False)
         self._life.forgot()
         self.talk, self.searched = uuid4().hex, False
-        self._exchanges.clear()
-        self._notes.clear()
-        self._cut = None
-        self._cut_notes.clear()
-        self._late_input_counts = False  # there is no exchange to append to
+        self.history = ConversationHistory()
         self._unwanted = False

@@ -67,7 +67,7 @@ class Upload:
         self._post(Reached("connected"))
         await link.settle()
         if self._text is not None:
-            with self._session.notes() as notes:
+            with self._session.history.notes() as notes:
                 told = (notes, self._request.note, self._text)
                 await link.ask("\n".join(part for part in told if part))
         else:
@@ -80,7 +80,7 @@ class Upload:
         # If the model accepts no text along with speech, the turn's note is in the instruction, and
         # the others are sent with the next typed turn.
         if link.setup.row.client_content:
-            with self._session.notes() as notes:
+            with self._session.history.notes() as notes:
                 told = "\n".join(part for part in (notes, self._request.note) if part)
                 if told:
                     await link.tell(told)
@@ -233,7 +233,7 @@ class GeminiLiveTurn:
         heard = (self._request.text or reading.heard or self._request.heard or "").strip()
         answer = reading.answer.strip()
         if reading.meant and answer:
-            self._session.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
+            self._session.history.remember(Exchange(heard, answer, turn_id=self._request.turn_id))
 
     def _not_given(self) -> list[FunctionCall]:
         # These calls won't be executed, but must be answered, because open calls would block the

@@ -106,7 +106,7 @@ async def test_what_is_cut_off_before_the_model_has_ended_is_remembered_as_heard
 
 
 def _tell(keeper: LiveSessionManager, told: list[str]) -> None:
-    with keeper.notes() as notes:
+    with keeper.history.notes() as notes:
         told.append(notes)
         raise Unavailable("Gone.")
 
