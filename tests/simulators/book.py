@@ -12,6 +12,7 @@ from assistant.domain.clock import Clock
 from tests.simulators.models import ModelRules
 from tests.simulators.records import ConnectionRecord, HeardTurn, OnceRequest, Session
 from tests.simulators.script import OnceTurn, Opening, Step, Turn
+from tests.simulators.window import WindowRules
 from tests.simulators.wire import NOT_HERE, Json, Refusal
 
 Respond = Callable[[HeardTurn], Sequence[Step]]
@@ -86,6 +87,7 @@ class Book:
         version: str,
         most_sessions: int | None,
         keeps_frames: bool,
+        window: WindowRules | None,
     ) -> None:
         self.clock = clock
         self.changes = Changes()
@@ -105,6 +107,7 @@ class Book:
         self.crossing_s = crossing_s
         self.version = version
         self.keeps_frames = keeps_frames
+        self.window = window
         self._most_sessions = most_sessions
         self._models = models
         self._retired = set(retired)

@@ -1,6 +1,7 @@
 """One Live connection after its set-up: activity, turns, calls, interruption."""
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal
 
@@ -12,8 +13,8 @@ from tests.simulators.models import ModelRules
 from tests.simulators.performance import Performance
 from tests.simulators.records import CallRecord, ConnectionRecord, Ending, Frame, HeardTurn, Session
 from tests.simulators.schema import read_tools
-from tests.simulators.script import Call, Done, Step, Turn
-from tests.simulators.sound import RATE_IN
+from tests.simulators.script import Call, Done, Step, Tokens, Turn
+from tests.simulators.sound import RATE_IN, RATE_OUT
 from tests.simulators.wire import Json, Refusal, decoded, known_fields, text_of
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
@@ -49,6 +50,10 @@ class Conversation:
         self._current: Performance | None = None  # the newest turn's
         self._performances: dict[Performance, asyncio.Task[None]] = {}  # not yet settled
         self.spawn = spawn
+        self._window = session.window
+        raw = setup.raw
+        self._told: Json = {key: raw.get(key) for key in ("systemInstruction", "tools")}
+        self._window.fixed = len(json.dumps(self._told)) / 4
 
     def begin(self, then: Sequence[Step]) -> None:
         """Start after the set-up; `then` are the service's own steps."""
@@ -134,6 +139,7 @@ class Conversation:
         turn.last_audio_at = now
         turn.chunks.append((now, len(pcm)))
         turn.heard += pcm
+        self._window.add_audio(len(pcm) / 2 / RATE_IN)
         self._book.heard_samples += len(pcm) // 2
         self._book.changes.tell()
 
@@ -148,6 +154,7 @@ class Conversation:
                 raise Refusal("Please use a valid role: user, model.")
             self._record.contents.append((role, text, complete))
             self._session.remember(role, text)
+            self._window.add_text(text)
             newest = text
         if complete:
             self._text(newest)
@@ -165,6 +172,7 @@ class Conversation:
         if not isinstance(responses, list) or not responses:
             raise Refusal("tool_response.function_responses: should not be empty.")
         for response in responses:
+            self._window.add_text(json.dumps(response.get("response")))
             if not self._answer_lost(response):
                 self._record.answers.append(self._calls.answer(response))
         self._calls.forget(_KEPT_CALLS)
@@ -199,6 +207,8 @@ class Conversation:
             tools = known_fields(fields["tools"], ("tools",), "context_update.tools").get("tools")
             behaviors = self._rules.behaviors or ()
             self._tools = read_tools(tools or [], behaviors, "context_update.tools.tools")
+        self._told.update(fields)
+        self._window.fixed = len(json.dumps(self._told)) / 4
         self._record.updates.append(fields)
 
     # --- turns
@@ -213,6 +223,7 @@ class Conversation:
             text=text,
         )
         self._record.turns.append(turn.index)
+        self._window.begin()
         if (
             self._session.lost and self._book.ends_lost_calls
         ):  # the input only ends the exchange of the lost calls
@@ -240,6 +251,8 @@ class Conversation:
 
     def _input_ended(self, turn: HeardTurn) -> None:
         turn.ended_at = self.clock.monotonic()
+        if self._book.window:
+            self._window.input_ended(self._setup.raw, self._book.window)
         if self._book.withholds_handles:
             self.offer_handle(False)
         if self._current:
@@ -287,6 +300,14 @@ class Conversation:
         if self._setup.wants_handles and self._book.gives_handles:
             name = self._book.new_handle(self._session) if resumable else None
             self.send(Frame(frames.handle(name)))
+
+    def counted(self, turn: HeardTurn | None) -> Tokens | None:
+        """Count the reply of a turn that ends; returns its usage if the service tells it."""
+        rules = self._book.window
+        if rules is None or turn is None:
+            return None
+        self._window.add_reply(len(turn.reply_pcm) / 2 / RATE_OUT)
+        return self._window.usage if rules.tells else None
 
     def turn_ended(self, turn: HeardTurn | None) -> None:
         """Note that the model's turn is complete."""

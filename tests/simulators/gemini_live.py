@@ -41,6 +41,7 @@ from tests.simulators.models import MODELS, ModelRules
 from tests.simulators.once import OnceService, http_error
 from tests.simulators.records import ConnectionRecord, HeardTurn, OnceRequest, Session
 from tests.simulators.script import OnceTurn, Opening, Turn
+from tests.simulators.window import WindowRules
 from tests.simulators.wire import INTERNAL, Refusal
 
 KEY = "simulated-key"
@@ -76,8 +77,10 @@ class GeminiSimulator:
     their connection, as observed there; older models do not. `crossing_s`: an answer to a call
     cancelled so recently is ignored, because the two messages may have crossed. `keep_turns`: only
     so many of the newest are kept, for long runs. `most_sessions`: Live sessions that the key may
-    have at once. `keep_frames`: every message of a client's is kept. `sign_in`: what clients must
-    sign in with, as `settings` says. `uses`: new sessions that an ephemeral token opens.
+    have at once. `keep_frames`: every message of a client's is kept. `window`: context
+    windows are counted, trimmed and ended, and turns without a scripted usage tell theirs.
+    `sign_in`: what clients must sign in with, as `settings` says. `uses`: new sessions that an
+    ephemeral token opens.
     """
 
     def __init__(
@@ -105,6 +108,7 @@ class GeminiSimulator:
         keep_turns: int | None = None,
         most_sessions: int | None = None,
         keep_frames: bool = False,
+        window: WindowRules | None = None,
         sign_in: Literal["key", "token", "vertex"] = "key",
         uses: int = 1,
         account: ServiceAccount | None = None,
@@ -134,6 +138,7 @@ class GeminiSimulator:
             version=version or _VERSIONS[sign_in],
             most_sessions=most_sessions,
             keeps_frames=keep_frames,
+            window=window,
         )
         self.key = TOKEN if sign_in == "token" else key
         self._sign_in = sign_in

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from assistant.domain.clock import Clock
@@ -32,6 +33,10 @@ class Stage(Protocol):
 
     def offer_handle(self, resumable: bool) -> None:
         """Send a point to resume from, or that there is none; nothing if none are wanted."""
+        ...
+
+    def counted(self, turn: HeardTurn | None) -> script.Tokens | None:
+        """Count the reply of a turn that ends; returns its usage if the service tells it."""
         ...
 
     def turn_ended(self, turn: HeardTurn | None) -> None:
@@ -202,6 +207,8 @@ class Performance:
             await asyncio.wait(self._late)
         if step.generation:
             self._send(Frame(frames.content(generationComplete=True)))
+        if step.status != "IN_PROGRESS":
+            step = replace(step, usage=step.usage or self._stage.counted(self.turn))
         self._send(Frame(frames.turn_complete(step)))
         if step.status != "IN_PROGRESS":
             self._end()

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from tests.simulators.handshake import Setup
 from tests.simulators.sound import RATE_IN, find
+from tests.simulators.window import Window
 from tests.simulators.wire import Json
 
 
@@ -207,6 +208,7 @@ class Session:
     # Calls that were open when their connection ended. It waits for them until they are answered,
     # or until new input ends their exchange without being answered itself.
     lost: list[CallRecord] = field(default_factory=list)
+    window: Window = field(default_factory=Window)  # counted only with `window` rules
 
     def remember(self, who: str, text: str) -> None:
         """Add to the history."""

@@ -315,7 +315,7 @@ class LiveConnection:
             case GoAway(left_s):
                 self._owner.going_away(self, left_s)
             case TokensUsed():
-                pass  # counted above
+                self._owner.counted()  # they can arrive after their turn
             case Closed(error):
                 self._end(error)
             case FunctionCallsCancelled(ids):

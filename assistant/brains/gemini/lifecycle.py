@@ -91,6 +91,7 @@ class SessionLifecycle:
         self._last_used: float | None = None  # end of the last turn
         self._keep_until = 0.0  # time at which an unused session is closed
         self._leave_by: float | None = None  # deadline set by the service's goAway
+        self._full = False  # a new session must continue the conversation
         self._suspected: float | None = None  # time of the last advance connection
         self._failures = 0  # its failures
         self._again_at: float | None = None  # time of its next attempt
@@ -138,11 +139,19 @@ class SessionLifecycle:
         margin_s = self._timeouts.go_away_margin_s
         self._leave_by = now + max(left_s - margin_s, left_s / 2, 0.0)
 
+    def filled(self) -> None:
+        """Record, after a turn, that the open session's context is full.
+
+        It is replaced by a new session rather than resumed, because a handle keeps the context.
+        """
+        self._full = self._open
+
     def closed(self, now: float, handle: str | None) -> None:
         """Record that the session is closed. If `handle` is None, it can't be resumed."""
         self._open = False
         self._leave_by = None
-        self._handle = handle
+        self._handle = None if self._full else handle
+        self._full = False
         self._handle_until = now + self._timeouts.handle_s
 
     # --- decisions ---
@@ -173,7 +182,7 @@ class SessionLifecycle:
         if self._open and self._in_turn:
             moments.append(self._leave_by)
         elif self._open:
-            moments += [self._keep_until, 0.0 if self._leave_by is not None else None]
+            moments += [self._keep_until, 0.0 if self.must_leave else None]
         return min((at for at in moments if at is not None), default=None)
 
     def step(self, now: float) -> Step:
@@ -183,7 +192,7 @@ class SessionLifecycle:
         if self._open and self._in_turn:
             late = self._leave_by is not None and now >= self._leave_by
             return Step.CLOSE if late else Step.NOTHING
-        if self._open and self._leave_by is not None:
+        if self._open and self.must_leave:
             return self._rotate(now)
         if self._open:
             return Step.CLOSE if now >= self._keep_until else Step.NOTHING
@@ -194,7 +203,7 @@ class SessionLifecycle:
 
     @property
     def must_leave(self) -> bool:
-        return self._leave_by is not None
+        return self._full or self._leave_by is not None
 
     def _rotate(self, now: float) -> Step:
         # The minimum interval prevents endless reconnecting if the service sends goAway to every

@@ -161,6 +161,7 @@ class LiveSessionManager:
         if self._rejections >= MAX_REJECTIONS:
             self._rejections, usable = 0, False
         self._life.turn_ended(self._clock.monotonic())
+        self.counted()
         # If the sentence isn't complete (`active`), the model would answer a fragment, or even act
         # on it, and speech after a false wake would stay in the conversation.
         if link is not None and (link.active or not usable or self._unwanted):
@@ -183,8 +184,15 @@ class LiveSessionManager:
     def lost(self, link: LiveConnection, error: IntegrationError | None) -> None:
         if link is self._link:
             self._link, self._left = None, link
-            handle = None if isinstance(error, Stale) else link.handle
+            unusable = isinstance(error, Stale) or self.meter.is_full
+            handle = None if unusable else link.handle
             self._life.closed(self._clock.monotonic(), handle)
+            self._changed.set()
+
+    def counted(self) -> None:
+        """Have the session replaced between turns if its context is full."""
+        if not self.in_use and self.meter.is_full:
+            self._life.filled()
             self._changed.set()
 
     def update_refused(self) -> None:

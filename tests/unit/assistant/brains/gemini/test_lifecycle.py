@@ -140,6 +140,26 @@ def test_go_away_after_go_away_does_not_connect_for_ever(life: SessionLifecycle)
     assert life.step(1.6) is Step.CLOSE
 
 
+def test_a_full_session_is_replaced_after_the_turn_and_not_resumed(
+    life: SessionLifecycle,
+) -> None:
+    used(life, until=5.0)
+    life.filled()
+    assert (life.must_leave, life.due()) == (True, 0.0)
+    assert life.step(5.0) is Step.ROTATE
+    life.closed(5.0, "h")
+    assert life.take_handle(5.0) is None
+    life.opened(5.4)
+    assert not life.must_leave
+
+
+def test_a_session_that_is_lost_cannot_fill_the_next(life: SessionLifecycle) -> None:
+    used(life, until=5.0, handle="h")
+    life.filled()
+    life.opened(6.0)
+    assert not life.must_leave
+
+
 def test_a_rotated_session_keeps_its_time(life: SessionLifecycle) -> None:
     used(life, until=0.0)
     life.go_away(60.0, 50.0)
