@@ -401,6 +401,7 @@ class _BrainFactory:
             expected=home.memories.expected,
             connected=lambda: home.client.connected and home.hub.answered(HOME_ASSISTANT),
             look=home.client.look,
+            last=settings.brain.order[-1] == "offline",
         )
         self._stack.callback(self._own_brain.close)
         return self._own_brain

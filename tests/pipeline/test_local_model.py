@@ -173,6 +173,19 @@ def test_it_is_left_out(
     assert why in capsys.readouterr().err
 
 
+def test_after_the_grammar_it_gets_only_what_the_grammar_does_not_understand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEARTH_BRAIN__ORDER", '["offline", "local"]')
+    with serving(monkeypatch, [Say("About 384,000 kilometres.")]) as server:
+        told = ask(capsys, "turn on the office lights")
+        assert (told["brain"], server.requests) == ("offline", [])
+        told = ask(capsys, "how far away is the moon")
+    assert (told["brain"], told["answer"]) == ("local", "About 384,000 kilometres.")
+    told = ask(capsys, "how far away is the moon")  # the server has gone
+    assert told["error"]["kind"] == "unreachable"
+
+
 # Spoken turns.
 
 

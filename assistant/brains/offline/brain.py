@@ -43,6 +43,7 @@ from integrations.home_assistant.house import House
 
 _NO_TOOL = "offline.no_tool"
 _NO_HOME_TOOLS = "offline.no_home_tools"
+_NO_COMMAND = "Hearth's grammar does not understand this sentence."
 # Takes a sentence, and True if it was spoken. If the sentence answers the pending question of
 # `remember`, returns that tool's arguments and the question's language, otherwise None.
 Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]]
@@ -62,7 +63,7 @@ class OfflineBrain:
     `house` returns the latest snapshot, and `menu` the current tools. `area` is this device's area.
     Typed sentences can be in any of `languages`. `connected` returns True while Home Assistant is
     reachable. `look` returns the snapshot's age in seconds: 0.0 while it is live, None if there is
-    no snapshot.
+    no snapshot. The `last` brain says that it hasn't understood a sentence.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class OfflineBrain:
         expected: Expected = _nothing,
         connected: Callable[[], bool] = lambda: False,
         look: Callable[[], Awaitable[float | None]] = _live,
+        last: bool = True,
     ) -> None:
         self.house = house
         self.menu = menu
@@ -88,6 +90,7 @@ class OfflineBrain:
         self.expected = expected
         self.connected = connected
         self.look = look
+        self.last = last
         self.questions = StateAnswers(catalogue, clock)
         self._area = area.casefold()
         self._talks: dict[ConversationOwner, Talk] = {}
@@ -180,6 +183,9 @@ class OfflineTurn:
             return
         if not understood.commands and not house.entities and not self._brain.connected():
             yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
+            return
+        if not understood.commands and not self._brain.last:
+            yield BrainFault("not_understood", _NO_COMMAND, retryable=False)
             return
         if not understood.commands:
             yield self._words(self._not_understood(), self._request.language)
