@@ -13,7 +13,12 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 NOT_PRESENT = "recordings not present"
 SPEECH = ("data", "speech")
 LIVE_CASES = ("cases", "live")
-_KINDS: dict[tuple[str, ...], str] = {SPEECH: "real speech", LIVE_CASES: "message scripts"}
+HOUSE_CASES = ("cases", "home")
+_KINDS: dict[tuple[str, ...], str] = {
+    SPEECH: "real speech",
+    LIVE_CASES: "message scripts",
+    HOUSE_CASES: "reported situations",
+}
 
 
 def shared_folder() -> Path:

@@ -1,6 +1,6 @@
 """Real Home Assistants for tests.
 
-house start NAME [--house english|spanish] [--version V] [--port N] [--mqtt]
+house start NAME [--house american|english|spanish] [--version V] [--port N] [--mqtt]
 house stop NAME | reset NAME     ends it; reset forgets its configuration too
 house env NAME                   prints what a shell sets so that tests find it
 house list                       what there is

@@ -16,6 +16,12 @@ EXPOSED_DOMAINS = frozenset(
     "lawn_mower light lock media_player scene script sensor switch todo vacuum valve "
     "water_heater weather".split()
 )
+_PLACE = {
+    "country": "ES",
+    "time_zone": "Europe/Madrid",
+    "unit_system": "metric",
+    "currency": "EUR",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ class Area:
     """A room, and the ids of its things."""
 
     name: str
-    floor: str
+    floor: str = ""
     aliases: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
 
@@ -58,6 +64,8 @@ class Household:
     lists: tuple[str, ...]  # to-do lists beside the shopping list
     hidden: frozenset[str]  # ids that the assistant is not shown
     customize: dict[str, str]  # names of what no registry knows
+    place: dict[str, str]  # country, time zone, units and currency
+    demo: bool  # with Home Assistant's demo integration
 
 
 def households() -> list[str]:
@@ -80,6 +88,8 @@ def household(key: str) -> Household:
         lists=tuple(said["lists"]),
         hidden=frozenset(said["hidden"]),
         customize=said.get("customize", {}),
+        place={key: said.get(key, value) for key, value in _PLACE.items()},
+        demo=said.get("demo", True),
     )
 
 
@@ -108,17 +118,15 @@ def files(house: Household, version: str, port: int) -> dict[str, str]:
     settings = {
         "name": house.name,
         "language": house.language,
-        "country": "ES",
-        "time_zone": "Europe/Madrid",
         "latitude": 40.4,
         "longitude": -3.7,
-        "unit_system": "metric",
-        "currency": "EUR",
+        **house.place,
         # else a link to sound is made with an address that a server on loopback does not have
         "internal_url": f"http://{HOST}:{port}",
         "customize": {entity: {"friendly_name": name} for entity, name in house.customize.items()},
     }
     lines = [
+        *(["demo:"] if house.demo else []),
         "homeassistant:",
         *(f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in settings.items()),
         "  packages: !include_dir_named packages",

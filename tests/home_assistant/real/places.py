@@ -27,7 +27,7 @@ class Instance:
     """One Home Assistant: a house of the tests with its own folder, port and process."""
 
     name: str
-    house: str  # english | spanish
+    house: str  # american | english | spanish
     version: str
     port: int
     log: str  # file

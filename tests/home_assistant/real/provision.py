@@ -15,6 +15,7 @@ _OWNER = "owner"
 _PERSON = "hearth"  # the user that Hearth signs in as: no administrator
 _YEARS_DAYS = 3650
 _START_LIMIT_S = 120.0
+_APPEAR_LIMIT_S = 3.0
 _STEP_S = 0.1
 
 Say = Callable[[str], None]
@@ -97,7 +98,7 @@ async def furnish(admin: Admin, house: Household, mqtt_port: int, say: Say) -> N
         await admin.add_entry("local_todo", {"todo_list_name": name})
     if mqtt_port:
         await connect_broker(admin, mqtt_port)
-    known = {entity["entity_id"] for entity in await admin.ask("config/entity_registry/list")}
+    known = await _known(admin, house)
     missing = await _rooms(admin, house, known)
     missing += await _names(admin, house, known)
     if missing:
@@ -106,6 +107,18 @@ async def furnish(admin: Admin, house: Household, mqtt_port: int, say: Say) -> N
     shown = {entity for entity in states if entity.partition(".")[0] in EXPOSED_DOMAINS}
     await admin.expose(shown - house.hidden, True)
     await admin.expose(house.hidden & states.keys(), False)
+
+
+async def _known(admin: Admin, house: Household) -> set[str]:
+    """Return the ids of all entities, after a short wait for those that come over MQTT."""
+    wanted = {entity_id for area in house.areas for entity_id in area.entities}
+    deadline = time.monotonic() + _APPEAR_LIMIT_S
+    while True:
+        listed = await admin.ask("config/entity_registry/list")
+        known = {str(entity["entity_id"]) for entity in listed}
+        if wanted <= known or time.monotonic() > deadline:
+            return known
+        await asyncio.sleep(_STEP_S)
 
 
 async def connect_broker(admin: Admin, port: int) -> None:
@@ -136,7 +149,7 @@ async def _rooms(admin: Admin, house: Household, known: set[str]) -> list[str]:
             "config/area_registry/create",
             name=area.name,
             aliases=list(area.aliases),
-            floor_id=floors[area.floor],
+            **({"floor_id": floors[area.floor]} if area.floor else {}),
         )
         for entity_id in area.entities:
             if entity_id in known:

@@ -1,0 +1,138 @@
+"""Tests with situations of households that were reported publicly, in the American house.
+
+What is said, or called by a model, and the resulting states of the house. The cases are not part
+of this repository (`docs/testing.md`).
+"""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.home_assistant.admin import Admin
+from tests.home_assistant.conftest import Address, real_house
+from tests.home_assistant.hearth import Hearth
+from tests.home_assistant.home import Home
+from tests.home_assistant.line import Json
+from tests.home_assistant.real import instances
+from tests.home_assistant.real.places import Instance, Places, read_instance
+from tests.home_assistant.real.releases import NEWEST
+from tests.shared_data import HOUSE_CASES, shared, shared_folder
+from tests.simulators.script import Call, Say
+
+pytestmark = [pytest.mark.home_assistant, pytest.mark.since(2026, 11)]
+
+AMERICAN = "american"
+_FILES = sorted(shared_folder().joinpath(*HOUSE_CASES).glob("*.json"))
+_SETTLE_S = 0.3  # for states that follow a change, such as a group's
+# The states before each trial, so that every wish is one that changes something.
+_AT_REST: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("light", "turn_off", {}),
+    ("switch", "turn_off", {}),
+    ("fan", "turn_off", {}),
+    ("media_player", "turn_off", {}),
+    ("siren", "turn_off", {}),
+    ("input_boolean", "turn_off", {}),
+    ("cover", "close_cover", {}),
+    ("valve", "close_valve", {}),
+    ("lock", "lock", {}),
+    ("vacuum", "return_to_base", {}),
+    ("climate", "set_hvac_mode", {"hvac_mode": "heat"}),
+)
+_UNLIKE = {
+    "light.broken_strip",
+    "light.porch_lamp",
+    "cover.study_blinds",
+}  # these can do none of it
+
+
+def _trials() -> list[Any]:
+    """Return a parameter for each sentence or model's call of each case."""
+    found = []
+    for case in (case for file in _FILES for case in json.loads(file.read_text())):
+        for number, sentence in enumerate(case.get("ask", [case.get("heard")])):
+            found.append(pytest.param(case, sentence, id=f"{case['id']}-{number}"))
+    return found or [pytest.param({}, "", id="none")]
+
+
+def _instance() -> Instance:
+    """Return the American house of the run, or start one that is stopped after the tests."""
+    record = os.environ.get("HA_INSTANCE", "")
+    if record and os.environ.get("HA_HOUSE") == AMERICAN:
+        return read_instance(Path(record))
+    wanted = Instance(name=f"test-{AMERICAN}", house=AMERICAN, version=NEWEST, port=0, log="")
+    return asyncio.run(instances.start(Places.of_environment(), wanted, print, mqtt=True))
+
+
+@pytest.fixture(scope="module")
+def american() -> Any:
+    """Yield its address."""
+    real = real_house()
+    shared(*HOUSE_CASES)
+    if real is None or not real.admin_token:
+        pytest.skip("needs a house that tests may change: make test-home-assistant")
+    instance = _instance()
+    yield Address(
+        instance.url, instance.token, AMERICAN, instance.version, admin_token=instance.admin_token
+    )
+    if instance.name == f"test-{AMERICAN}":
+        instances.reset(Places.of_environment(), instance.name, print)
+
+
+@pytest.fixture
+async def home(american: Address, tmp_path: Path) -> AsyncIterator[Home]:
+    """Yield the house with everything at rest."""
+    async with Admin(american.url, american.admin_token) as admin:
+        states = await admin.states()
+        for domain, action, data in _AT_REST:
+            things = [one for one in states if one.startswith(f"{domain}.") and one not in _UNLIKE]
+            await admin.call(f"{domain}.{action}", entity_id=things, **data)
+        hearth = Hearth(tmp_path, american.url, american.token, ASSISTANT__LANGUAGES='["en"]')
+        yield Home(american, admin, hearth)
+
+
+@pytest.mark.parametrize(("case", "sentence"), _trials())
+async def test_a_reported_situation(home: Home, case: Json, sentence: str) -> None:
+    home.hearth.set(**case.get("env", {}))
+    for action, data in case.get("given", []):
+        await home.admin.call(action, **data)
+        await asyncio.sleep(case.get("settle", 0))
+    await asyncio.sleep(_SETTLE_S)
+    before = await home.admin.states()
+    turn = await _turn(home, case, sentence)
+    await asyncio.sleep(_SETTLE_S)
+    after = await home.admin.states()
+    told = [turn["answer"], *((one["name"], one["arguments"]) for one in turn["tool_calls"])]
+    if "changed" in case:
+        shown = (await home.admin.exposed()) & before.keys()
+        changed = {one for one in shown if after[one]["state"] != before[one]["state"]}
+        assert changed == set(case["changed"]), told
+    for entity_id, wanted in case.get("state", {}).items():
+        assert _shows(after[entity_id], wanted), (entity_id, told)
+    if "asked" in case:
+        decisions = {call["decision"] for call in turn["tool_calls"]}
+        assert ("needs_confirmation" in decisions) == case["asked"], told
+    answer = turn["answer"] or ""
+    assert re.search(case.get("answer", ""), answer, re.IGNORECASE), told
+    assert "never" not in case or not re.search(case["never"], answer, re.IGNORECASE), told
+    if "said" in case:
+        assert re.search(case["said"], json.dumps(home.answered), re.IGNORECASE), home.answered
+
+
+async def _turn(home: Home, case: Json, sentence: str) -> Json:
+    if "tool" not in case:
+        turn: Json = await home.hearth.json("ask", sentence)
+        return turn
+    calls = [Call(await home.tool(name), arguments) for name, arguments in case["tool"]]
+    return await home.served(sentence, *calls, Say(case.get("reply", "Done.")))
+
+
+def _shows(state: Json, wanted: Any) -> bool:
+    if isinstance(wanted, str):
+        return bool(state["state"] == wanted)
+    return all(state["attributes"].get(key) == value for key, value in wanted.items())
