@@ -1,6 +1,6 @@
 """Choose the tool and arguments for a parsed command."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -81,9 +81,15 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         area = house.areas[command.area_id]
         place = spoken_place((area.name, *area.aliases))
         return Problem("offline.not_there", {"name": command.name, "area": place})
-    return Ask(
-        tuple((one, replace(command, entity_ids=(one.entity_id,))) for one in there or entities)
-    )
+    chosen = there or entities
+    if _are_twins(chosen):  # nobody can tell them apart, so all of them are set
+        return replace(command, entity_ids=(chosen[0].entity_id,), area_id=chosen[0].area_id or "")
+    return Ask(tuple((one, replace(command, entity_ids=(one.entity_id,))) for one in chosen))
+
+
+def _are_twins(entities: Sequence[Entity]) -> bool:
+    same = {(entity.area_id, entity.name.casefold()) for entity in entities}
+    return len(same) == 1 and bool(entities[0].area_id)
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:

@@ -47,7 +47,9 @@ _VERBS = {
     "unlocking": "unlocked",
 }
 _UNCLEAR = frozenset(
-    "fields range mixed which_room not_heard which_thing none_here unseen which_one".split()
+    (
+        "fields mixed none_here not_heard range unseen which_of which_one which_room which_thing"
+    ).split()
 )
 _OWNERS = "policy.rules"  # prefix of the owner's rules
 

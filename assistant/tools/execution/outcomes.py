@@ -147,10 +147,12 @@ class Sentences:
         return tell_error(self._catalogue, self._language, text, code)
 
     def followed_by(self, sentence: str, options: Sequence[str]) -> str:
-        """Return the sentence, followed by the similar valid names in `options`."""
-        if not options:
+        """Return the sentence, followed by the similar valid names in `options`. Entity ids, which
+        are only for models, are left out."""
+        names = [one for one in options if not _ENTITY.fullmatch(one)]
+        if not names:
             return sentence
-        return self.say("tools.nearest", sentence=sentence, names=", ".join(options))
+        return self.say("tools.nearest", sentence=sentence, names=", ".join(names))
 
     def failed(self, error: str, options: Sequence[str], house: House) -> str:
         """Return a sentence about a failed call: the cause of the failure, or the entities that

@@ -1,19 +1,23 @@
-"""Correction of names that Home Assistant wouldn't find, and of selections that it can't express.
+"""Correction of names that Home Assistant wouldn't find.
 
 A correction of a name counts only if it leaves exactly one reading. First, accents, apostrophes and
 Unicode forms are ignored; then inner spaces, articles and plurals; then small typos. Only the first
 step may choose an entity that needs a confirmation.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from assistant.tools.house.intents import Action, Intent
+from assistant.speech.catalogue import is_plural
+from assistant.tools.house.intents import Intent
 from assistant.tools.house.names import are_near, folded, nearest, stemmed
 from assistant.tools.house.targets import (
+    UNTOLD,
     Miss,
     can,
+    domain_of,
     find_areas,
     find_floors,
     is_called,
@@ -24,9 +28,14 @@ from assistant.tools.house.targets import (
     selection,
 )
 from assistant.tools.policy.risk import is_safe_to_guess
+from assistant.tools.vocabulary import LANGUAGES, entries
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 _KIND = ("domain", "device_class")
+_PLACE = ("area", "floor")
+_MISSED = frozenset(
+    {Miss.AREA, Miss.DEVICE_CLASS, Miss.DOMAIN, Miss.FEATURE, Miss.FLOOR, Miss.NAME}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +60,20 @@ class _Reading:
     key: str  # key of the argument that it would become
     text: str
     entity_id: str = ""
+    more: tuple[tuple[str, Any], ...] = ()  # further arguments that the name contains
 
 
 def mend(
-    intent: Intent, arguments: Mapping[str, Any], house: House, device_area: str | None = None
+    intent: Intent,
+    arguments: Mapping[str, Any],
+    house: House,
+    device_area: str | None = None,
+    said_places: Collection[str] = (),
 ) -> Mended:
     """Correct the floor, the area, the name and the domain, in this order.
 
     `device_area` is the id of this device's area, which decides between entities with the same
-    name.
+    name. `said_places` are the names of the places that the person said, which are never dropped.
     """
     mended = Mended(_lowered(intent, arguments))
     for key in ("floor", "area"):
@@ -75,7 +89,7 @@ def mend(
         mended = _apart(mended, name, house)
         if mended.arguments["name"] == name:
             mended = _mend_name(intent, mended, name, house, device_area)
-    mended = _of_its_kind(intent, mended, house)
+    mended = _found_alone(intent, mended, house, said_places)
     return _settle(intent, mended, house, device_area)
 
 
@@ -126,6 +140,8 @@ def _mend_name(
         return _changed(mended, "name", name, one) if one else _asked(mended, exact, house)
     readings = _things(pool, name, lambda one, two: stemmed(one) == stemmed(two))
     readings += _as_place(intent, mended.arguments, name, house)
+    if not readings and intent.places and not any(mended.arguments.get(key) for key in _PLACE):
+        readings = _in_rooms(intent, pool, name, house)
     if not readings:
         readings = _things(pool, name, are_near)
     one = _chosen(readings, house, device_area)
@@ -152,23 +168,33 @@ def _apart(mended: Mended, name: str, house: House) -> Mended:
     return _changed(mended, "name", name, _Reading("name", found[0].entity_id, found[0].entity_id))
 
 
-def _of_its_kind(intent: Intent, mended: Mended, house: House) -> Mended:
-    """Correct the domain if the only entity with this name is in a different domain. For example, a
-    model may think that the helper "Desk light" is a light."""
+def _found_alone(
+    intent: Intent, mended: Mended, house: House, said_places: Collection[str]
+) -> Mended:
+    """Correct the domain and the place if a single entity has this name. For example, a model may
+    think that the helper "Desk light" is a light, or that every device is in this room."""
     arguments, name = mended.arguments, mended.arguments.get("name")
-    given = arguments.get("domain")
-    if not intent.selective or intent.domains is not None or not given or not isinstance(name, str):
+    if not isinstance(name, str) or reach(intent, arguments, house).reason not in _MISSED:
         return mended
-    if reach(intent, arguments, house).reason not in (Miss.NAME, Miss.DOMAIN, Miss.AREA):
-        return mended
-    kept = {key: value for key, value in arguments.items() if key not in _KIND}
-    found = reach(intent, kept, house).touched
-    if len(found) != 1 or not is_safe_to_guess(found[0], house):
-        return mended
-    domain = found[0].partition(".")[0]
-    change = MendedArgument("domain", ", ".join(listed(given)), domain, "domain")
-    arguments = {**kept, "domain": [domain]}
-    return replace(mended, arguments=arguments, changes=(*mended.changes, change))
+    kinds = _KIND if intent.selective and intent.domains is None else ()
+    said = any(same(str(arguments.get(key)), said_places) for key in _PLACE)
+    places = _PLACE if intent.places and not said else ()
+    for dropped in (kinds, places, (*kinds, *places)):
+        wrong = [key for key in dropped if arguments.get(key)]
+        kept = {key: value for key, value in arguments.items() if key not in wrong}
+        found = reach(intent, kept, house).touched if wrong else ()
+        if len(found) != 1 or not is_safe_to_guess(found[0], house):
+            continue
+        domain = domain_of(found[0])
+        changes = tuple(
+            MendedArgument(key, ", ".join(listed(arguments[key])), new, key)
+            for key in wrong
+            if (new := domain if key == "domain" else "") or key in _PLACE
+        )
+        if set(wrong) & set(_KIND):
+            kept["domain"] = [domain]
+        return replace(mended, arguments=kept, changes=(*mended.changes, *changes))
+    return mended
 
 
 def _pool(intent: Intent, arguments: Mapping[str, Any], house: House) -> list[Entity]:
@@ -221,6 +247,54 @@ def _as_place(
     return readings
 
 
+def _in_rooms(intent: Intent, pool: Sequence[Entity], name: str, house: House) -> list[_Reading]:
+    """Return the readings of a name that begins or ends with a room: an entity there ("bedroom
+    overhead light"), or the lights of the room."""
+    readings = []
+    for area in house.areas.values():
+        rests = {rest for one in (area.name, *area.aliases) for rest in _rests(name, one)}
+        there = [one for one in pool if one.area_id == area.area_id]
+        found = [
+            replace(one, more=(("area", area.name),))
+            for rest in rests
+            for one in _things(there, rest, lambda one, known: stemmed(one) == stemmed(known))
+        ]
+        lamps = [rest for rest in rests if stemmed(rest) in _lamp_stems()]
+        # "The den lights" are all of them, even if one of them is called "Lights".
+        if any(map(is_plural, lamps)) or (lamps and not found):
+            kind = () if intent.domains else (("domain", ["light"]),)
+            found = [_Reading("area", area.name, more=kind)]
+        readings += found
+    return readings
+
+
+def _rests(name: str, place: str) -> list[str]:
+    """Return what is left of a name without the place that it begins or ends with."""
+    words, part = folded(name).split(), folded(place).split()
+    size = len(part)
+    if not 0 < size < len(words):
+        return []
+    ends = ((words[:size], words[size:]), (words[-size:], words[:-size]))
+    return [_without_joints(rest) for found, rest in ends if found == part]
+
+
+def _without_joints(words: list[str]) -> str:
+    while len(words) > 1 and words[-1] in _JOINTS:
+        words = words[:-1]
+    return " ".join(words)
+
+
+# Words between a thing and its room, in the languages that Hearth speaks.
+_JOINTS = frozenset(
+    "a au aux da das de del dem der des do dos du el im in la las le les los na no of the".split()
+)
+
+
+@cache
+def _lamp_stems() -> frozenset[str]:
+    return frozenset(stemmed(word) for code in LANGUAGES for word in entries("lights", code))
+
+
 def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None) -> _Reading | None:
     if len(readings) == 1:
         return readings[0]
@@ -235,7 +309,7 @@ def _chosen(readings: Sequence[_Reading], house: House, device_area: str | None)
 
 def _changed(mended: Mended, key: str, given: str, reading: _Reading) -> Mended:
     arguments = {one: value for one, value in mended.arguments.items() if one != key}
-    arguments[reading.key] = reading.text
+    arguments |= {reading.key: reading.text, **dict(reading.more)}
     change = MendedArgument(key, given, reading.text, reading.key)
     return replace(mended, arguments=arguments, changes=(*mended.changes, change))
 
@@ -260,10 +334,13 @@ def _settle(intent: Intent, mended: Mended, house: House, device_area: str | Non
     seen = reach(intent, arguments, house)
     if seen.reason is not Miss.SEVERAL:
         return mended
-    # If a group and a scene share a name, only the group can be switched off.
+    # If a group and a scene share a name, only the group can be switched off. Otherwise the name
+    # is that of the group, because a scene is chosen by its domain.
     able = [name for name in seen.candidates if can(house.entities[name], intent.action)]
-    if len(able) == 1 and len(seen.candidates) > 1 and intent.action is Action.OFF:
-        return replace(mended, arguments={**arguments, "name": able[0]})
+    things = [name for name in able if domain_of(name) not in UNTOLD]
+    for chosen in (able, things):
+        if len(chosen) == 1 and all(is_safe_to_guess(name, house) for name in able):
+            return replace(mended, arguments={**arguments, "name": chosen[0]})
     if device_area is None:
         return mended
     found = reach(intent, arguments, house, device_area).touched
@@ -279,86 +356,3 @@ def _settle(intent: Intent, mended: Mended, house: House, device_area: str | Non
 
 def _names_of(places: Iterable[Area | Floor]) -> list[str]:
     return [name for place in places for name in (place.name, *place.aliases)]
-
-
-MOST_CALLS = 100  # most calls in place of one; no more are sent
-_CHOOSING = ("name", "area", "floor", "domain", "device_class")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The arguments of a call, or of several calls that are sent in its place."""
-
-    arguments: Mapping[str, Any]
-    parts: tuple[Mapping[str, Any], ...] = ()
-
-
-def arguments_for(
-    intent: Intent,
-    arguments: Mapping[str, Any],
-    wanted: Sequence[Entity],
-    unwanted: Sequence[Entity],
-    house: House,
-    schema: Mapping[str, Any],
-) -> Choice | None:
-    """Return arguments that reach every entity in `wanted` and none in `unwanted`.
-
-    Returns None if there are none, or if more than MOST_CALLS calls would be necessary.
-    """
-    ids = {one.entity_id for one in wanted}
-    chosen = by_kind(intent, wanted, unwanted, schema) if takes(schema, "domain") else None
-    if chosen is not None:
-        cut = {**arguments, **chosen}
-        if set(reach(intent, cut, house).touched) == ids:
-            return Choice(cut)
-    if not takes(schema, "name"):
-        return None
-    rest = {key: value for key, value in arguments.items() if key not in _CHOOSING}
-    parts: list[Mapping[str, Any]] = []
-    by_area = intent.selective and intent.places
-    for area, things in _by_area(wanted, house):
-        left = things
-        shut = {one.domain for one in unwanted if area is not None and one.area_id == area.area_id}
-        clear = [one for one in things if one.domain not in shut]
-        if by_area and area is not None and len(clear) > 1:
-            whole = {**rest, "area": area.name, "domain": sorted({one.domain for one in clear})}
-            here = {one.entity_id for one in clear}
-            if set(reach(intent, whole, house).touched) == here:
-                parts.append(whole)
-                left = [one for one in things if one.entity_id not in here]
-        parts += [{**rest, "name": one.entity_id} for one in left]
-    return Choice(arguments, tuple(parts)) if len(parts) <= MOST_CALLS else None
-
-
-def by_kind(
-    intent: Intent,
-    wanted: Sequence[Entity],
-    unwanted: Sequence[Entity],
-    schema: Mapping[str, Any],
-) -> dict[str, list[str]] | None:
-    """Return the domains and device classes that select as many wanted entities as possible and no
-    unwanted entity, or None."""
-    shut_out = {one.domain for one in unwanted}
-    free = {one.domain for one in wanted} - shut_out
-    if free:
-        return {"domain": sorted(free)}
-    domains = {one.domain for one in wanted}
-    if len(domains) != 1 or not takes(schema, "device_class"):
-        return None
-    classes = {one.device_class for one in wanted if one.device_class}
-    classes -= {one.device_class for one in unwanted}
-    if intent.classes:
-        classes &= intent.classes
-    return {"domain": sorted(domains), "device_class": sorted(classes)} if classes else None
-
-
-def takes(schema: Mapping[str, Any], key: str) -> bool:
-    properties = schema.get("properties")
-    return isinstance(properties, Mapping) and key in properties
-
-
-def _by_area(things: Iterable[Entity], house: House) -> Iterable[tuple[Area | None, list[Entity]]]:
-    rooms: dict[str, list[Entity]] = {}
-    for one in things:
-        rooms.setdefault(one.area_id or "", []).append(one)
-    return [(house.areas.get(area_id), found) for area_id, found in rooms.items()]

@@ -11,10 +11,10 @@ from typing import Any
 
 from assistant.tools.house.intents import Action
 from assistant.tools.house.targets import Reach, can, consequences, reach
-from assistant.tools.policy.corrections import Choice, arguments_for, takes
 from assistant.tools.policy.decisions import Case, is_grave
 from assistant.tools.policy.openers import RULES, is_opener
 from assistant.tools.policy.risk import entity_or_guess, weigh
+from assistant.tools.policy.selections import Choice, arguments_for, takes
 from assistant.tools.policy.words import (
     BOILERS,
     HEATING,

@@ -19,6 +19,7 @@ from assistant.tools.house.targets import (
     find_area,
     find_areas,
     find_floors,
+    is_called,
     is_wildcard,
     listed,
     reach,
@@ -26,12 +27,13 @@ from assistant.tools.house.targets import (
 from assistant.tools.policy.corrections import Mended, mend
 from assistant.tools.policy.decisions import Case, asked, decide, denied, told, told_names
 from assistant.tools.policy.openers import RELAYS
-from assistant.tools.policy.risk import is_harmless
+from assistant.tools.policy.risk import is_harmless, is_safe_to_guess
 from assistant.tools.policy.rules import PolicyDecision
 from assistant.tools.policy.scope import Meant, Scoped, bounded, cut_to, meant, resumed, widened
+from assistant.tools.policy.selections import arguments_for
 from assistant.tools.policy.words import HeardWords, read
 from integrations.home_assistant.effects import SEARCHED
-from integrations.home_assistant.house import Entity, House
+from integrations.home_assistant.house import Area, Entity, House
 
 _BLINDS = frozenset({"blind", "shade", "shutter"})  # classes that "blinds" names
 
@@ -82,7 +84,9 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
     heard = read(house, case.heard) if case.heard is not None else None
     mended = Mended(arguments)
     if live:
-        mended = mend(intent, arguments, house, own.area_id if own is not None else None)
+        mended = mend(
+            intent, arguments, house, own.area_id if own is not None else None, _said_places(heard)
+        )
     arguments = mended.arguments
     paused = resumed(house, arguments, heard, own) if intent.resumes and live else []
     if len(paused) == 1:
@@ -118,7 +122,8 @@ def judge_targets(case: Case, arguments: Mapping[str, Any]) -> PolicyDecision:
     if live and seen.reason is Miss.SEVERAL:
         verdict = decide(case, arguments, seen.touched, judged)
         if verdict.decision is not Decision.DENIED:
-            verdict = _which_one(verdict, intent, selector, seen, house)
+            together = _together(case, arguments, seen, own)
+            verdict = together or _which_one(verdict, intent, selector, seen, house)
     elif live and by_place and heard is not None and judged:
         verdict = _as_meant(case, scoped, heard)
     else:
@@ -191,6 +196,11 @@ def nothing_there(
     places = find_areas(house, area) if area else find_floors(house, floor)
     if live and places and not is_named(selector):
         return _none_in((places[0].name, *places[0].aliases), arguments)
+    name = str(selector.get("name") or "")
+    if live and places and any(is_called(one, name) for one in house.exposed()):
+        where = spoken_place((places[0].name, *places[0].aliases))
+        verdict = denied(Tier.COMFORT, "none_here", arguments, {"name": name, "area": where})
+        return replace(verdict, key="offline.not_there")
     return denied(Tier.COMFORT, "unseen", arguments, {"names": told_names(selector)})
 
 
@@ -214,6 +224,39 @@ def _about_whole_house(verdict: PolicyDecision) -> str:
     return f"ask_whole_house_{kind}" if kind in _WHOLE_HOUSE else "ask_whole_house"
 
 
+# Domains whose entities are set together if nobody can tell them apart.
+_ALIKE = frozenset({"climate", "fan", "humidifier", "light"})
+
+
+def _together(
+    case: Case, arguments: Mapping[str, Any], seen: Reach, own: Area | None
+) -> PolicyDecision | None:
+    """Judge a call to all the lamps of one name in a room, or to all its thermostats, as one call
+    for each. Returns None if the person could tell them apart, or if one needs a confirmation."""
+    things = [case.house.entities[name] for name in seen.candidates]
+    if is_named(arguments) and own is not None:
+        things = [one for one in things if one.area_id == own.area_id] or things
+    rooms, kinds = {one.area_id for one in things}, {one.domain for one in things}
+    if len(things) < 2 or len(rooms) != 1 or None in rooms or len(kinds) != 1:
+        return None
+    if not kinds <= _ALIKE or not all(
+        is_safe_to_guess(one.entity_id, case.house) for one in things
+    ):
+        return None
+    choice = arguments_for(case.intent, arguments, things, (), case.house, case.schema)
+    if choice is None:
+        return None
+    names = tuple(one.entity_id for one in things)
+    verdict = decide(case, choice.arguments, names, names)
+    return replace(verdict, narrowed=True, parts=choice.parts)
+
+
+def _said_places(heard: HeardWords | None) -> list[str]:
+    """Return all names of the rooms and floors that the person said."""
+    found = [] if heard is None else [one.found for one in heard.wanted.places]
+    return [name for place in found for name in (place.name, *place.aliases)]
+
+
 def _which_one(
     verdict: PolicyDecision, intent: Intent, selector: Mapping[str, Any], seen: Reach, house: House
 ) -> PolicyDecision:
@@ -225,12 +268,18 @@ def _which_one(
         if (area := house.areas.get(house.entities[name].area_id or ""))
     ]
     clear = intent.places and len(set(places)) == len(seen.candidates)
-    options = tuple(places) if clear else seen.candidates
-    names = {house.entities[name].name for name in seen.candidates}
+    names = {house.entities[name].name: name for name in seen.candidates}
     apart = places if clear else sorted(names) if len(names) == len(seen.candidates) else ()
     values = {"names": told(selector), "options": ", ".join(apart)}
-    rule = "which_one" if is_named(selector) and apart else "which_thing"
+    rule = ("which_one" if is_named(selector) else "which_of") if apart else "which_thing"
+    # A name that others share selects nothing, so models are given the id.
+    single = [one if _is_unique(one, house) else names[one] for one in names]
+    options = tuple(places) if clear else tuple(single) if apart else seen.candidates
     return replace(denied(verdict.tier, rule, verdict.arguments, values), options=options)
+
+
+def _is_unique(name: str, house: House) -> bool:
+    return sum(is_called(one, name) for one in house.entities.values()) == 1
 
 
 def without_what_changes(house: House) -> House:

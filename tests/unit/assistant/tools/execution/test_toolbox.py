@@ -103,11 +103,11 @@ async def test_brightness_on_a_plain_lamp_is_not_claimed(house: House) -> None:
 
 
 async def test_the_servers_no_is_told_in_our_words_and_given_as_data(house: House) -> None:
-    nowhere = {"name": "Kitchen light", "area": "Bedroom", "brightness": 5}
+    nowhere = {"name": "Lamp", "area": "Kitchen", "brightness": 5}
     outcome = await house.do("HassLightSet", nowhere)
     assert (outcome.status, outcome.retryable) == (Status.FAILED, False)
     assert outcome.sentence == "I can't find anything like that there."
-    assert "given name 'Kitchen light', area 'Bedroom'" in outcome.data
+    assert "given name 'Lamp', area 'Kitchen'" in outcome.data
     assert outcome.reason.startswith("No entities were in the area")
 
 

@@ -129,10 +129,9 @@ def test_what_is_gated_or_in_doubt_is_only_offered(
         {"name": "Kitchen Light"},
         {"name": " kitchen LIGHT "},
         {"name": "Secret Light"},  # not exposed, so the light itself was meant
-        {"name": "Kettle", "area": "Hall"},  # it exists in another room
         # Nothing that gives access is mistaken for a lamp.
         {"name": "Front Door", "domain": ["light"]},
-        {"name": "Kitchen Light", "area": "Hall", "domain": ["switch"]},
+        {"name": "Front Door", "area": "Kitchen"},
         {"name": "all", "domain": ["light"]},
         {"name": "lamp"},
         {"area": "cocina"},
@@ -155,6 +154,50 @@ def test_a_wrong_domain_is_mended_where_one_thing_has_the_name(home: House) -> N
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
+        ({"name": "Kettle", "area": "Hall"}, {"name": "Kettle"}),
+        ({"name": "Kettle", "floor": "First floor"}, {"name": "Kettle"}),
+        (
+            {"name": "Kitchen Light", "area": "Hall", "domain": ["switch"]},
+            {"name": "Kitchen Light", "domain": ["light"]},
+        ),
+        ({"name": "Lamp", "area": "Hall"}, {"name": "Lamp", "area": "Hall"}),  # there are two
+    ],
+)
+def test_a_wrong_place_is_mended_where_one_thing_has_the_name(
+    home: House, given: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert mend(INTENTS[ON], given, home).arguments == meant
+    # A person who said the place means it.
+    said = mend(INTENTS[ON], given, home, None, ("Hall", "First floor"))
+    assert {said.arguments.get(key) for key in ("area", "floor")} >= {
+        given.get("area"),
+        given.get("floor"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "meant"),
+    [
+        (ON, "bedroom reading corner", {"name": "Reading Corner", "area": "Bedroom"}),
+        (ON, "Desk 2 in the bedroom", {"name": "Desk 2", "area": "Bedroom"}),
+        (ON, "lamp of the lounge", {"name": "Lamp", "area": "Living Room"}),
+        (SET, "bedroom lights", {"area": "Bedroom", "brightness": 5}),
+        (OFF, "lumières de la cocina", {"area": "Kitchen", "domain": ["light"]}),
+        (ON, "lounge lights", {"area": "Living Room", "domain": ["light"]}),
+        (ON, "hall front door", {"name": "hall front door"}),
+        (ON, "bedroom xyzzy", {"name": "bedroom xyzzy"}),
+    ],
+)
+def test_a_room_in_a_name_is_taken_apart(
+    home: House, tool: str, given: str, meant: dict[str, Any]
+) -> None:
+    more = {"brightness": 5} if tool == SET else {}
+    assert mend(INTENTS[tool], {"name": given, **more}, home).arguments == meant
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
         ("Kitchen Light, luz de la cocina", "light.kitchen"),
         ("Kitchen Light, Kettle", None),  # two devices
     ],
@@ -164,14 +207,26 @@ def test_all_names_of_one_thing_in_a_row(home: House, given: str, meant: str | N
     assert mended.arguments["name"] == (meant or given)
 
 
-def test_of_a_group_and_its_scene_only_the_group_goes_off(home: House) -> None:
+def test_a_name_is_that_of_the_thing_that_can_do_it(home: House) -> None:
     tree = {
         "light.tree": Entity("light.tree", "Tree", "on"),
-        "scene.tree": Entity("scene.tree", "Tree", "unknown"),
+        "scene.tree": Entity(
+            "scene.tree", "Tree", "unknown", attributes={"entity_id": ["light.lamp_living"]}
+        ),
+        "sensor.kettle": Entity("sensor.kettle", "Kettle", "5"),
+        "switch.den_dimmer": Entity("switch.den_dimmer", "Dimmer", "on"),
+        "light.den_dimmer": Entity("light.den_dimmer", "Dimmer", "on"),
     }
     both = replace(home, entities={**home.entities, **tree})
     assert mend(INTENTS[OFF], {"name": "Tree"}, both).arguments == {"name": "light.tree"}
-    assert mend(INTENTS[ON], {"name": "Tree"}, both).arguments == {"name": "Tree"}
+    assert mend(INTENTS[ON], {"name": "Tree"}, both).arguments == {"name": "light.tree"}
+    scene = {"name": "Tree", "domain": ["scene"]}
+    assert mend(INTENTS[ON], scene, both).arguments == scene
+    assert mend(INTENTS[ON], {"name": "Kettle"}, both).arguments["name"] != "Kettle"
+    assert mend(INTENTS[ON], {"name": "Dimmer"}, both).arguments == {"name": "Dimmer"}
+    locked = {"scene.tree": replace(tree["scene.tree"], attributes={"entity_id": ["lock.front"]})}
+    gated = replace(both, entities={**both.entities, **locked})
+    assert mend(INTENTS[ON], {"name": "Tree"}, gated).arguments == {"name": "Tree"}
 
 
 def test_a_script_of_known_effect_may_be_guessed(home: House) -> None:

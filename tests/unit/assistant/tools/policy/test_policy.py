@@ -374,17 +374,36 @@ def test_things_of_one_name_are_asked_about_by_room(house: House) -> None:
     assert "Living Room, Bedroom" in Catalogue().say(verdict.key, "en", **verdict.values)
 
 
-def test_things_of_one_name_and_room_are_asked_about_by_id(house: House) -> None:
+def test_things_of_one_name_and_room_are_set_together(house: House) -> None:
     other = replace(house.entities["light.lamp_bed"], entity_id="light.third")
     more = replace(house, entities={**house.entities, "light.third": other})
-    verdict = judge(entry(ON), {"name": "Lamp", "area": "Bedroom"}, more, "lamp on", "")
-    assert verdict.options == ("light.lamp_bed", "light.third")
+    for given, area in (({"name": "Lamp", "area": "Bedroom"}, ""), ({"name": "Lamp"}, "Bedroom")):
+        verdict = judge(entry(ON), given, more, "lamp on", area)
+        assert (verdict.decision, verdict.narrowed) == (Decision.ALLOWED, True)
+        assert verdict.entities == ("light.lamp_bed", "light.third")
+
+
+def test_thermostats_of_one_room_are_set_together(house: House) -> None:
+    second = replace(house.entities["climate.us"], entity_id="climate.second", name="Radiator")
+    more = replace(house, entities={**house.entities, "climate.second": second})
+    tool = entry("climate__HassClimateSetTemperature")
+    verdict = judge(tool, {"temperature": 66, "area": "Bedroom"}, more, "66 in the bedroom", "")
+    assert verdict.decision is Decision.ALLOWED
+    assert [part["name"] for part in verdict.parts] == ["climate.us", "climate.second"]
+
+
+def test_doors_of_one_name_and_room_are_never_set_together(house: House) -> None:
+    other = replace(house.entities["lock.front"], entity_id="lock.second")
+    more = replace(house, entities={**house.entities, "lock.second": other})
+    verdict = judge(entry(OFF), {"name": "Front Door"}, more, "unlock the front door", "Hall")
+    assert verdict.decision is Decision.DENIED
+    assert "lock." not in Catalogue().say(verdict.key, "en", **verdict.values)
 
 
 def test_one_of_several_unnamed_things_is_asked_about(house: House) -> None:
     tool = entry("climate__HassClimateSetTemperature")
     verdict = judge(tool, {"temperature": 20}, house, "heat the whole house", "")
-    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "which_thing")
+    assert (verdict.decision, verdict.rule) == (Decision.DENIED, "which_of")
     assert verdict.options == ("Living Room", "Bedroom")
     here = judge(tool, {"temperature": 20}, house, "warmer", "Bedroom")
     assert (here.arguments, here.entities) == (
