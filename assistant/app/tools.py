@@ -6,9 +6,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from assistant.announcements.tools import Announcer
-from assistant.app.brains import BrainSet, may_use_cloud
+from assistant.app.brains import BrainSet
 from assistant.app.conversation import BoxConversation
 from assistant.app.home import HomeContext
+from assistant.app.model_access import may_use_cloud
 from assistant.app.process import is_held
 from assistant.config.schema import Settings
 from assistant.conversation.loop import ConversationLoop

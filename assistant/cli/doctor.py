@@ -11,8 +11,8 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
-from assistant.app.brains import NO_CONSENT, may_use_cloud
 from assistant.app.home import open_home
+from assistant.app.model_access import NO_CONSENT, may_use_cloud
 from assistant.app.tools import open_background_work
 from assistant.cli.console import Terminal, read_line, stacked, worded
 from assistant.cli.terminal import CliCommand, Failed, hide_in_logs, say, say_json

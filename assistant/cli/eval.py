@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.progress import Progress, track
 from rich.text import Text
 
-from assistant.app.brains import NO_CONSENT, can_sign_in
+from assistant.app.model_access import NO_CONSENT, can_sign_in
 from assistant.brains.slots import start_of_day
 from assistant.cli.console import Terminal, read_line, worded
 from assistant.cli.terminal import CliCommand, Failed, say, say_json

@@ -8,14 +8,9 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from assistant.app.brains import (
-    NO_CONSENT,
-    access_of,
-    briefer_for,
-    may_use_cloud,
-    open_models,
-)
+from assistant.app.brains import briefer_for
 from assistant.app.home import HomeContext, open_home
+from assistant.app.model_access import NO_CONSENT, access_of, may_use_cloud, open_models
 from assistant.app.tools import open_background_work
 from assistant.brains.gemini.brain import setup_of
 from assistant.brains.gemini.model_chain import ModelChain

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from assistant.app.brains import access_of
 from assistant.app.home import HomeContext
+from assistant.app.model_access import access_of
 from assistant.brains.gemini.calls import not_run_response
 from assistant.brains.gemini.repair import NAME, SetupRepair, key_of, read_refused
 from assistant.brains.gemini.turn import PIECE_BYTES

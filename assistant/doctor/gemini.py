@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from assistant.app.brains import access_of, may_use_cloud, open_models
+from assistant.app.model_access import access_of, may_use_cloud, open_models
 from assistant.brains.gemini.model_chain import GoneModel
 from assistant.brains.gemini.repair import NAME, key_of, read_refused
 from assistant.brains.gemini.usage import usage_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
-from assistant.app.brains import chat_server, why_no_local_model
+from assistant.app.model_access import chat_server, why_no_local_model
 from assistant.brains.slots import LOCAL
 from assistant.doctor.daemon import Scene
 from assistant.doctor.finding import (

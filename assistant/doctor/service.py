@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from assistant.app.brains import can_sign_in
 from assistant.app.home import DEMO
+from assistant.app.model_access import can_sign_in
 from assistant.brains.slots import LOCAL
 from assistant.config.schema import Settings
 from assistant.config.sections import Http

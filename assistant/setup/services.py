@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assistant.app.model_access import access_of
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.domain.records import StoreError
@@ -114,8 +115,6 @@ class SetupServices:
 
     async def try_key(self, settings: Settings) -> None:
         """Try the configured key with Google. Raises IntegrationError."""
-        from assistant.app.brains import access_of  # imports most of Hearth
-
         await try_key(access_of(settings), settings.gemini.model)
 
     async def try_live(self, settings: Settings) -> Sequence[str]:

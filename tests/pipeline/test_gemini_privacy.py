@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from assistant.app.brains import NO_CONSENT
 from assistant.app.build import App
+from assistant.app.model_access import NO_CONSENT
 from assistant.cli.main import main
 from assistant.config.schema import Settings
 from assistant.demo.scenes import SpokenCommand, make_clip
