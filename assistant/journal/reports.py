@@ -97,7 +97,7 @@ _GROUP = (
 _ASKED = "started_at >= ? AND source <> 'announcement'"
 _SUMS = (
     f"SELECT {_GROUP}, COUNT(*) AS turns, SUM(cost_usd) AS cost_usd, "
-    "SUM(IIF(usage ->> '$.estimated', cost_usd, 0.0)) AS estimated_usd, "
+    "TOTAL(cost_usd) FILTER (WHERE usage ->> '$.estimated') AS estimated_usd, "
     "COALESCE(SUM(usage ->> '$.input_tokens'), 0) AS input_tokens, "
     "COALESCE(SUM(usage ->> '$.output_tokens'), 0) AS output_tokens "
     f"FROM turns WHERE {_ASKED} GROUP BY 1, 2, 3 "

@@ -12,7 +12,7 @@ _MAX_NOTES = 8
 
 
 class ConversationHistory:
-    """What a new session is told, and what an open one must be told with the next sentence."""
+    """Memory of a conversation: its exchanges for a new session, and notes for the next turn."""
 
     def __init__(self) -> None:
         self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
