@@ -21,11 +21,11 @@ NO_CONSENT = (
     "to allow that"
 )
 NO_LOCAL_MODEL = (
-    "the brain local is left out because local.url and local.model are not both set: name a server "
+    "The brain local is left out because local.url and local.model are not both set: name a server "
     "and one of its models there"
 )
 NOT_AT_HOME = (
-    "the brain local is left out because {url} is not in the home network, so your words would "
+    "The brain local is left out because {url} is not in the home network, so your words would "
     "leave the house: set privacy.accept_cloud = true to allow that"
 )
 
