@@ -34,8 +34,9 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.clock import Clock
-from assistant.domain.tool_call import ToolCall, ToolOutcome
+from assistant.domain.tool_call import Status, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
+from assistant.speech.clauses import asks
 from assistant.tools.catalog.menu import Menu
 from audio.errors import AudioError, TookTooLong
 from audio.recognize.protocol import Recognizer
@@ -218,6 +219,7 @@ class OfflineTurn:
             yield self._words(answer_problem(steps, self._brain.catalogue, language), language)
             yield TurnDone(understood=steps.key != _NO_TOOL)
             return
+        asks_room = False
         for number, (command, step) in enumerate(steps, start=1):
             gap = " " if number > 1 else ""
             if isinstance(step, str):
@@ -225,9 +227,10 @@ class OfflineTurn:
                 continue
             yield ToolCall(f"{self._request.turn_id}-{number}", step.tool, step.arguments)
             outcome = await self._outcomes.get()
+            asks_room = outcome.status is Status.NOT_RUN and asks(outcome.sentence)
             told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
             yield self._words(gap + told, language)
-        self._brain.keep(owner, Talk(tuple(command for command, _ in steps)))
+        self._brain.keep(owner, Talk(tuple(command for command, _ in steps), asks_room=asks_room))
         yield TurnDone()
 
     def _say(self, key: str, language: str) -> ReplyText:

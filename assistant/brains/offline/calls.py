@@ -67,6 +67,7 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         if isinstance(later, Ask):
             return Ask(tuple((one, replace(command, later=own)) for one, own in later.choices))
         return later if isinstance(later, Problem) else replace(command, later=later)
+    command = _with_covers_there(command, house)
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
         # Even if one light is named "Lights", "the lights" means all lights in the room.
         return replace(command, entity_ids=(), name="", called="", area_id=place)
@@ -90,6 +91,25 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
 def _are_twins(entities: Sequence[Entity]) -> bool:
     same = {(entity.area_id, entity.name.casefold()) for entity in entities}
     return len(same) == 1 and bool(entities[0].area_id)
+
+
+_BLINDS = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
+
+
+def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
+    # People call a shade a blind, and the templates go by the word.
+    classes = str(command.slots.get("device_class"))
+    if command.slots.get("domain") != "cover" or not command.area_id or classes not in _BLINDS:
+        return command
+    there = {
+        one.device_class
+        for one in house.exposed()
+        if one.domain == "cover" and one.area_id == command.area_id
+    }
+    others = sorted(_BLINDS.intersection(filter(None, there)))
+    if classes in others or not others:
+        return command
+    return replace(command, slots={**command.slots, "device_class": others})
 
 
 def _says_a_kind(command: ParsedCommand) -> bool:

@@ -6,6 +6,7 @@ light is too bright for me") leads to nothing.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from assistant.brains.offline.frames import (
     Reading,
@@ -62,7 +63,11 @@ def _lights(sentence: Sentence) -> Reading | None:
     if colour or white:
         sentence.take("set", "turn", "on", "colour")
         slots = {"color": colour.value} if colour else {"temperature": white.value if white else 0}
-        return commands(sentence, sentence.targets(("light",), "light"), "HassLightSet", **slots)
+        made = commands(sentence, sentence.targets(("light",), "light"), "HassLightSet", **slots)
+        said = colour.text if colour else ""
+        return [
+            replace(one, colour=said) if isinstance(one, ParsedCommand) else one for one in made
+        ]
     way = take_way(sentence, "brighten", "dim")
     word = sentence.take("brightness")
     wish = take_wish(sentence, "dark", "bright")

@@ -24,6 +24,7 @@ class Talk:
     commands: tuple[ParsedCommand, ...] = ()
     asked: Ask | None = None
     others: tuple[ParsedCommand, ...] = ()  # commands that wait with the question
+    asks_room: bool = False  # the last command was not run, because its room is unknown
     at: float = 0.0  # monotonic time
 
     def recent(self, house: House) -> tuple[str, ...]:
@@ -105,6 +106,8 @@ def follow_up(
         return None
     tags = {piece.tag for some in pieces for piece in some}
     last = talk.commands[-1]
+    if talk.asks_room and (placed := _elsewhere(pieces, tags, scene, talk)):
+        return placed
     timer = last.intent in ("HassStartTimer", "HassIncreaseTimer", "HassDecreaseTimer")
     if timer and (changed := _timer(pieces, tags, last)):
         return changed

@@ -6,6 +6,7 @@ Each `phrases/LANGUAGE.toml` contains the following:
 - `kinds`: nouns for kinds of devices, in addition to those of `assistant/tools/vocabulary`.
 - `colours`: names of colours, with the names that Home Assistant knows.
 - `white`: names of white tones, with their temperature in kelvin.
+- `names`: what people say for a scene or script with a usual English name.
 """
 
 import re
@@ -52,6 +53,7 @@ _COUNTED = frozenset({"percent", "degrees", "hour", "minute", "second_unit"})
 _MOST_WORDS = 7  # in one phrase or name
 _SHORTEST_TYPO = 5  # letters; shorter words differ from others by a single letter too often
 _TOKEN = re.compile(r"\d+[:.]\d\d(?= ?[ap]\.?m\b)|\d+:\d\d|\d+(?:[.,]\d+)?|[^\W\d_]+|[%°]")
+_ENCLITIC = re.compile(r"(\w{3,})(?:me|nos)?l[oa]s?")
 # Words of names and sentences that distinguish nothing.
 _SMALL = frozenset(
     "the a an of in on at my our el la los las un una de del en mi al lo "
@@ -74,6 +76,7 @@ class Piece:
 class Lexicon:
     phrases: Mapping[str, tuple[Piece, ...]]  # by folded text
     numbers: Mapping[str, float]
+    names: Mapping[str, str] = field(default_factory=dict)  # usual names of scenes
     firsts: frozenset[str] = field(default_factory=frozenset)  # first words of phrases
 
 
@@ -93,7 +96,9 @@ def lexicon(language: str) -> Lexicon:
             phrases[words_of(text)].append(Piece(tag, text, value))
     numbers = {words_of(text): float(value) for text, value in _numbers(language)}
     found = {text: tuple(pieces) for text, pieces in phrases.items()}
-    return Lexicon(found, numbers, frozenset(text.split()[0] for text in (*found, *numbers)))
+    names = {words_of(text): name for text, name in written.get("names", {}).items()}
+    firsts = frozenset(text.split()[0] for text in (*found, *numbers))
+    return Lexicon(found, numbers, names, firsts)
 
 
 def words_of(text: str) -> str:
@@ -209,7 +214,8 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
 
     Returns None if a word has no meaning here.
     """
-    words, known = tokens(text), lexicon(language)
+    known = lexicon(language)
+    words = [part for word in tokens(text) for part in _with_pronoun(word, known)]
     found: list[list[Piece]] = []
     at = 0
     while at < len(words):
@@ -223,6 +229,14 @@ def pieces_of(text: str, language: str, index: NameIndex) -> list[list[Piece]] |
     return found
 
 
+def _with_pronoun(word: str, known: Lexicon) -> list[str]:
+    # Spanish: "apágala" is "apaga" and a pronoun.
+    found = _ENCLITIC.fullmatch(word)
+    if found is None or word in known.phrases or "enclitico" not in known.phrases:
+        return [word]
+    return [found[1], "enclitico"] if found[1] in known.phrases else [word]
+
+
 def _longest(
     words: Sequence[str], at: int, known: Lexicon, index: NameIndex
 ) -> tuple[int, list[Piece]]:
@@ -230,6 +244,8 @@ def _longest(
         part = words[at : at + size]
         text = " ".join(part)
         pieces = list(index.find(part))
+        if not pieces and text in known.names:
+            pieces += index.find(known.names[text].split())
         pieces += known.phrases.get(text, ())
         if text in known.numbers and not _is_pronoun(pieces, words, at + size, known):
             pieces.append(Piece("number", text, known.numbers[text]))
