@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.readings import list_items, read_out
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
     DEFINITE,
+    LIST_ITEMS,
     MEMORY_TOOLS,
     OWN_TOOLS,
     PROFILE_INTENT,
+    READING,
     ROOM,
     TIMER_TOOLS,
 )
@@ -58,6 +61,8 @@ def answer_outcome(
 ) -> str:
     if outcome.decision in (Decision.DENIED, Decision.NEEDS_CONFIRMATION):
         return outcome.sentence or say.say("offline.refused", language)
+    if command.intent == LIST_ITEMS and outcome.status is Status.DONE:
+        return list_items(outcome.data, say, language)
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
         return outcome.sentence  # it contains the requested information
@@ -171,7 +176,13 @@ def _sentence(text: str) -> str:
 # Questions that are answered without a tool call.
 
 
-ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature"})
+ABOUT_STATES = frozenset({"HassGetState", "HassClimateGetTemperature", READING})
+_GREETINGS = {
+    "hello": "offline.hello",
+    "thanks": "offline.welcome",
+    "fine": "offline.fine",
+    "bye": "offline.bye",
+}
 
 
 class StateAnswers:
@@ -195,6 +206,8 @@ class StateAnswers:
 
         `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there is no snapshot.
         """
+        if command.intent == READING:
+            return read_out(command, house, self._say, language)
         if command.intent in ABOUT_STATES:
             return answer_state(self._states, command, house, language, age_s)
         found = self._answers.get(command.intent)
@@ -217,8 +230,7 @@ class StateAnswers:
         return self._say.say("offline.never_mind", language)
 
     def _greeting(self, command: ParsedCommand, language: str) -> str:
-        key = "offline.hello" if command.response == "hello" else "offline.what_i_can"
-        return self._say.say(key, language)
+        return self._say.say(_GREETINGS.get(command.response, "offline.what_i_can"), language)
 
 
 @dataclass(frozen=True, slots=True)

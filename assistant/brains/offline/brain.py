@@ -204,8 +204,8 @@ class OfflineTurn:
         if isinstance(steps, Talk):
             assert steps.asked is not None
             told = answer_ask(steps.asked, house, self._brain.catalogue, language)
-            before = self._brain.talk(owner).commands
-            self._brain.keep(owner, replace(steps, commands=before))
+            talk = self._brain.talk(owner)
+            self._brain.keep(owner, replace(steps, commands=talk.commands, before=talk.before))
             yield self._words(told, language)
             yield TurnDone()
             return
@@ -230,7 +230,9 @@ class OfflineTurn:
             asks_room = outcome.status is Status.NOT_RUN and asks(outcome.sentence)
             told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
             yield self._words(gap + told, language)
-        self._brain.keep(owner, Talk(tuple(command for command, _ in steps), asks_room=asks_room))
+        done = tuple(command for command, _ in steps)
+        before = self._brain.talk(owner).commands
+        self._brain.keep(owner, Talk(done, before, asks_room=asks_room))
         yield TurnDone()
 
     def _say(self, key: str, language: str) -> ReplyText:

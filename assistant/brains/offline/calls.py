@@ -1,8 +1,9 @@
 """Choose the tool and arguments for a parsed command."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -13,6 +14,7 @@ from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
     CANCEL_ALARM,
     LIST_ALARMS,
+    LIST_ITEMS,
     MEMORY_TOOLS,
     OWN_TOOLS,
     PROFILE_INTENT,
@@ -21,12 +23,13 @@ from assistant.brains.offline.sentences import (
     TOMORROW,
 )
 from assistant.timers.later import DO_LATER
+from assistant.timers.recurrence import WEEKDAYS
 from assistant.timers.tools import SNOOZE
 from assistant.tools.builtin.box_settings import named
 from assistant.tools.builtin.date_and_weather import TODAY, WEATHER_FORECAST
 from assistant.tools.builtin.protocol import REMEMBER, SWITCH_PROFILE
 from assistant.tools.catalog.menu import Menu
-from assistant.tools.house.intents import LATER
+from assistant.tools.house.intents import LATER, LISTING
 from assistant.tools.house.names import spoken_place, stemmed
 from assistant.tools.vocabulary import LANGUAGES, entries, fold
 from integrations.home_assistant.house import Entity, House
@@ -147,6 +150,8 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
         return _own_call(MEMORY_TOOLS[command.intent], dict(command.slots), menu)
     if command.intent == PROFILE_INTENT:
         return _profile_call(str(command.slots.get("profile", "")), menu)
+    if command.intent == LIST_ITEMS:
+        return _list_call(command, house, menu)
     tool, given = OWN_TOOLS.get(command.intent, (command.intent, {}))
     tool = _SAME_TOOL.get(tool, tool)
     entry = menu.find(tool)
@@ -155,15 +160,40 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
     wanted = _target(command, house) | _values(command) | dict(given)
     if command.intent == "HassGetWeather":
         wanted = {"when": TODAY} | wanted
-    elif command.intent in _SAME_TOOL:
+    elif command.intent in _SAME_TOOL or (command.intent in LISTING and "name" not in wanted):
         name = _shopping_list(house, command.text)
         if name is None:
             return Problem("offline.no_list", {})
         wanted["name"] = name
+    if command.intent in LISTING or command.intent in _SAME_TOOL:
+        wanted["item"] = separated(str(wanted.get("item", "")))
     takes = entry.tool.input_schema.get("properties", {})
     return Call(
         entry.declaration.name, {key: value for key, value in wanted.items() if key in takes}
     )
+
+
+# Pairs that are one thing on a list.
+_PAIRS = re.compile(
+    r"salt and pepper|(mac|macaroni) and cheese|fish and chips|gin and tonic|sal y pimienta"
+)
+_AND = re.compile(r"\s+(?:and|y|e|und|et|và)\s+")
+
+
+def separated(item: str) -> str:
+    """Return "milk, eggs" for "milk and eggs", because a list takes one thing at a time."""
+    return item if _PAIRS.search(item.lower()) else _AND.sub(", ", item)
+
+
+def _list_call(command: ParsedCommand, house: House, menu: Menu) -> Call | Problem:
+    name = _shopping_list(house, command.text)
+    entry = next(filter(None, map(menu.find, _READS_LIST)), None)
+    if name is None or entry is None:
+        return Problem("offline.no_list" if name is None else "offline.no_tool", {})
+    return Call(entry.declaration.name, {"todo_list": name})
+
+
+_READS_LIST = ("get_items", "todo_get_items")  # before Home Assistant 2026.9, the second
 
 
 def _own_call(tool: str, arguments: dict[str, Any], menu: Menu) -> Call | Problem:
@@ -199,6 +229,8 @@ def _later_call(command: ParsedCommand, house: House, menu: Menu, now: datetime)
     if isinstance(call, Problem):
         return call
     given = {"tool": call.tool, "arguments": call.arguments, "what": wanted.text}
+    if "time" in command.slots:
+        given["time"] = _time(command, now)
     return _own_call(DO_LATER, _length_arguments(command) | given, menu)
 
 
@@ -242,11 +274,21 @@ def _alarm_arguments(command: ParsedCommand, now: datetime) -> dict[str, Any]:
     if "time" in slots:
         plain = not days and not slots.get("wakes")
         given["time"] = _time(command, now if plain else None)
-    if days == TOMORROW:
+    if days.startswith(_NEXT):
+        given["dates"] = [_next(days.removeprefix(_NEXT), now).isoformat()]
+    elif days == TOMORROW:
         given["dates"] = [TOMORROW]
     elif days:
         given["days"] = ALARM_DAYS.get(days, [days])
     return given | ({"text": text} if text else {})
+
+
+_NEXT = "next-"  # before a weekday in the sentence files
+
+
+def _next(weekday: str, now: datetime) -> date:
+    ahead = (WEEKDAYS.index(weekday) - now.weekday() - 1) % 7 + 1
+    return now.date() + timedelta(days=ahead)
 
 
 def _time(command: ParsedCommand, now: datetime | None) -> str:

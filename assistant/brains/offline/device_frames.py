@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assistant.brains.offline.frames import (
+    AMOUNTS,
     Reading,
     Sentence,
     command_for,
@@ -21,7 +22,7 @@ from assistant.brains.offline.frames import (
     take_wish,
     within,
 )
-from assistant.brains.offline.lexicon import NameIndex, pieces_of
+from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.targets import NoTarget, Scene, Target, entities_of, members
 from assistant.tools.house.names import brightness_percent
@@ -60,9 +61,14 @@ def read_loosely(
 def _lights(sentence: Sentence) -> Reading | None:
     colour = sentence.take("colours")
     white = None if colour else sentence.take("white")
+    if sentence.has("kelvin") and not colour:
+        sentence.take("kelvin")
+        white = sentence.take("number")
     if colour or white:
-        sentence.take("set", "turn", "on", "colour")
-        slots = {"color": colour.value} if colour else {"temperature": white.value if white else 0}
+        sentence.take("set", "turn", "on", "colour", "it_is")
+        slots = (
+            {"color": colour.value} if colour else {"temperature": int(white.value) if white else 0}
+        )
         made = commands(sentence, sentence.targets(("light",), "light"), "HassLightSet", **slots)
         said = colour.text if colour else ""
         return [
@@ -73,14 +79,21 @@ def _lights(sentence: Sentence) -> Reading | None:
     wish = take_wish(sentence, "dark", "bright")
     if wish:
         return _wished_light(sentence, wish)
-    if not (word or way or sentence.has("percent", "max", "half", "min", "number")):
+    if not (word or way or sentence.has("percent", *AMOUNTS)):
         return None
     amount = take_amount(sentence)
     factor = take_factor(sentence) if amount is None else 1.0
-    sentence.take("set", "turn", "on", "up", "down")
+    by = way and amount is not None and sentence.has("number") and not sentence.has("to")
+    sentence.take("set", "turn", "on", "up", "down", "by")
     if not sentence.names_targets() and not (way and (sentence.has("brighten", "dim") or word)):
         return None
     targets = sentence.targets(("light",), "light") if sentence.names_targets() else _lit(sentence)
+    if sentence.take("lit"):
+        on = [one for one in entities_of(targets, sentence.scene.house) if one.state == "on"]
+        targets = [Target((one.entity_id,), "light") for one in on]
+    if by and amount is not None:
+        steps = way * amount / _STEP["light"]
+        return each(sentence, targets, lambda one: _dimmed(sentence, one, steps))
     if amount is not None:
         return commands(sentence, targets, "HassLightSet", brightness=within(amount))
     if not way:
@@ -147,6 +160,9 @@ def _of_room(sentence: Sentence, domain: str) -> list[Target]:
     if sentence.has("area", "floor", "kind", "thing", "all"):
         return sentence.targets((domain,), domain)
     sentence.take("here", "it", "one")
+    recent = [one for one in sentence.scene.recent if one.startswith(f"{domain}.")]
+    if recent:
+        return [Target((one,), domain) for one in recent]
     here = Target(domain=domain, area_id=sentence.scene.here)
     if sentence.scene.here and members(here, sentence.scene.house):
         return [here]
@@ -160,13 +176,15 @@ def _climate(sentence: Sentence) -> Reading | None:
     word = sentence.take("temperature")
     number = sentence.take("number")
     degrees = sentence.take("degrees")
+    if degrees and number is None and sentence.take("half", "half_unit"):
+        number = Piece("number", "", 0.5)
     named = any(
         one.tag == "kind" and one.value[1] == "climate" for some in sentence.pieces for one in some
     )
     about = wish or word or degrees or named or sentence.has("warmer", "cooler")
     if not about or not (number or way) or sentence.has("percent"):
         return None
-    relative = number is None or (way and number.value < 8 and not sentence.has("set"))
+    relative = number is None or (way and number.value < 8)
     factor = take_factor(sentence) if number is None else 1.0
     sentence.take("set", "turn", "by", "article")
     targets = (
@@ -194,7 +212,7 @@ def _media(sentence: Sentence) -> Reading | None:
             return commands(sentence, _players(sentence, states), intent)
     music = any(one.tag == "music" for options in sentence.pieces for one in options)
     if music and sentence.has("stop", "off") and not sentence.has("percent"):
-        sentence.take("stop", "off", "turn")
+        sentence.take("stop", "off", "turn", "again")
         return commands(sentence, _players(sentence, ("playing",)), "HassMediaPause")
     if music and sentence.has("on", "turn", "start") and not sentence.has("up", "down"):
         sentence.take("on", "turn", "start", "set", "again")
@@ -240,7 +258,7 @@ def _volume(sentence: Sentence) -> Reading | None:
     )
     if not (word or wish or sentence.has("louder", "quieter") or players):
         recent = [one for one in sentence.scene.recent if one.startswith("media_player.")]
-        if not (recent and way and sentence.has("it")):
+        if not (way and sentence.has("it") and (recent or not sentence.scene.recent)):
             return None
     amount = take_amount(sentence)
     if amount is None and not way:
@@ -300,12 +318,17 @@ def _moved(sentence: Sentence, cover: Entity, steps: float) -> ParsedCommand | N
 
 def _fans(sentence: Sentence) -> Reading | None:
     way = take_way(sentence, "faster", "slower")
+    if sentence.take("slower"):
+        way = -1.0
     amount = take_amount(sentence)
     if amount is None and not way:
         return None
     factor = take_factor(sentence)
     sentence.take("set", "turn", "speed", "on")
-    targets = sentence.targets(("fan",), "fan" if sentence.has("faster", "slower") else "")
+    if sentence.names_targets():
+        targets = sentence.targets(("fan",), "fan" if sentence.has("faster", "slower") else "")
+    else:
+        targets = _of_room(sentence, "fan") if sentence.has("faster", "slower") else []
     if amount is not None:
         return commands(sentence, targets, "HassFanSetSpeed", percentage=within(amount))
 
@@ -320,13 +343,16 @@ def _fans(sentence: Sentence) -> Reading | None:
 
 
 def _robots(sentence: Sentence) -> Reading | None:
-    dock = sentence.take("dock")
-    stop = None if dock else sentence.take("stop", "off")
-    start = None if dock or stop else sentence.take("start", "clean", "on")
+    leaves = sentence.has("send") and sentence.take("out")
+    dock = None if leaves else sentence.take("dock")
+    stop = None if dock or leaves else sentence.take("stop", "off")
+    start = None if dock or stop else leaves or sentence.take("start", "on")
+    # "vacuum" is a verb and a noun.
+    start = start or (None if dock or stop else sentence.take("clean"))
     if not (dock or stop or start):
         return None
-    cleans = sentence.has("clean")
-    sentence.take("send", "turn", "clean")
+    cleans = bool(start) and sentence.has("clean") and not sentence.has("send")
+    sentence.take("send", "turn")
     places = [one for some in sentence.pieces for one in some if one.tag == "area"]
     kinds = [one for some in sentence.pieces for one in some if one.tag in ("thing", "kind")]
     if cleans and start and places:
@@ -336,15 +362,12 @@ def _robots(sentence: Sentence) -> Reading | None:
         if len(robots) != 1:
             raise NoTarget
         return [_cleaning(sentence, area)]
-    targets = (
-        sentence.targets(("vacuum", "lawn_mower"))
-        if kinds or sentence.has("it")
-        else sentence.targets(("vacuum",), "vacuum")
-        if cleans
-        else []
-    )
     if cleans and not kinds:
         targets = _of_room(sentence, "vacuum")
+    elif kinds or sentence.has("it"):
+        targets = sentence.targets(("vacuum", "lawn_mower"))
+    else:
+        targets = []
     if not targets:
         return None
     mower = targets[0].domain == "lawn_mower"
@@ -381,6 +404,12 @@ def _scenes(sentence: Sentence) -> Reading | None:
 
 def _switches(sentence: Sentence) -> Reading | None:
     on, off = sentence.take("on"), sentence.take("off")
+    if not on and not off:
+        fans = any(
+            one.tag == "kind" and one.value[1] == "fan" for some in sentence.pieces for one in some
+        )
+        start = None if fans else sentence.take("start")
+        on, off = start, sentence.take("stop") if fans else None
     if bool(on) == bool(off):
         return None
     intent = "HassTurnOn" if on else "HassTurnOff"
@@ -420,6 +449,25 @@ def _everything_off(sentence: Sentence) -> Reading:
     return made or commands(sentence, base, "HassTurnOff")
 
 
+_SMALL_TALK = {
+    "help": "commands",
+    "fine": "fine",
+    "thanks": "thanks",
+    "bye": "bye",
+    "hello": "hello",
+}
+
+
+def _small_talk(sentence: Sentence) -> Reading | None:
+    for tag, response in _SMALL_TALK.items():
+        if sentence.take(tag):
+            sentence.take(*_SMALL_TALK)
+            return [ParsedCommand("HassRespond", sentence.text, response=response)]
+    if sentence.take("cancel"):
+        return [ParsedCommand("HassNevermind", sentence.text)]
+    return None
+
+
 _FRAMES: tuple[Frame, ...] = (
     _media,
     _volume,
@@ -431,4 +479,5 @@ _FRAMES: tuple[Frame, ...] = (
     _robots,
     _scenes,
     _switches,
+    _small_talk,
 )

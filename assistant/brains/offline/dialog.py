@@ -7,6 +7,7 @@ from assistant.brains.offline.frames import Ask, Reading, Sentence, commands
 from assistant.brains.offline.lexicon import NameIndex, Piece, key_of, pieces_of, tokens
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.targets import NoTarget, Scene, Target, members
+from assistant.tools.house.intents import INTENTS
 from assistant.tools.house.names import stemmed
 from integrations.home_assistant.house import House
 
@@ -14,6 +15,9 @@ _LENGTH_SLOTS = {"hour": "hours", "minute": "minutes", "second_unit": "seconds"}
 _ORDINALS = ("first", "second", "third", "fourth")
 _NUMBERS = ("brightness", "position", "percentage", "volume_level", "temperature")
 _VERBS = ("on", "off", "up", "down", "open", "close", "lock", "start", "stop", "pause", "play")
+SWITCHED = frozenset(
+    "light switch fan media_player climate input_boolean humidifier water_heater".split()
+)
 TALK_S = 180.0  # seconds after which the last command no longer explains a sentence
 
 
@@ -22,6 +26,7 @@ class Talk:
     """The last commands and the pending question of one conversation."""
 
     commands: tuple[ParsedCommand, ...] = ()
+    before: tuple[ParsedCommand, ...] = ()  # the commands before those
     asked: Ask | None = None
     others: tuple[ParsedCommand, ...] = ()  # commands that wait with the question
     asks_room: bool = False  # the last command was not run, because its room is unknown
@@ -29,16 +34,26 @@ class Talk:
 
     def recent(self, house: House) -> tuple[str, ...]:
         """Return the ids of the devices that the last commands were about."""
-        found: dict[str, None] = {}
-        for said in self.commands:
-            command = said.later or said
-            domain = str(command.slots.get("domain") or "")
-            target = Target(command.entity_ids, domain, command.area_id, command.floor_id)
-            if command.entity_ids or domain:
-                known = [one for one in command.entity_ids if one in house.entities]
-                ids = known or [one.entity_id for one in members(target, house)]
-                found |= dict.fromkeys(ids)
-        return tuple(found)
+        return _ids_of(self.commands, house)
+
+    def earlier(self, house: House) -> tuple[str, ...]:
+        """Return the ids of the devices that the commands before those were about."""
+        return _ids_of(self.before, house)
+
+
+def _ids_of(commands: Sequence[ParsedCommand], house: House) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for said in commands:
+        command = said.later or said
+        intent = INTENTS.get(command.intent)
+        own = next(iter(intent.domains)) if intent and intent.domains else ""
+        domain = str(command.slots.get("domain") or own)
+        known = [one for one in command.entity_ids if one in house.entities]
+        if not known and domain:
+            target = Target((), domain, command.area_id, command.floor_id)
+            known = [one.entity_id for one in members(target, house)]
+        found |= dict.fromkeys(known)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +131,48 @@ def follow_up(
     repeated = {"again", "more", "it", "bit", "also", "do", "play", "scene_word"}
     if tags & {"again", "more"} and _only(pieces, repeated):
         return again(last.text) or None
-    if tags & {"area", "thing", "floor", "kind"} and tags & {"also", "and"}:
+    named = tags & {"area", "thing", "floor", "kind"}
+    if named and tags & {"also", "and"}:
         return _elsewhere(pieces, tags, scene, talk)
+    if named and tags & {"no", "not", "instead"} and (meant := _corrected(pieces, scene, talk)):
+        return [meant]
+    if tags & {"on", "off"} and _only(pieces, {"on", "off", "again", "also", "and", "no"}):
+        return again(f"{text} it") or None
+    return None
+
+
+def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> ParsedCommand | None:
+    """Return the correction of "no, the one in the office" or "not that one, the bedroom lamp"."""
+    known = {
+        "no",
+        "not",
+        "it",
+        "one",
+        "instead",
+        "thing",
+        "area",
+        "kind",
+        "filler",
+        "article",
+        "to",
+    }
+    if not all(any(piece.tag in known for piece in some) for some in pieces):
+        return None
+    last = talk.commands[-1]
+    domain = str(last.slots.get("domain") or "light")
+    # Of "not the kitchen, the office", the last counts.
+    things = [one.value for some in pieces for one in some if one.tag == "thing"]
+    areas = [one.value[0] for some in pieces for one in some if one.tag == "area"]
+    if things:
+        ids = (
+            tuple(i for i in things[-1] if scene.house.entities[i].area_id in areas[-1:])
+            if areas
+            else ()
+        )
+        ids = ids or tuple(things[-1])
+        return ParsedCommand("HearthCorrect", last.text, {"domain": domain}, ids)
+    if areas:
+        return ParsedCommand("HearthCorrect", last.text, {}, area_id=areas[-1], area_said=True)
     return None
 
 
@@ -160,7 +215,7 @@ def _timer(
     if tags & {"more", "add", "less"}:
         intent = "HassDecreaseTimer" if "less" in tags else "HassIncreaseTimer"
         return [replace(last, intent=intent, slots={unit: int(number)})]
-    if not tags & {"set", "no", "it", "instead"} or last.intent != "HassStartTimer" or last.later:
+    if not tags & {"no", "it", "instead"} or last.intent != "HassStartTimer" or last.later:
         return None
     start = {f"start_{key}": value for key, value in given.items()}
     cancel = ParsedCommand("HassCancelTimer", last.text, start)
@@ -211,8 +266,9 @@ def _elsewhere(
     sentence = Sentence(pieces, last.text, scene)
     sentence.take("also", "and", "instead", "no", "one", "it")
     domain = str(last.slots.get("domain") or "light")
+    switched = last.intent in ("HassTurnOn", "HassTurnOff") and domain in SWITCHED
     try:
-        targets = sentence.targets((domain,), domain)
+        targets = sentence.targets(SWITCHED if switched else (domain,), domain)
     except NoTarget:
         return None
     if not sentence.whole:

@@ -17,6 +17,20 @@ from assistant.brains.offline.targets import (
 )
 from integrations.home_assistant.house import Entity
 
+# Percentages of words.
+_PARTS = {
+    "half": 50.0,
+    "max": 100.0,
+    "min": 10.0,
+    "low": 33.0,
+    "medium": 66.0,
+    "high": 100.0,
+    "third_part": 33.0,
+    "quarter_part": 25.0,
+    "three_quarters": 75.0,
+    "two_thirds": 67.0,
+}
+AMOUNTS = ("number", *_PARTS)
 _BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
 
 
@@ -84,7 +98,7 @@ class Sentence:
     def whole(self) -> bool:
         """True if every piece has been taken or can be left out."""
         return all(
-            number in self._taken or any(one.tag in ("filler", "article") for one in options)
+            number in self._taken or any(one.tag in ("filler", "article", "to") for one in options)
             for number, options in enumerate(self.pieces)
         )
 
@@ -103,7 +117,7 @@ def take_amount(sentence: Sentence) -> float | None:
         sentence.take("set", "turn", "up", "down")
         assert number is not None
         return float(number.value) if 0 <= number.value <= 100 else None
-    for tag, value in (("half", 50.0), ("max", 100.0), ("min", 10.0)):
+    for tag, value in _PARTS.items():
         if sentence.take(tag):
             sentence.take("set", "turn", "up", "down", "dim", "brighten")
             return value

@@ -20,6 +20,7 @@ _PART = re.compile(
 )
 _LENGTH = re.compile(re.sub(r"\?P<\w+>", "?:", f"(?:{_PART.pattern})(?:&?(?:{_PART.pattern}))*"))
 _UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
+_ANYTHING = frozenset({"HassMediaSearchAndPlay"})  # accepts any words
 _BACK = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}
 # Switching these back needs nobody's consent.
 _SWITCHED_BACK = frozenset(
@@ -43,20 +44,21 @@ class Reader:
         """Return all commands of a sentence in order, or [] if a part of it is not understood."""
         base = language.partition("-")[0]
         loose = base in LOOSE_LANGUAGES
-        scene = Scene(house, area_id, talk.recent(house))
+        scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed
-        strict: Reading = list(
-            parse_all(text, lambda part: self._parser.parse(part, language, area_id))
-        )
-        if strict or not loose:
-            return strict
+        strict = parse_all(text, lambda part: self._parser.parse(part, language, area_id))
+        # "pon la luz en rojo" could be the name of a song too.
+        if not loose or (strict and not any(one.intent in _ANYTHING for one in strict)):
+            return list(strict)
 
         def whole(part: str) -> Reading:
             found = self._parser.parse(part, language, area_id)
-            return [found] if found is not None else self._loosely(part, base, scene)
+            if found is None or found.intent in _ANYTHING:
+                return self._loosely(part, base, scene)
+            return [found]
 
-        return whole_or_timed(text, base, whole) or _parts(text, base, whole)
+        return whole_or_timed(text, base, whole) or _parts(text, base, whole) or list(strict)
 
     def answer(
         self, text: str, language: str, house: House, talk: Talk

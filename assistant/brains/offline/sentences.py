@@ -68,7 +68,10 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HearthMisheard": (THAT_WAS_WRONG, {"misheard": True}),
     "HearthUndo": (UNDO, {}),
     "HearthCorrect": (CORRECT_LAST, {}),
+    "HearthRepeat": ("repeat", {}),
 }
+LIST_ITEMS = "HearthListItems"  # a question about a to-do list
+READING = "HearthReading"  # a question about a brightness, a volume or what is playing
 PROFILE_INTENT = "HearthSwitchProfile"
 
 TOMORROW = "tomorrow"

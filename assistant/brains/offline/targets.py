@@ -13,6 +13,10 @@ _ENTRANCES = frozenset({"door", "garage", "gate", "window"})
 _CLASSES = {"kind_garages": frozenset({"garage"}), "outer_gates": frozenset({"gate"})}
 
 
+# A house has few of these, so one in another room can be meant.
+FEW = frozenset({"climate", "fan", "humidifier", "lawn_mower", "vacuum", "water_heater"})
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A device, or all devices of a kind in a place or in the whole house."""
@@ -39,6 +43,7 @@ class Scene:
     house: House
     here: str = ""  # area id
     recent: tuple[str, ...] = ()  # entity ids
+    before: tuple[str, ...] = ()  # entity ids of the command before
 
 
 class NoTarget(Exception):
@@ -56,7 +61,8 @@ def targets_of(
     things, kinds, places = _sorted(pieces, domains, scene)
     words = {piece.tag for options in pieces for piece in options}
     if words & {"it", "one"} and not (things or kinds or places):
-        return _recent(domains, scene)
+        both = "both" in words and len(scene.recent) == 1
+        return _recent(domains, (*scene.before, *scene.recent) if both else scene.recent, scene)
     if not kinds and not things and default and (places or "all" in words):
         kinds = [Target(domain=default)]
     chosen = [_in_place(thing, places, scene) for thing in things]
@@ -94,6 +100,9 @@ def _sorted(
         other_kinds = [one for one in kinds_said if one.at != at]
         if place is not None and kind is not None and not other_kinds:
             place = None  # "open the garage"
+        noun = any(o.tag == "kind" for o in options)
+        if noun and things and things[-1].sure < 1.0 and at - last_thing <= 1:
+            continue  # "salt lamp", of which "salt" is the name
         if place is not None and (kinds_said or not ids):
             area, floor = (place.value[0], "") if place.tag == "area" else ("", place.value[0])
             places.append(_Place(area, floor, place.text, at))
@@ -103,7 +112,7 @@ def _sorted(
             last_thing = at
         elif kind is not None:
             topic, domain = kind.value
-            if at - last_thing <= 1 and things:  # "salt lamp", of which "salt" is the name
+            if at - last_thing <= 1 and things:
                 continue
             kinds.append(Target(domain=domain, topic=topic, word=kind.text, sure=kind.sure))
         elif found or any(o.tag == "kind" for o in options):
@@ -142,18 +151,23 @@ def _placed(
         ]
     if "all" in words:
         return [replace(kind, everywhere=True)]
-    if scene.here and members(replace(kind, area_id=scene.here), scene.house):
+    near = members(replace(kind, area_id=scene.here), scene.house) if scene.here else []
+    if near and not ("both" in words and len(near) == 1):
         return [replace(kind, area_id=scene.here)]
     every = members(kind, scene.house)
     if len(every) == 1:
         return [replace(kind, ids=(every[0].entity_id,))]
     if not every:
         raise NoTarget
+    if kind.domain in FEW or "both" in words:
+        both = "both" in words or kind.word.endswith("s")
+        ids = tuple(one.entity_id for one in every)
+        return [replace(kind, ids=(one,)) for one in ids] if both else [replace(kind, ids=ids)]
     return [kind]
 
 
-def _recent(domains: Collection[str], scene: Scene) -> list[Target]:
-    ids = [one for one in scene.recent if one.partition(".")[0] in domains]
+def _recent(domains: Collection[str], recent: Sequence[str], scene: Scene) -> list[Target]:
+    ids = [one for one in recent if one.partition(".")[0] in domains]
     ids = [one for one in ids if one in scene.house.entities]
     if not ids:
         raise NoTarget

@@ -12,9 +12,11 @@ from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
+    LIST_ITEMS,
     MEMORY_TOOLS,
     OWN_TOOLS,
     PROFILE_INTENT,
+    READING,
     our_sentences,
 )
 from assistant.domain.clock import VirtualClock
@@ -132,7 +134,7 @@ def test_other_questions_are_not_taken_for_it(text: str, language: str) -> None:
 
 @pytest.mark.parametrize("code", ["de", "en", "es", "fr", "pt", "pt-BR", "vi"])
 def test_english_and_spanish_have_sentences_of_every_intent_of_our_own(code: str) -> None:
-    ours = {*ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT}
+    ours = {*ALARM_TOOLS, *MEMORY_TOOLS, *OWN_TOOLS, PROFILE_INTENT, LIST_ITEMS, READING}
     found = {intent for intent in our_sentences(code)[0] if not intent.startswith("Hass")}
     assert found == (ours if code in ("en", "es") else set())
 

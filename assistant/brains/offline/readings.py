@@ -1,0 +1,91 @@
+"""Answers from attributes: what is playing, how bright a lamp is, what a thermostat is set to."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.targets import Target, members
+from assistant.speech.catalogue import Catalogue, counted
+from assistant.tools.house.names import brightness_percent, named_thing, spoken_names
+from integrations.home_assistant.house import Entity, House
+
+_DOMAINS = {
+    "playing": "media_player",
+    "volume": "media_player",
+    "brightness": "light",
+    "target": "climate",
+}
+
+
+def read_out(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
+    """Return the answer to a question about an attribute."""
+    asked, domain = command.response, _DOMAINS[command.response]
+    things = members(Target(command.entity_ids, domain, command.area_id, command.floor_id), house)
+    told = [line for one in things if (line := _LINES[asked](one, say, language))]
+    if told:
+        return " ".join(told)
+    return say.say(
+        "offline.nothing_playing" if asked == "playing" else "offline.none_there", language
+    )
+
+
+def _playing(one: Entity, say: Catalogue, language: str) -> str:
+    if one.state != "playing":
+        return ""
+    what = one.attributes.get("media_title") or one.attributes.get("app_name")
+    artist = one.attributes.get("media_artist")
+    title = f"{what}, {artist}" if what and artist else what
+    where = named_thing(one.names, say, language)
+    if not title:
+        return say.say("offline.plays", language, what=where)
+    return say.say("offline.plays_title", language, title=title, what=where)
+
+
+def _brightness(one: Entity, say: Catalogue, language: str) -> str:
+    percent = brightness_percent(one) if one.state == "on" else 0
+    return "" if percent is None else _measured("offline.is_bright", one, say, language, percent)
+
+
+def _target(one: Entity, say: Catalogue, language: str) -> str:
+    degrees = one.attributes.get("temperature")
+    if not isinstance(degrees, int | float):
+        return ""
+    return _measured("offline.is_set_to", one, say, language, degrees)
+
+
+def _volume(one: Entity, say: Catalogue, language: str) -> str:
+    level = one.attributes.get("volume_level")
+    if not isinstance(level, int | float):
+        return ""
+    return _measured("offline.is_loud", one, say, language, round(level * 100))
+
+
+def _measured(key: str, one: Entity, say: Catalogue, language: str, value: float) -> str:
+    what = named_thing(one.names, say, language)
+    text = say.say(key, language, what=what, value=f"{value:g}")
+    return text[:1].upper() + text[1:]
+
+
+_LINES: dict[str, Callable[[Entity, Catalogue, str], str]] = {
+    "playing": _playing,
+    "brightness": _brightness,
+    "target": _target,
+    "volume": _volume,
+}
+
+
+def list_items(data: str, say: Catalogue, language: str) -> str:
+    """Return what is on a list. `data` is the answer of Home Assistant's list tool."""
+    items = _items(data)
+    if not items:
+        return say.say("offline.list_empty", language)
+    key = "offline.list_one" if len(items) == 1 else "offline.list_many"
+    return say.say(key, language, count=counted(len(items)), items=spoken_names(items))
+
+
+def _items(data: str) -> Sequence[str]:
+    try:
+        found = json.loads(data)["items"]
+        return [str(item["summary"]) for item in found]
+    except (ValueError, KeyError, TypeError):
+        return []
