@@ -226,6 +226,19 @@ def test_costs_and_shares_are_those_of_the_journal(console: Console) -> None:
     assert rows.count() == len({row["day"] for row in told["days"]})
 
 
+def test_estimated_costs_are_marked(console: Console) -> None:
+    told = console.get("v1/costs?days=30")
+    for row in told["days"]:
+        row["estimated_usd"] = row["cost_usd"] / 2
+    console.page.route("**/v1/costs*", lambda route: route.fulfill(json=told))
+    console.show("costs")
+    page = console.page
+    spent = sum(row["cost_usd"] for row in told["days"])
+    expect(page.locator(".facts")).to_contain_text(f"~${spent:.2f} for")
+    expect(page.locator(".figure.big").first).to_contain_text("~$")
+    expect(page.get_by_text("~ includes estimates")).to_be_visible()
+
+
 def test_health_shows_level_faults_and_what_the_doctor_finds(console: Console) -> None:
     console.show("health")
     page = console.page

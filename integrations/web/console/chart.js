@@ -12,7 +12,7 @@ const LEFT = 56; // room for the sums
 const BOTTOM = 24; // and for the days
 const TOP = 14;
 
-/** `days`: `{day, cost, turns}`, the oldest first. `cap`: of one day; 0 or null for none. */
+/** `days`: `{day, cost, estimated, turns}`, the oldest first. `cap`: of one day; 0 or null for none. */
 export function dayChart(days, cap) {
   const dearest = Math.max(...days.map((one) => one.cost));
   if (!(dearest > 0)) return empty(words.costs.none);
@@ -34,10 +34,10 @@ export function dayChart(days, cap) {
     cap > 0 && !shownCap && el("figcaption", { class: "hint" }, words.costs.capAbove(money(cap))));
 }
 
-function bar({ day, cost, turns }, x, step, y) {
+function bar({ day, cost, estimated, turns }, x, step, y) {
   const high = Math.max(y(0) - y(cost), cost > 0 ? 2 : 0);
   return svg("rect", { class: "bar", x: x + step * 0.13, y: y(0) - high, width: step * 0.74, height: high, rx: step / 8 },
-    svg("title", {}, `${shortDay(day)}: ${words.costs.sum(money(cost), turns)}`));
+    svg("title", {}, `${shortDay(day)}: ${words.costs.sum(money(cost, estimated), turns)}`));
 }
 
 function line(at, text, width) {

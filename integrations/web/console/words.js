@@ -230,7 +230,7 @@ export const words = {
 
   costs: {
     title: "Costs",
-    lead: "Cloud costs, estimated from Hearth’s price table. Local brains are free.",
+    lead: "Cloud costs, calculated from Hearth’s price table. Local brains are free.",
     today: "Today",
     cap: (sum) => `of ${sum} a day`,
     noCap: "no daily limit",

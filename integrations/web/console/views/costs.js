@@ -24,7 +24,7 @@ export async function open({ signal }) {
       days.some((one) => one.estimated) && el("p", { class: "hint" }, words.costs.estimated)));
 }
 
-/** Of each of the last days, the oldest first: `{day, cost, turns}`; days without turns too. */
+/** Of each of the last days, the oldest first: `{day, cost, estimated, turns}`; days without turns too. */
 function byDay(rows) {
   const sums = new Map();
   const date = new Date();
@@ -49,8 +49,8 @@ function localDay(date) {
 }
 
 function today({ today_usd: spent, cap_usd: cap }, days) {
-  const sum = (last) => days.slice(-last).reduce((all, one) => ({ cost: all.cost + one.cost, turns: all.turns + one.turns }), { cost: 0, turns: 0 });
-  const told = (last) => words.costs.sum(money(sum(last).cost), sum(last).turns);
+  const sum = (name, last) => days.slice(-last).reduce((all, one) => all + one[name], 0);
+  const told = (last) => words.costs.sum(money(sum("cost", last), sum("estimated", last)), sum("turns", last));
   const share = cap > 0 ? Math.min(1, spent / cap) : 0;
   return card(words.costs.today,
     el("p", { class: "figure big" }, money(spent, days.at(-1).estimated), " ", el("small", {}, cap > 0 ? words.costs.cap(money(cap)) : words.costs.noCap)),
