@@ -11,7 +11,7 @@ import pytest
 
 from tests.pipeline.gemini_rig import LIVE, OFFICE, TURN_ON, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import Call, Done, Opening, Say, Step, Turn
+from tests.simulators.script import Call, Done, Drop, Opening, Say, Step, Turn
 
 ASKED, SAID = "turn on the office lights", "The office lights are on."
 SERVED: list[Step] = [Call(TURN_ON, OFFICE), Say(SAID), Done()]
@@ -29,7 +29,7 @@ async def test_a_turn_waits_for_its_session(tmp_path: Path, command: Path, delay
 
 
 async def test_the_next_turn_gets_the_session_that_came_too_late(tmp_path: Path) -> None:
-    service = GeminiSimulator([Turn("text", SERVED)], opening=Opening(delay_s=1.5))
+    service = GeminiSimulator([Turn("text", SERVED)], opening=Opening(delay_s=3.5))
     gemini = {"connect_timeout_s": 0.5}
     async with scene(tmp_path, service, brain=ALONE, gemini=gemini) as on:
         assert ended(await on.ask(ASKED)) == (LIVE, "unreachable")
@@ -39,6 +39,25 @@ async def test_the_next_turn_gets_the_session_that_came_too_late(tmp_path: Path)
         turn = await on.ask(ASKED)
         assert (ended(turn), said(turn)) == ((LIVE, None), SAID)
         assert len(service.connections) == 2
+
+
+async def test_a_turn_waits_for_a_session_that_has_taken_seven_seconds(tmp_path: Path) -> None:
+    service = GeminiSimulator([Turn("text", SERVED)], opening=Opening(delay_s=7.0))
+    async with scene(tmp_path, service, brain=ALONE) as on:
+        assert ended(await on.ask(ASKED)) == (LIVE, "unreachable")
+        assert ended(await on.ask(ASKED)) == (LIVE, None)
+        assert len(service.connections) == 1
+
+
+async def test_an_early_session_that_breaks_does_not_take_the_turns_time(
+    tmp_path: Path, command: Path
+) -> None:
+    openings = [Opening(delay_s=3.0, then=[Drop()])]
+    service = GeminiSimulator(
+        [Turn("audio", SERVED)], openings=openings, opening=Opening(delay_s=3.0)
+    )
+    async with scene(tmp_path, service, hears=True, brain=ALONE) as on:
+        assert ended(await on.hear(command)) == (LIVE, None)
 
 
 async def test_the_next_attempt_gives_up_a_set_up_that_never_completes(tmp_path: Path) -> None:

@@ -31,12 +31,6 @@ class SessionAttempts:
     def under_way(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    @property
-    def overdue(self) -> bool:
-        """True if the running attempt has already taken longer than a turn waits."""
-        limit = self._began_at + self._timeouts.connect_s
-        return self.under_way and self._clock.monotonic() >= limit
-
     def begin(self, work: Work) -> "asyncio.Task[LiveConnection | IntegrationError | None]":
         """Start an attempt. Call this only when no other attempt is running."""
         self._task = self._tasks.start(work, "gemini-live connect")
@@ -44,13 +38,19 @@ class SessionAttempts:
         return self._task
 
     async def wait_for_earlier(self) -> None:
-        """Wait for the running attempt. If it is overdue, wait only briefly and then cancel it."""
+        """Wait for the running attempt, and cancel it if it is overdue and takes still longer.
+
+        Raises TimeoutError if it becomes overdue while this waits.
+        """
         if self._task is None or self._task.done():
             return
-        limit_s = self._timeouts.overdue_s if self.overdue else None
+        overdue = self._clock.monotonic() >= self._began_at + self._timeouts.connect_s
+        limit_s = self._timeouts.overdue_s if overdue else self._timeouts.connect_s
         try:
             await within(self._clock, limit_s, asyncio.wait([self._task]))
         except TimeoutError:
+            if not overdue:
+                raise
             await self.drop()
 
     async def session(self, work: Work) -> LiveConnection:

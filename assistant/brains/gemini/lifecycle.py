@@ -25,7 +25,7 @@ class LiveTimeouts:
     # next one can use the session. A turn waits `overdue_s` for an attempt that has already taken
     # `connect_s`, and then makes another one.
     handshake_s: float = 15.0
-    overdue_s: float = 1.0
+    overdue_s: float = 2.5
     speculate_every_s: float = 30.0  # minimum interval between advance connections
     unused_s: float = 10.0  # lifetime of a session that was opened in advance and is not used
     warm_s: float = 180.0  # how long a session stays open after a turn

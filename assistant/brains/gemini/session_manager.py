@@ -134,11 +134,10 @@ class LiveSessionManager:
         self.history.turn_began()
         self._life.turn_began(now)
         await self._services.client.load()  # the time limit is for the service alone
-        limit_s = self._timeouts.connect_s
-        if self._attempts.overdue:  # it must not take the time of this turn's own attempt
-            limit_s += self._timeouts.overdue_s
         try:
-            link = await within(self._clock, limit_s, self._session(briefing, quiet))
+            await self._attempts.wait_for_earlier()  # doesn't take the time of the turn's own
+            session = self._attempts.session(self._prepare(briefing, quiet))
+            link = await within(self._clock, self._timeouts.connect_s, session)
         except TimeoutError:
             raise Unavailable("Gemini could not be reached in time.") from None
         link.attach(listener)
@@ -242,10 +241,6 @@ class LiveSessionManager:
                 worth_another = isinstance(error, Unavailable)
                 self._life.failed(self._clock.monotonic(), worth_another)
         self._changed.set()
-
-    async def _session(self, briefing: Briefing, quiet: bool) -> LiveConnection:
-        await self._attempts.wait_for_earlier()
-        return await self._attempts.session(self._prepare(briefing, quiet))
 
     async def _prepare(self, briefing: Briefing, quiet: bool) -> LiveConnection | IntegrationError:
         setup = self._make_setup(briefing)
