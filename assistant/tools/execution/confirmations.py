@@ -159,7 +159,6 @@ class Confirmations:
             queued = barred is None
         if barred is not None:
             return await self._refuse(request, way, verdict, f"asking.{barred}", barred)
-        left = request.sentences.say(verdict.left, **verdict.values)
 
         async def refuse(sentence: str, rule: str) -> ToolOutcome:
             denied = replace(verdict, rule=rule)
@@ -167,13 +166,12 @@ class Confirmations:
             return await self._call_log.refuse(request, refusal)
 
         question = self._question(request, verdict)
-        kind = _kind(way, verdict)
         frozen = Frozen(
             question,
             request.call,
             verdict,
-            kind,
-            left,
+            _kind(way, verdict),
+            request.sentences.say(verdict.left, **verdict.values),
             again,
             execute,
             refuse,
