@@ -6,6 +6,9 @@ import re
 from assistant.speech.language import LanguageTable, Numbers, Unit
 from assistant.speech.short_forms import DASH, MINUS, any_of, full_stop
 
+# If both separators appear, the last one is the decimal mark, whatever the language's habit is.
+_BOTH = r"[1-9]\d{0,2}(?:(?:\.\d{3})+,|(?:,\d{3})+\.)\d+(?![\d.,]\d)"
+
 
 class Amounts:
     """Parses numbers as one language writes them, and puts them into words."""
@@ -15,9 +18,10 @@ class Amounts:
         group = f"[{re.escape(numbers.thousands)}]"
         other = "." if "," in numbers.thousands else ","
         grouped = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+(?!\d)(?:{re.escape(other)}\d+)?"
-        self.pattern = rf"(?:{grouped}|\d+(?:[.,]\d+)?)"  # without a sign
+        self.pattern = rf"(?:{_BOTH}|{grouped}|\d+(?:[.,]\d+)?)"  # without a sign
         self.sign = rf"(?:(?<![\w)\]%°])[{MINUS}+])?"
         self.begin = r"(?<![\w.,:/])"
+        self._both = re.compile(r"([\d.,]+)([.,])(\d+)")
         self._grouped = re.compile(rf"([1-9]\d{{0,2}}(?:{group}\d{{3}})+)(?:([.,])(\d+))?")
         self._ungrouped = re.compile(r"(\d+)(?:([.,])(\d+))?")
 
@@ -46,7 +50,8 @@ class Amounts:
 
     def split(self, number: str) -> tuple[str, str, str]:
         """Return a number's digits without separators, its decimal mark or "", and its decimals."""
-        found = self._grouped.fullmatch(number) or self._ungrouped.fullmatch(number)
+        parse = self._both if re.fullmatch(_BOTH, number) else self._grouped
+        found = parse.fullmatch(number) or self._ungrouped.fullmatch(number)
         assert found, number
         digits, mark, decimals = found.groups(default="")
         return re.sub(r"\D", "", digits), mark, decimals
@@ -95,6 +100,10 @@ class MeasureReader:
             rf"{begin}({number})\s?[x×]\s?(?:({number})\s?[x×]\s?)?({number})\s?({unit})",
             re.IGNORECASE,
         )
+        lengths = rf"\s?(?:{any_of(_LENGTHS & spoken.units.keys())})"
+        self._side_by_side = re.compile(
+            rf"{begin}({number}{lengths})\s?[x×]\s?(?={number}{lengths}(?![\w/²³]))", re.IGNORECASE
+        )
         self._range = re.compile(r"(?<=\d)\s?–\s?(?=\d)")
         self._measure = re.compile(rf"{begin}({sign}{number})\s?({unit})")
         self._signed = re.compile(rf"(?<![\w.,:/)])([{MINUS}+]{number})")
@@ -116,6 +125,7 @@ class MeasureReader:
             lambda found: self._say_money(found[1], found[3], found[2], found[5], found[4]), text
         )
         text = self._behind.sub(lambda found: self._say_money(*found.groups()), text)
+        text = self._side_by_side.sub(rf"\1 {self._spoken.by} ", text)
         text = self._product.sub(self._say_product, text)
         text = self._unit_range.sub(self._say_range, text)
         text = self._range.sub(f" {self._spoken.to} ", text)

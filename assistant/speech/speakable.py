@@ -230,7 +230,7 @@ def _belongs(sign: str, before: str, after: str) -> bool:
 _PUNCTUATION = frozenset(".,;:!?¿¡…。，、！？।،؟؛")
 # If a language has no table, these are left to the voice, because every engine can read them.
 _LEFT_TO_THE_VOICE = frozenset("%°€$£+/")
-_SMILEY = re.compile(r"(?<!\w)[:;]-?[()DP](?!\w)")
+_SMILEY = re.compile(r"(?<!\w)(?:[:;]['’]?-?[()DPpOo|*/]|xD|<3(?=[!?.]*\s*$))(?![\w/])")
 _TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _RUN = re.compile(r"[,;:.!?…](?:\s*[,;:.!?…])+")
 _GAP = re.compile(r"\s+([:,;])(?=[^\s\d])")
