@@ -8,12 +8,15 @@ from typing import Any, get_args
 
 import pytest
 
+from assistant.app.build import open_app
+from assistant.app.model_access import NO_LOCAL_MODEL
 from assistant.brains.home_assistant import Ear, Said
 from assistant.cli.main import main
 from assistant.demo.scenes import SpokenCommand, make_clip
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.synthesis import Synthesis
 from tests.pipeline.gemini_hearing import one_value, surroundings
+from tests.pipeline.rig import offline_settings
 from tests.ports import closed_port
 from tests.simulators.chat_server import MODEL, ChatServerSimulator, Kind, Reply
 from tests.simulators.script import Call, Done, Gate, HttpError, Raw, Say, Stall
@@ -184,6 +187,18 @@ def test_after_the_grammar_it_gets_only_what_the_grammar_does_not_understand(
     assert (told["brain"], told["answer"]) == ("local", "About 384,000 kilometres.")
     told = ask(capsys, "how far away is the moon")  # the server has gone
     assert told["error"]["kind"] == "unreachable"
+
+
+async def test_in_a_process_that_stays_it_is_told_once(tmp_path: Path) -> None:
+    settings = offline_settings(tmp_path, brain={"order": ["local", "offline"]})
+    async with open_app(settings, None, hears=False, resident=True) as app:
+        assert app.notices == (NO_LOCAL_MODEL,)
+        for said in ("turn on the office lights", "turn off the office lights"):
+            await app.runner.ask(said)
+        answers = [turn.record.answer or "" for turn in app.log.turns]
+        troubles = app.brains.chain.troubles
+    assert [answer.startswith(AWAY) for answer in answers] == [True, False]
+    assert troubles == {"local": f"local: {NO_LOCAL_MODEL}"}
 
 
 # Spoken turns.
