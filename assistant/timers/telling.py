@@ -220,8 +220,10 @@ class TimerTelling:
         if not meant:
             return self.unknown(timers, request)
         meant = as_known_to(request, meant)
-        told = "; ".join(self.short_state(timer, language) for timer in meant)
-        return self.failed(_of(meant, "which"), language, meant, what=told)
+        labels = [label_of(timer, self.catalogue, language) for timer in meant]
+        if len(set(labels)) < len(labels):  # only the time tells them apart
+            labels = [self.short_state(timer, language) for timer in meant]
+        return self.failed(_of(meant, "which"), language, meant, what="; ".join(labels))
 
     def unknown(self, timers: Sequence[TimerRecord], request: BuiltInRequest) -> BuiltInResult:
         language, timers = request.language, as_known_to(request, timers)

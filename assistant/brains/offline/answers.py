@@ -1,5 +1,6 @@
 """Replies to commands and questions, in the words of the catalogue."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,12 +21,14 @@ from assistant.brains.offline.sentences import (
 )
 from assistant.domain.clock import Clock
 from assistant.domain.tool_call import Decision, Status, Tier, ToolOutcome
-from assistant.speech.catalogue import Catalogue, Names
+from assistant.speech.catalogue import Catalogue, Names, is_plural
 from assistant.tools.house.answers import HouseAnswers, room_sensors
-from assistant.tools.house.articles import best_name
-from assistant.tools.house.names import named_thing, spoken_place, spoken_things
+from assistant.tools.house.articles import agreeing, best_name, noun_of
+from assistant.tools.house.names import UNKNOWN, named_thing, spoken_place, spoken_things
 from assistant.tools.house.questions import Question
-from assistant.tools.vocabulary import mentions
+from assistant.tools.policy.openers import is_opener
+from assistant.tools.policy.words import read
+from assistant.tools.vocabulary import find, fold, mentions
 from integrations.home_assistant.house import Area, Entity, Floor, House
 
 ON_THE_WAY = ("opening", "closing", "locking", "unlocking")
@@ -38,7 +41,7 @@ _DONE = {
     ("HassTurnOff", "valve"): "closed",
     ("HassTurnOn", "lock"): "locked",
     ("HassTurnOff", "lock"): "unlocked",
-    ("HassTurnOn", "scene"): "started",
+    ("HassTurnOn", "scene"): "scene",
     ("HassTurnOn", "script"): "started",
     ("HassTurnOn", ""): "on",
     ("HassTurnOff", ""): "off",
@@ -68,7 +71,8 @@ def answer_outcome(
         return outcome.sentence  # it contains the requested information
     what = target_words(command, house, say, language)
     if outcome.status is Status.DONE:
-        done = _done(command, outcome, what, say, language)
+        done = _already(command, outcome, what, say, language)
+        done = done or _done(command, outcome, what, say, language)
         left = spoken_things(outcome.left_on)
         return f"{done} {say.say('tools.left_on', language, names=left)}" if left else done
     if outcome.status in (Status.FAILED, Status.NOT_OBSERVED) and outcome.sentence:
@@ -79,6 +83,32 @@ def answer_outcome(
         Status.UNKNOWN: "offline.unknown",
     }.get(outcome.status, "offline.failed")
     return say.say(key, language, what=what)
+
+
+def not_understood(text: str, house: House, here: str, say: Catalogue, language: str) -> str:
+    """Return an answer to a sentence that wasn't understood: the room in it that the house doesn't
+    have, or two sentences that work in this house. `here` is the id of this device's area."""
+    for topic in read(house, text).wanted.lacking if house.areas else ():
+        if (span := find(topic, text)) is not None:
+            room = " ".join(fold(text, marks=True).split()[slice(*span)])
+            return say.say("home_error.no_room", language, names=room)
+    first, second = (say.say(key, language, **values) for key, values in _examples(house, here)[:2])
+    return say.say("offline.not_understood", language, first=first, second=second)
+
+
+def _examples(house: House, here: str) -> list[tuple[str, dict[str, Names]]]:
+    """Return keys and values of sentences that name the house's own things, those here first."""
+    things = [one for one in house.exposed() if one.state not in UNKNOWN]
+    named = Counter(name.casefold() for one in things for name in one.names)
+    clear = [one for one in things if named[one.name.casefold()] == 1]
+    clear.sort(key=lambda one: (one.area_id or "") != here)
+    found: list[tuple[str, dict[str, Names]]] = []
+    for kind in ("light", "cover", "lock"):
+        fits = (one for one in clear if one.domain == kind)
+        one = next((one for one in fits if kind != "cover" or not is_opener(one)), None)
+        if one is not None:
+            found.append((f"offline.try_{kind}", {"what": spoken_things([one.names])}))
+    return [*found, ("offline.try_timer", {}), ("offline.try_time", {})]
 
 
 def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
@@ -131,9 +161,38 @@ def _own_name(place: Area | Floor, language: str) -> str:
     return best_name((place.name, *place.aliases), language.partition("-")[0]).lower()
 
 
+_KINDS = {"light": "lights", "fan": "fans", "cover": "covers"}
+
+
 def _things_key(domain: str, place: object) -> str:
-    kind = {"light": "lights", "fan": "fans", "cover": "covers"}.get(domain, "things")
+    kind = _KINDS.get(domain, "things")
     return f"offline.{kind}_here" if place is not None else f"offline.{kind}_all"
+
+
+_PLAIN_STATES = frozenset({"closed", "locked", "off", "on", "open", "unlocked"})
+
+
+def _already(
+    command: ParsedCommand, outcome: ToolOutcome, what: str, say: Catalogue, language: str
+) -> str:
+    """Return a sentence such as "The front door is already locked.", or "" if something changed, or
+    if the language needs a gender that isn't known."""
+    states = {seen.after for seen in outcome.observed}
+    same = all(seen.before == seen.after for seen in outcome.observed)
+    state = str(states.pop()) if len(states) == 1 else ""
+    if command.intent not in ("HassTurnOn", "HassTurnOff") or not same:
+        return ""
+    if state not in _PLAIN_STATES:
+        return ""
+    base = say.own(language).partition("-")[0]
+    noun = noun_of(str(what), base)
+    if base in ("es", "fr", "pt") and noun is None:
+        return ""
+    kinds = not command.called and not command.entity_ids and command.slots.get("domain") in _KINDS
+    several = kinds or (is_plural(what) if noun is None else noun.plural)
+    be = say.say(f"house_state.is_{'many' if several else 'one'}", language)
+    state = agreeing(say.say(f"states.{state}", language), noun, base)
+    return _sentence(say.say("offline.already", language, what=what, be=be, state=state))
 
 
 def _done(
@@ -144,7 +203,7 @@ def _done(
     # "closing", or "closing 70 %" if it has a position
     states = {(seen.after or "").partition(" ")[0] for seen in outcome.observed}
     moving = states.intersection(ON_THE_WAY)
-    if len(moving) == 1 and end != "started":
+    if len(moving) == 1 and end not in ("scene", "started"):
         return say.say(f"offline.now_{moving.pop()}", language, what=what)
     values: dict[str, object] = {"what": what, "item": command.slots.get("item", "")}
     if end == "set":

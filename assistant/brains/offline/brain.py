@@ -12,6 +12,7 @@ from assistant.brains.offline.answers import (
     answer_ask,
     answer_outcome,
     answer_problem,
+    not_understood,
 )
 from assistant.brains.offline.calls import (
     Call,
@@ -189,7 +190,7 @@ class OfflineTurn:
             yield BrainFault("not_understood", _NO_COMMAND, retryable=False)
             return
         if not understood.commands:
-            yield self._words(self._not_understood(), self._request.language)
+            yield self._words(self._not_understood(understood.text, house), self._request.language)
             yield TurnDone(understood=False)
             return
         async with aclosing(self._carry_out(understood, menu)) as events:
@@ -309,12 +310,11 @@ class OfflineTurn:
     def _words(self, text: str, language: str) -> ReplyText:
         return ReplyText(text, language=self._brain.catalogue.own(language))
 
-    def _not_understood(self) -> str:
-        language = self._request.language
-        if self._request.text is not None:
-            key = "offline.cannot"
-        elif language.partition("-")[0] in self._brain.listener.languages:
-            key = "offline.not_caught"
-        else:
-            key = "offline.only_english"
-        return self._brain.catalogue.say(key, language)
+    def _not_understood(self, text: str, house: House) -> str:
+        language, brain = self._request.language, self._brain
+        if text or self._request.text is not None:
+            return not_understood(text, house, brain.area_id(house), brain.catalogue, language)
+        known = language.partition("-")[0] in brain.listener.languages
+        return brain.catalogue.say(
+            "offline.not_caught" if known else "offline.only_english", language
+        )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline import OfflineBrain
+from assistant.brains.offline.answers import not_understood
 from assistant.domain.brain import (
     PEOPLE,
     BrainFault,
@@ -29,7 +30,13 @@ from tests.corpus.runs import Turn, corpus_brain, hear, read, run
 from tests.corpus.speech import Spoken
 
 SOUND = Spoken(bytes(32_000), 4_800)
-CANNOT = {language: Catalogue().say("offline.cannot", language) for language in ("en", "es", "de")}
+TRY = {
+    "en": "I didn't understand that. Try “turn on the kitchen light” or "
+    "“close the tramontz blind”.",
+    "es": "No lo he entendido. Prueba con «enciende Kitchen Light» o «cierra Tramontz Blind».",
+    "de": "Das habe ich nicht verstanden. Sag zum Beispiel „schalte Kitchen Light ein“ oder "
+    "„schließe Tramontz Blind“.",
+}
 
 
 class FreeRecognizer:
@@ -150,10 +157,13 @@ async def test_only_a_question_about_states_looks_whether_the_house_is_there(bra
 @pytest.mark.parametrize(
     ("text", "language", "answer"),
     [
-        ("make me a sandwich", "en", "I can't do that on my own."),
-        ("who is the prime minister of canada", "en", "I can't do that on my own."),
+        ("make me a sandwich", "en", TRY["en"]),
+        ("who is the prime minister of canada", "en", TRY["en"]),
+        ("turn on the lights in the nursery", "en", "I can't find a room called nursery."),
+        ("switch the bathroom lamps to purple", "en", "I can't find a room called bathroom."),
+        ("enciende la luz del baño", "es", "No conozco ninguna habitación llamada baño."),
         ("start a timer for five minutes", "en", "I can't do that here."),
-        ("hazme un bocadillo", "es", "Eso no puedo hacerlo por mi cuenta."),
+        ("hazme un bocadillo", "es", TRY["es"]),
     ],
 )
 async def test_says_honestly_what_it_cannot(
@@ -215,6 +225,10 @@ async def test_an_alias_calls_the_name(brain: Make) -> None:
             "Locking the front door.",
         ),
         ({}, "Locked the front door."),
+        (
+            {"observed": (Observed("lock.front_door", "locked", "locked"),)},
+            "The front door is already locked.",
+        ),
     ],
 )
 async def test_the_answer_tells_what_became_of_the_call(
@@ -222,6 +236,48 @@ async def test_the_answer_tells_what_became_of_the_call(
 ) -> None:
     turn = await run(brain(), typed("lock the front door"), **outcome)
     assert turn.answer.startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "language", "answer"),
+    [
+        (
+            "turn off the lights in the hall",
+            [("light.hall", "off", "off"), ("light.brivana", "off", "off")],
+            "en",
+            "The lights in the hall are already off.",
+        ),
+        (
+            "turn off the lights in the hall",
+            [("light.hall", "on", "off"), ("light.brivana", "off", "off")],
+            "en",
+            "Turned off the lights in the hall.",
+        ),
+        ("apaga zorblax", [("light.zorblax", "off", "off")], "es", "He apagado zorblax."),
+        ("schalte zorblax aus", [("light.zorblax", "off", "off")], "de", "Zorblax ist schon aus."),
+        (
+            "set zorblax to 30 percent",
+            [("light.zorblax", "on 30 %", "on 30 %")],
+            "en",
+            "Set zorblax to 30 percent.",
+        ),
+    ],
+)
+async def test_what_was_already_so_is_said_so(
+    brain: Make, text: str, seen: list[tuple[str, str, str]], language: str, answer: str
+) -> None:
+    observed = tuple(Observed(*one) for one in seen)
+    turn = await run(brain(), typed(text, language), observed=observed)
+    assert turn.answer == answer
+
+
+async def test_examples_are_of_this_room_and_of_things_that_work() -> None:
+    house = corpus_house()
+    things = dict(house.entities)
+    things["light.hall"] = replace(things["light.hall"], state="unavailable")
+    told = not_understood("xyzzy", replace(house, entities=things), "hall", Catalogue(), "en")
+    assert told.startswith("I didn't understand that. Try “turn on the brivana lamp” or ")
+    assert "garage" not in told  # no example opens anything
 
 
 async def test_a_recogniser_without_grammar_goes_straight_to_the_parser(brain: Make) -> None:
@@ -251,9 +307,9 @@ async def test_nothing_heard(brain: Make, language: str, answer: str) -> None:
 @pytest.mark.parametrize(
     ("language", "text", "words"),
     [
-        ("es", "blablabla", ReplyText(CANNOT["es"], language="es")),
-        ("de", "blablabla", ReplyText(CANNOT["de"], language="de")),
-        ("it", "blablabla", ReplyText(CANNOT["en"], language="en")),  # we have no Italian
+        ("es", "blablabla", ReplyText(TRY["es"], language="es")),
+        ("de", "blablabla", ReplyText(TRY["de"], language="de")),
+        ("it", "blablabla", ReplyText(TRY["en"], language="en")),  # we have no Italian
     ],
 )
 async def test_the_answer_tells_its_language(
@@ -312,7 +368,12 @@ async def test_a_house_that_is_away_and_has_left_its_picture(text: str) -> None:
             "I can't get any controls from Home Assistant",
             True,
         ),
-        ("turn on the kitchen light", House(), "I can't do that on my own.", False),
+        (
+            "turn on the kitchen light",
+            House(),
+            "I didn't understand that. Try “set a timer for five minutes” or “what time is it”.",
+            False,
+        ),
     ],
 )
 async def test_a_house_that_is_there_but_gives_no_tools_or_shows_no_things_is_not_called_away(

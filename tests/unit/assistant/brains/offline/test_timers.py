@@ -286,20 +286,19 @@ async def test_a_command_with_a_time_is_given_to_whoever_keeps_it(
         (
             "en",
             "make me a sandwich in five minutes",
-            "I can't do that on my own. I can control your home and answer questions about it.",
+            "I didn't understand that.",
         ),
         (
             "es",
             "haz la cena en cinco minutos",
-            "Eso no puedo hacerlo por mi cuenta. "
-            "Puedo controlar la casa y contestar a preguntas sobre ella.",
+            "No lo he entendido.",
         ),
     ],
 )
 async def test_what_is_not_understood_is_not_kept(language: str, text: str, answer: str) -> None:
     turn = await read(text, language)
     assert turn.calls == []
-    assert turn.answer == answer
+    assert turn.answer.startswith(answer)
 
 
 async def test_a_failure_is_told_in_the_tools_words() -> None:
