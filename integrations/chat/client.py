@@ -183,6 +183,8 @@ class ChatConversation:
             client.open("POST", url, self._request(may_call)) as response,
             aclosing(data_of(response.aiter_bytes())) as events,
         ):
+            if "event-stream" not in response.headers.get("Content-Type", ""):  # another program
+                raise refusal(server.url, server.model, 404, "", server.api_key)
             while True:
                 try:
                     async with asyncio.timeout_at(until):

@@ -5,6 +5,8 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any, get_args
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from integrations.chat.client import MAX_TEXT, ChatClient, ChatConversation, ChatServer, tool_of
 from integrations.chat.faults import Endless, Malformed
@@ -225,6 +227,19 @@ async def test_an_address_without_the_api(kind: Kind) -> None:
     async with ChatServerSimulator(kind=kind) as server:
         url = server.url.replace("/v1", "/api")
         async with talk(server, url=url) as conversation:
+            with pytest.raises(Misconfigured, match=r"check local\.url"):
+                await take(conversation)
+
+
+async def test_another_program_at_the_address() -> None:
+    async def page(request: web.Request) -> web.Response:
+        return web.Response(text="<html>Router</html>", content_type="text/html")
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", page)
+    async with TestServer(application) as server:
+        url = str(server.make_url("/v1"))
+        async with talk(ChatServerSimulator(), url=url) as conversation:
             with pytest.raises(Misconfigured, match=r"check local\.url"):
                 await take(conversation)
 
