@@ -255,7 +255,10 @@ class FallbackTurn:
                         self._worded = False  # what is said before a call can't report its result
                     if not await self._asks_again(turn, event):
                         yield self._pass_on(turn, event)
-                    self._sign_at = self._ladder.clock.monotonic()
+                    if not isinstance(
+                        event, Spent
+                    ):  # the cost of a silent brain is no sign of life
+                        self._sign_at = self._ladder.clock.monotonic()
         except Exception:
             # Whatever a brain raises, another one may work.
             _log.exception("the brain %s failed", slot.name)
