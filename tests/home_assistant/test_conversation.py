@@ -11,9 +11,6 @@ from integrations.home_assistant.client import HomeAssistant
 from tests.home_assistant.admin import Admin
 from tests.home_assistant.conftest import Address, real_only
 from tests.home_assistant.hearth import Hearth
-from tests.simulators.chat_server import MODEL, ChatServerSimulator
-from tests.simulators.script import Call, Say
-from tests.simulators.threads import in_thread
 
 pytestmark = real_only
 KITCHEN, GUESTS = "light.kitchen_lights", "input_boolean.guest_mode"
@@ -172,21 +169,3 @@ async def test_what_the_engine_does_not_know_goes_to_the_next_rung(
     turn = await hearth.json("ask", "turn on the kitchen lights and turn on the decorative lights")
     assert turn["brain"] == "offline"
     assert await admin.settles(KITCHEN, "on") == "on"
-
-
-@pytest.mark.since(2026, 11)
-async def test_a_local_model_serves_what_the_engine_does_not_know(
-    hearth: Hearth, admin: Admin
-) -> None:
-    await admin.call("light.turn_off", entity_id=KITCHEN)
-    on = Call("HassTurnOn", {"name": "Kitchen Lights"}, answer={"status": "done"})
-    with in_thread(ChatServerSimulator([on], [Say("The kitchen is bright now.")])) as server:
-        hearth.set(
-            BRAIN__ORDER='["home-assistant","local"]', LOCAL__URL=server.url, LOCAL__MODEL=MODEL
-        )
-        turn = await hearth.json("ask", "it is so gloomy where we cook")
-    assert (turn["brain"], turn["answer"]) == ("local", "The kitchen is bright now.")
-    (call,) = turn["tool_calls"]
-    assert [one["entity_id"] for one in call["observed"]] == [KITCHEN]
-    assert await admin.settles(KITCHEN, "on") == "on"
-    assert "Kitchen Lights" in server.requests[0].instruction

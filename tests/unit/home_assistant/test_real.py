@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from integrations.demo_home.catalogue import AREAS, FLOORS, THINGS
 from tests.home_assistant.real import instances, process
-from tests.home_assistant.real.households import FOLDER, files, household, households
+from tests.home_assistant.real.households import FOLDER, Floor, files, household, households
 from tests.home_assistant.real.places import HOST, Instance, Places, Refused, free_port, is_free
 from tests.home_assistant.real.releases import NEWEST, OLDER, OLDEST, NotHere, Place, place, release
 from tests.home_assistant.real.requirements import requirements
@@ -19,10 +20,22 @@ from tests.home_assistant.real.requirements import requirements
 both = pytest.mark.parametrize("key", ["english", "spanish"])
 
 
-def test_there_are_two() -> None:
-    assert households() == ["english", "spanish"]
+def test_there_are_four() -> None:
+    assert households() == ["american", "demo", "english", "spanish"]
     with pytest.raises(Refused, match="english and spanish"):
         household("french")
+
+
+def test_the_demo_house_is_furnished_as_the_embedded_one() -> None:
+    house = household("demo")
+    things = {thing.entity_id: thing for thing in THINGS}
+    assert house.floors == tuple(Floor(floor.name, floor.aliases) for floor in FLOORS)
+    for area, same in zip(house.areas, AREAS, strict=True):
+        assert (area.name, area.aliases) == (same.name, same.aliases)
+        assert {things[one].area_id for one in area.entities} == {same.area_id}
+    for entity_id, named in house.entities.items():
+        assert named.aliases == things[entity_id].aliases
+        assert named.name in ("", things[entity_id].name)
 
 
 @both
