@@ -74,8 +74,8 @@ chaos: ## inject faults into everything that can break, and write the results to
 day: setup ## run a day's 150 dialogues through every brain; writes docs/reports/day.md (about ten minutes)
 	@$(BIN)/python -m tests.dialogues
 
-understanding: setup ## type what households say and write docs/reports/understanding.md (HALF=development, LANGUAGE=en, BRAINS="offline": only these)
-	@$(BIN)/python -m tests.understanding $(if $(HALF),--half $(HALF)) $(if $(LANGUAGE),--language $(LANGUAGE)) \
+understanding: setup ## type what households say and write docs/reports/understanding.md (HOUSE=real: in a real Home Assistant; HALF=development, LANGUAGE=en, BRAINS="offline": only these)
+	@$(BIN)/python -m tests.understanding $(if $(HOUSE),--house $(HOUSE)) $(if $(HALF),--half $(HALF)) $(if $(LANGUAGE),--language $(LANGUAGE)) \
 		$(if $(BRAINS),--brains "$(BRAINS)") $(if $(JSON),--json $(JSON))
 
 test-benchmarks: setup ## test the benchmarks themselves

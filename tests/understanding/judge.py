@@ -172,6 +172,8 @@ def _fault(said: Said, seen: Reaction, changed: set[str]) -> Verdict:
         return Verdict(Outcome.MISSED, "asked needlessly")
     if seen.refused or _ADMITS.search(seen.answer):
         return Verdict(Outcome.MISSED, "refused or failed")
+    if any(right.kind == "same" and right.says for right in said.rights):
+        return Verdict(Outcome.MISSED, "did not say that it was so already")
     if all(right.kind == "refuse" for right in said.rights):
         return Verdict(Outcome.WRONG, "did not say that it can't")
     return Verdict(Outcome.WRONG, "said something false, or something else")

@@ -1,28 +1,34 @@
-"""docs/reports/understanding.md: how much was understood, by brains, language, half and class."""
+"""docs/reports/understanding.md: how much was understood, by house, brains, language, half and
+class. Made from counts, which are kept in understanding.json beside it, so that a run in one house
+leaves the other's as they are."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from tests.understanding.cases import HALVES, LANGUAGES, TALK
 from tests.understanding.judge import GOOD, Outcome, Result
 
+DEMO, REAL = "demo house", "Home Assistant"
+HOUSES = (DEMO, REAL)
+README_ROW = "| [what households say](docs/reports/understanding.md):"
 _LANGUAGE = {"en": "English", "es": "Spanish"}
 _COMMANDS = tuple(one for one in Outcome if one is not Outcome.ACTED)
 
 HEAD = """\
 # What a household says
 
-{cases} dialogues of one to four sentences ({sentences} in all), typed to a complete Hearth in the
-demo house, each in the house as it was at the start. They are what people say at home, not what a
-list of commands offers: "a bit warmer", "turn off everything except the kitchen", "and the office
-too", "no, the one in the bedroom". {talk} more sentences are talk that is no command.
+{dialogues} dialogues of one to four sentences ({sentences} in all), typed to a complete Hearth,
+each in the house as it was at the start. They are what people say at home, not what a list of
+commands offers: "a bit warmer", "turn off everything except the kitchen", "and the office too",
+"no, the one in the bedroom". {talk} more sentences are talk that is no command.
 
-    make understanding                                    # everything; writes this page
+    make understanding                                    # everything in the demo house
+    make understanding HOUSE=real                         # everything in a real Home Assistant
     make understanding HALF=development LANGUAGE=en BRAINS="offline"
 
-The first command generated this page on
-{machine}.
+The first two commands generated this page.
 
 """
 
@@ -48,21 +54,24 @@ something was asked.
 
 - **right**: exactly what the person wanted has changed, or the answer is true. In a dialogue, after
   each sentence.
-- **asked**: Hearth asked a question where a person would, and had changed nothing.
+- **asked**: Hearth asked a question where a person would.
 - **refused**: the request is impossible, and Hearth said so.
 - **missed**: nothing changed, because Hearth didn't understand, asked without need, or failed and
-  said so.
-- **wrong**: something else or only a part changed, or the answer was false. This includes "I closed
-  the garage door" about a door that was closed before.
+  said so. Also if something was already as wanted, and Hearth claimed to have done it.
+- **wrong**: something else or only a part changed, or the answer was false.
 - **acted on**: talk was taken for a command. `make understanding` exits with 1 if that happens.
 
 A dialogue ends with its first fault, whose outcome is that of the dialogue.
 
-## Simulated components
+## Houses and brains
 
-- `offline` is the real brain, in the demo house; Gemini is not involved.
-- `home-assistant`: for this test, the demo house gets an engine with the same parser and sentences
-  as Home Assistant's, but without timers, lists and answers of its own.
+- The demo house is the one of `hearth demo`. Home Assistant is a real one (2026.11) with the same
+  entities, names, rooms and states, [made of templates and
+  helpers](../../tests/home_assistant/real/houses/demo). Its speakers have no titles and tracks, so
+  dialogues about these are left out there.
+- `offline` is Hearth's own brain. In Home Assistant, `home-assistant` is its own engine. In the
+  demo house it is a stand-in with the same parser and sentences, but without timers, lists and
+  answers of its own.
 - The box is in the living room. The household speaks one language.
 """
 
@@ -76,15 +85,67 @@ class Run:
     skipped: int = 0  # dialogues about things that the house doesn't have
 
 
-def counted(results: Sequence[Result]) -> Mapping[Outcome, int]:
-    return Counter(one.outcome for one in results)
+@dataclass(slots=True)
+class Row:
+    """The outcomes of one class in one half, with one order of brains."""
+
+    brains: str
+    language: str
+    half: str
+    sort: str
+    several: bool  # of dialogues with more than one sentence
+    sentences: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def dialogues(self) -> int:
+        return self.counts.total()
 
 
-def _cells(results: Sequence[Result]) -> list[str]:
-    counts = counted(results)
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured in one house."""
+
+    machine: str
+    skipped: int
+    rows: tuple[Row, ...]
+
+
+def figures_of(runs: Sequence[Run], machine: str) -> Figures:
+    """Count the results."""
+    rows: dict[tuple[Any, ...], Row] = {}
+    for run in runs:
+        for one in run.results:
+            case = one.case
+            key = (run.order, case.language, case.half, case.sort, case.sentences > 1)
+            row = rows.setdefault(key, Row(*key))
+            row.counts[one.outcome] += 1
+            row.sentences += case.sentences
+    skipped = sum(run.skipped for run in runs if run.order == runs[0].order)
+    return Figures(machine, skipped, tuple(rows.values()))
+
+
+def as_json(figures: Figures) -> dict[str, Any]:
+    rows = [
+        [one.brains, one.language, one.half, one.sort, one.several, one.sentences, one.counts]
+        for one in figures.rows
+    ]
+    return {"machine": figures.machine, "skipped": figures.skipped, "rows": rows}
+
+
+def from_json(told: Mapping[str, Any]) -> Figures:
+    rows = tuple(
+        Row(brains, language, half, sort, several, sentences, Counter(counts))
+        for brains, language, half, sort, several, sentences, counts in told["rows"]
+    )
+    return Figures(told["machine"], told["skipped"], rows)
+
+
+def _cells(rows: Iterable[Row]) -> list[str]:
+    counts: Counter[str] = sum((row.counts for row in rows), Counter())
     good = sum(counts[outcome] for outcome in GOOD)
-    share = f"{100 * good / len(results):.1f} %"
-    return [str(len(results)), *(str(counts[outcome]) for outcome in _COMMANDS), share]
+    shown = [str(counts[outcome]) for outcome in _COMMANDS]
+    return [str(counts.total()), *shown, f"{100 * good / counts.total():.1f} %"]
 
 
 def _head(*names: str) -> list[str]:
@@ -92,81 +153,106 @@ def _head(*names: str) -> list[str]:
     return [f"| {' | '.join(cells)} |", f"|{'---|' * len(cells)}"]
 
 
-def _of(runs: Sequence[Run], order: str, language: str) -> list[Result]:
+def _add(lines: list[str], names: Sequence[str], rows: Sequence[Row]) -> None:
+    if rows:
+        lines.append(f"| {' | '.join([*names, *_cells(rows)])} |")
+
+
+def _orders(figures: Figures) -> list[str]:
+    return list(dict.fromkeys(row.brains for row in figures.rows))
+
+
+def _commands(figures: Figures, order: str, language: str) -> list[Row]:
     return [
-        one
-        for run in runs
-        for one in run.results
-        if run.order == order and one.case.language == language
+        row
+        for row in figures.rows
+        if (row.brains, row.language) == (order, language) and row.sort != TALK
     ]
 
 
-def _orders(runs: Sequence[Run]) -> list[str]:
-    return list(dict.fromkeys(run.order for run in runs))
-
-
-def table(runs: Sequence[Run]) -> str:
-    """Return the totals and the classes, as shown on the terminal."""
-    return "\n\n".join((_totals(runs), *(_classes(runs, order) for order in _orders(runs))))
-
-
-def _totals(runs: Sequence[Run]) -> str:
-    lines = _head("brains", "language", "half")
-    for order in _orders(runs):
-        for language in LANGUAGES:
-            for half in HALVES:
-                some = [
-                    one
-                    for one in _of(runs, order, language)
-                    if one.case.half == half and one.case.sort != TALK
-                ]
-                if some:
-                    row = [f"`{order}`", _LANGUAGE[language], half, *_cells(some)]
-                    lines.append(f"| {' | '.join(row)} |")
+def totals(measured: Mapping[str, Figures]) -> str:
+    """Return the table by house, brains, language and half."""
+    lines = _head("house", "brains", "language", "half")
+    for house, figures in measured.items():
+        for order in _orders(figures):
+            for language in LANGUAGES:
+                for half in HALVES:
+                    rows = _commands(figures, order, language)
+                    names = [house, f"`{order}`", _LANGUAGE[language], half]
+                    _add(lines, names, [row for row in rows if row.half == half])
     return "\n".join(lines)
 
 
-def _classes(runs: Sequence[Run], order: str) -> str:
-    """Return a table of the classes, of dialogues with more than one sentence, and of talk."""
+def classes(figures: Figures, order: str) -> str:
+    """Return the table of classes with one order of brains, and what talk did."""
     lines = _head("class", "language")
-    talk = []
     for language in LANGUAGES:
-        all_results = _of(runs, order, language)
-        results = [one for one in all_results if one.case.sort != TALK]
-        for sort in dict.fromkeys(one.case.sort for one in results):
-            _add(lines, sort, language, [one for one in results if one.case.sort == sort])
-        several = [one for one in results if one.case.sentences > 1]
-        _add(lines, "(of these, two to four sentences)", language, several)
-        acted = [one.outcome is Outcome.ACTED for one in all_results if one.case.sort == TALK]
-        if acted:
-            talk.append(f"{sum(acted)} of {len(acted)} in {_LANGUAGE[language]}")
-    told = f"\n\nTalk acted on: {', '.join(talk)}." if talk else ""
-    return f"`{order}`\n\n" + "\n".join(lines) + told
+        rows = _commands(figures, order, language)
+        for sort in dict.fromkeys(row.sort for row in rows):
+            names = [sort, _LANGUAGE[language]]
+            _add(lines, names, [row for row in rows if row.sort == sort])
+        names = ["(of these, two to four sentences)", _LANGUAGE[language]]
+        _add(lines, names, [row for row in rows if row.several])
+    return "\n".join(lines) + _talk(figures, order)
 
 
-def _add(lines: list[str], sort: str, language: str, some: Sequence[Result]) -> None:
-    if some:
-        lines.append(f"| {' | '.join([sort, _LANGUAGE[language], *_cells(some)])} |")
+def _talk(figures: Figures, order: str) -> str:
+    told = []
+    for language in LANGUAGES:
+        rows = [
+            row
+            for row in figures.rows
+            if (row.brains, row.language, row.sort) == (order, language, TALK)
+        ]
+        acted = sum(row.counts[Outcome.ACTED] for row in rows)
+        if rows:
+            count = sum(row.dialogues for row in rows)
+            told.append(f"{acted} of {count} in {_LANGUAGE[language]}")
+    return f"\n\nTalk acted on: {', '.join(told)}." if told else ""
 
 
-def page(runs: Sequence[Run], machine: str) -> str:
-    """Return the whole document."""
-    first = [one for run in runs if run.order == runs[0].order for one in run.results]
-    told = [one.case for one in first if one.case.sort != TALK]
-    head = HEAD.format(
-        cases=len(told),
-        sentences=sum(case.sentences for case in told),
-        talk=len(first) - len(told),
-        machine=machine,
+def readme_row(measured: Mapping[str, Figures]) -> str:
+    """Return the README's line: the held-out half, with Hearth's own brain in the demo house, and
+    with Home Assistant's engine in front of it."""
+    figures = [(DEMO, "offline")]
+    if REAL in measured:
+        figures.append((REAL, "home-assistant offline"))
+    told = []
+    for house, order in figures:
+        for language in LANGUAGES:
+            rows = _commands(measured[house], order, language)
+            told.append(_cells(row for row in rows if row.half == "held-out")[-1])
+    count = sum(
+        row.dialogues
+        for language in LANGUAGES
+        for row in _commands(measured[DEMO], "offline", language)
+        if row.half == "held-out"
     )
-    parts = [head, "## By brains\n\n", _totals(runs), "\n\n", _skipped(runs)]
-    parts += ["## By class\n\nBoth halves.\n\n"]
-    parts += [f"### {_classes(runs, order)}\n\n" for order in _orders(runs)]
+    engine = f"; with Home Assistant's engine first, {told[2]} and {told[3]}" if told[2:] else ""
+    return (
+        f"{README_ROW} {count} commands, questions and dialogues that weren't looked at while the "
+        f"grammar was written | **{told[0]} in English, {told[1]} in Spanish**{engine} | |"
+    )
+
+
+def page(measured: Mapping[str, Figures]) -> str:
+    """Return the whole document."""
+    first = next(iter(measured.values()))
+    rows = [row for row in first.rows if row.brains == _orders(first)[0]]
+    commands = [row for row in rows if row.sort != TALK]
+    head = HEAD.format(
+        dialogues=sum(row.dialogues for row in commands),
+        sentences=sum(row.sentences for row in commands),
+        talk=sum(row.dialogues for row in rows) - sum(row.dialogues for row in commands),
+    )
+    parts = [head, "## By house and brains\n\n", totals(measured), "\n\n"]
+    for house, figures in measured.items():
+        parts.append(
+            f"- {house}: measured on {figures.machine}. {figures.skipped} more dialogues are about "
+            "things that it doesn't have.\n"
+        )
+    parts.append("\n## By class\n\nBoth halves.\n\n")
+    for house, figures in measured.items():
+        for order in _orders(figures):
+            parts.append(f"### {house}, `{order}`\n\n{classes(figures, order)}\n\n")
     return "".join([*parts, HALVES_TOLD, MEANING])
-
-
-def _skipped(runs: Sequence[Run]) -> str:
-    skipped = sum(run.skipped for run in runs if run.order == runs[0].order)
-    if not skipped:
-        return ""
-    return f"{skipped} more dialogues are about things that the demo house doesn't have.\n\n"

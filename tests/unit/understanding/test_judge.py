@@ -67,6 +67,7 @@ def test_a_claim_without_a_change_is_wrong() -> None:
     assert outcome("light.lamp=on", after("Turned on the lamp.")) is Outcome.WRONG
     assert outcome("say:/off/", after("The lamp is on.")) is Outcome.WRONG
     assert outcome("refuse", after("Turned on the lamp.")) is Outcome.WRONG
+    assert outcome("say:/already/ same", after("Turned off the lamp.")) is Outcome.MISSED
 
 
 @pytest.mark.parametrize(
