@@ -28,8 +28,10 @@ from tests.simulators.script import (
     Inner,
     Interrupt,
     Opening,
+    Phantom,
     Raw,
     Say,
+    Sound,
     Step,
     Tokens,
     Turn,
@@ -38,6 +40,8 @@ from tests.simulators.script import (
 
 ASKED = "turn on the office lights"
 SAID, STILL = "The office lights are on.", "Yes, they are on now."
+BOTH = [SAID, STILL]
+OFFICE_JSON = '{"area": "Office", "domain": ["light"]}'
 LOST = f"{OFFICE_ON} Then I lost the connection."
 CALL = Call(TURN_ON, OFFICE)
 OPEN_CALL = Call(TURN_ON, OFFICE, wait=False)
@@ -134,7 +138,21 @@ ROWS: dict[str, Row] = {
         [[Say(MOON, lag_s=1.5), Done(waits_for_text=False)], LATER],
         [MOON, STILL],
     ),
+    "a whole sentence of the transcript is late": (
+        [
+            [
+                *(CALL, Phantom("The office light is on."), Sound(6), Done(), Wait(1.5)),
+                Phantom(" The desk lamp cannot be reached."),
+            ],
+            LATER,
+        ],
+        ["The office light is on. The desk lamp cannot be reached.", STILL],
+    ),
     # google-gemini/gemini-live-api-examples #56; googleapis/python-genai #2117
+    "the rest of a sentence comes after turnComplete": (
+        [[*PARTIAL, Wait(0.5), Say(" eighty thousand kilometres."), Done()], LATER],
+        ["It is about three hundred and eighty thousand kilometres.", STILL],
+    ),
     "turnComplete in the middle of a sentence": (
         [PARTIAL, [Say(MOON), Done()], LATER],
         [MOON, STILL],
@@ -175,6 +193,25 @@ ROWS: dict[str, Row] = {
     ),
     # control tokens leak into the transcript
     "control tokens": ([[CALL, Say(f"<ctrl46>{SAID}<end_of_turn>"), Done()], LATER], [SAID, STILL]),
+    "control tokens between bars": (
+        [[CALL, Say(f"<|im_start|>{SAID}<|im_end|>"), Done()], LATER],
+        [SAID, STILL],
+    ),
+    # AidenAI-IO/aiden-firmware #708: a call is said and not made; these wordings are our guess
+    "a call is said as JSON": ([[Say(f"HassTurnOn {OFFICE_JSON}"), Done()], SERVED, LATER], BOTH),
+    "a call is said as code": (
+        [[Say('```tool_code\nHassTurnOn(area="Office")\n```'), Done()], SERVED, LATER],
+        BOTH,
+    ),
+    "a call is said after a sentence": (
+        [[Say("Sure. call:HassTurnOn area: Office"), Done()], SERVED, LATER],
+        BOTH,
+    ),
+    # livekit/agents #2174
+    "a result is said after a sentence": (
+        [[CALL, Say(f'{SAID} tool_outputs {{"status": "done"}}'), Done()], LATER],
+        BOTH,
+    ),
     # pipecat: the frame with turnComplete has no usage
     "usage in a frame of its own": (
         [[CALL, Say(SAID), Done(usage=Tokens()), Wait(0.1)], LATER],

@@ -127,6 +127,7 @@ Item = live.LiveEvent | Reached | Answered
 # the service has declined to answer.
 _NATURAL = (None, "TURN_COMPLETE_REASON_UNSPECIFIED", "NEED_MORE_INPUT")
 _LEAST_CHARACTERS_S = 11.0  # spoken English has 13 to 17 characters a second
+_LEAST_SENTENCE_S = 2.0  # less can be a pause, or a number that is written in digits
 _BOTCHED = ("MALFORMED_FUNCTION_CALL", "MAX_REGENERATION_REACHED")
 
 
@@ -251,6 +252,12 @@ class EventReader:
         return not ends_sentence(said) and len(said) < enough
 
     @property
+    def _lacks_text(self) -> bool:
+        # More sentences can be missing, although the last one is complete.
+        missing_s = self._audio_ms / 1000 - len(self.answer.strip()) / _LEAST_CHARACTERS_S
+        return self._unfinished or self._broken_off or missing_s > _LEAST_SENTENCE_S
+
+    @property
     def _broken_off(self) -> bool:
         # The model can end its turn in the middle of a sentence (python-genai #2117). If an action
         # has to be reported, GenerationComplete doesn't prove that the answer is complete, because
@@ -269,11 +276,11 @@ class EventReader:
         if self._ended_at is not None:
             most = self._ended_at + self._timeouts.late_text_most_s
             soon = min(now + self._timeouts.late_text_s, most)
-            self._late_until = most if self._unfinished else soon
+            self._late_until = most if self._lacks_text else soon
         return events
 
     def _only_said(self) -> list[BrainEvent]:
-        self.empty = True
+        self.empty, self.answer = True, ""
         message = "Gemini spoke its call instead of making it."
         return self._fail(BrainFault("empty", message, retryable=True))
 
@@ -340,7 +347,7 @@ class EventReader:
             return self._finish()
         self._ended_at = now
         timeouts = self._timeouts
-        late_s = timeouts.late_text_most_s if self._unfinished else timeouts.late_text_s
+        late_s = timeouts.late_text_most_s if self._lacks_text else timeouts.late_text_s
         self._late_until = now + late_s
         return self._settle()
 

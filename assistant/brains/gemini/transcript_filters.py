@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-# Some models transcribe other sounds as marks: "[Silence]", "<noise>", "[laughs]".
-_MARK = re.compile(r"\[[^\[\]\n]{0,30}\]|<[/a-z][^<>\n]{0,30}>", re.IGNORECASE)
-_OPEN_MARK = re.compile(r"(?:\[[^\[\]\n]{0,30}|<(?:[/a-z][^<>\n]{0,30})?)$", re.IGNORECASE)
+# Some models transcribe other sounds as marks: "[Silence]", "<noise>", "[laughs]". Control tokens
+# can leak, too: "<ctrl46>", "<|im_end|>".
+_MARK = re.compile(r"\[[^\[\]\n]{0,30}\]|<[/|a-z][^<>\n]{0,30}>", re.IGNORECASE)
+_OPEN_MARK = re.compile(r"(?:\[[^\[\]\n]{0,30}|<(?:[/|a-z][^<>\n]{0,30})?)$", re.IGNORECASE)
 
 
 class MarkFilter:
@@ -29,53 +30,60 @@ class MarkFilter:
 
 
 # Beginnings of tool calls and results that models speak as text (AidenAI-IO/aiden-firmware #708,
-# livekit/agents #2174). The last ones are written by models on a local server that doesn't know
-# their format (vLLM's page "Tool Calling" lists the formats).
+# livekit/agents #2174).
 _LEAKS = (
     *("call:", "call :", "tool_call", "tool call", "tool_code", "tool code", "tool_output"),
-    *("tool output", "tool_response", "tool response", "default_api", "print(", '{"'),
-    *("<tool_call", "<function", "<|", "[tool_calls]", '[{"', "```"),
+    *("tool output", "tool_response", "tool response", "default_api", "print(", '{"', "```"),
 )
-_LEAKED = re.compile(r"\s*(?:tool[_ ]\w+\s*[:=]?\s*)?\{[^{}]*\}")
+# Calls that begin with the tool's name: 'HassTurnOn(area="Office")', 'HassTurnOn {"area": …'.
+_LEAKED_CALL = re.compile(r"\w+(?:\(\s*(?:\)|\w+\s*=|[\"'{])|\s?[:=]?\s?\{)")
+_BEGUN_CALL = re.compile(r"\w*(?:\s?[:=]?\s?|\(\s*\w*\s*)")
+_LEAKED = re.compile(r"\s*(?:(?:tool )?\w+\s?[:=]?\s*)?\{[^{}]*\}")
+_SENTENCE_END = re.compile(r"[.!?…\n][\"'»)]*(?:\s+|$)")
 
 
 class LeakFilter:
-    """Keeps tool calls and results that the model writes into its transcript from being spoken."""
+    """Keeps tool calls and results that the model writes into its transcript from being spoken.
+
+    They begin where a sentence could, so the first word of each sentence is held back until it is
+    clear that it doesn't begin one.
+    """
 
     def __init__(self) -> None:
-        self.leaked = False  # the text is a tool call or result
-        self._decided = False
+        self.leaked = False  # the rest of the text is a tool call or result
+        self._begins = True  # the text that is held back begins a sentence
         self._held = ""
 
     def begin(self) -> None:
         """Check the next text again, because a new call has arrived."""
-        self.leaked = self._decided = False
+        self.leaked = False
+        self._begins = True
         self._held = ""
 
     def push(self, piece: str) -> str:
         """Add a chunk and return the text that can be spoken."""
-        if self._decided and not self.leaked:
-            return piece
         self._held += piece
-        begins = self._held.lstrip().casefold()
-        if any(begins.startswith(leak) for leak in _LEAKS):
-            self._decided = self.leaked = True
-        elif begins and not any(leak.startswith(begins) for leak in _LEAKS):
-            self._decided = True
-            return self._take()
-        return ""
+        said = ""
+        while self._held and not self.leaked:
+            if self._begins:
+                begins = self._held.lstrip().casefold()
+                self.leaked = begins.startswith(_LEAKS) or bool(_LEAKED_CALL.match(begins))
+                may_leak = any(leak.startswith(begins) for leak in _LEAKS)
+                if self.leaked or may_leak or _BEGUN_CALL.fullmatch(begins):
+                    break
+            end = _SENTENCE_END.search(self._held)
+            length = end.end() if end else len(self._held)
+            said, self._held = said + self._held[:length], self._held[length:]
+            self._begins = end is not None
+        return said
 
     def flush(self) -> str:
         """Return the remaining text, without a leaked tool result at its start."""
-        rest = self._take()
+        rest, self._held = self._held, ""
         if not self.leaked:
             return rest
         found = _LEAKED.match(rest)
         return rest[found.end() :] if found else ""
-
-    def _take(self) -> str:
-        held, self._held = self._held, ""
-        return held
 
 
 _SENTENCE = re.compile(r".+?(?:[.!?…。！？]+[\"'»)]*\s*|$)", re.DOTALL)
