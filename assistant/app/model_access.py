@@ -1,4 +1,4 @@
-"""What the settings say about the models: how to sign in, and where a model runs."""
+"""Settings of the models, as the brains use them: how to sign in, and where a model runs."""
 
 from collections.abc import Callable
 from dataclasses import replace
