@@ -182,7 +182,7 @@ class OnceConversation:
                         parts.append(part)
                         if part.text and not part.thought:
                             yield OnceText(part.text)
-        except GeneratorExit:
+        except (GeneratorExit, asyncio.CancelledError):
             if answered:
                 self._client.owe(completed(used, self._read, _made(parts)))
             raise

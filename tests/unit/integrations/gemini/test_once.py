@@ -341,6 +341,21 @@ async def test_a_cancelled_request_leaves_nothing_behind(rest: Service, client: 
     await rest.left.wait()
 
 
+async def test_an_answer_whose_turn_is_cancelled_is_counted(
+    rest: Service, client: OnceClient
+) -> None:
+    rest.reply(text("Half a", usage=USAGE), Stall())
+    async with aclosing(talk(client).stream()) as stream:
+        await anext(stream)
+        waiting = asyncio.create_task(anext(stream))
+        await rest.stalling.wait()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    rest.reply(text("Fine.", usage=USAGE))
+    used = TokensUsed(100, 27, {"input_audio": 60, "input_text": 40})
+    assert [one for one in await take(talk(client)) if isinstance(one, TokensUsed)] == [used, used]
+
+
 async def test_two_conversations_share_one_client(rest: Service, client: OnceClient) -> None:
     rest.reply(text("One."))
     rest.reply(text("Two."))
