@@ -89,8 +89,8 @@ class Access:
 def make_client(access: Access) -> "Client":
     """Create google-genai's client for Live and plain requests. Importing the SDK blocks for 0.6 s.
 
-    Raises SignInAgain if there is no usable key, and Misconfigured if the address, `ca_file` or
-    `credentials_file` is unusable or google-genai is not installed.
+    Raises SignInAgain if there is no usable key, and Misconfigured if the address, `ca_file`,
+    `credentials_file` or proxy is unusable or google-genai is not installed.
     """
     try:
         from google.genai import Client
@@ -114,28 +114,32 @@ def make_client(access: Access) -> "Client":
     # The SDK warns about every value that its enumerations lack, which is harmless.
     warnings.filterwarnings("ignore", r".* is not a valid \w+$", UserWarning, r"google\.genai")
     warnings.filterwarnings("ignore", r"The SDK's ephemeral token support is experimental")
-    return Client(
-        vertexai=bool(access.project),
-        **who,
-        http_options=HttpOptions(
-            base_url=address,
-            api_version=access.version,
-            client_args={"verify": context},
-            # Arguments for both transports: the SDK passes each transport the arguments that it
-            # supports.
-            async_client_args={
-                "verify": context,
-                # With a custom transport the SDK uses httpx2 even if aiohttp is installed.
-                "transport": _prompt_transport(context),
-                "ssl": context,
-                "ping_interval": _PING_INTERVAL_S,
-                "ping_timeout": _PING_TIMEOUT_S,
-                "close_timeout": _CLOSE_TIMEOUT_S,
-                "max_size": _MAX_FRAME_BYTES,
-                "logger": _socket_log,
-            },
-        ),
+    options = HttpOptions(
+        base_url=address,
+        api_version=access.version,
+        client_args={"verify": context},
+        # Arguments for both transports: the SDK passes each transport the arguments that it
+        # supports.
+        async_client_args={
+            "verify": context,
+            # With a custom transport the SDK uses httpx2 even if aiohttp is installed.
+            "transport": _prompt_transport(context),
+            "ssl": context,
+            "ping_interval": _PING_INTERVAL_S,
+            "ping_timeout": _PING_TIMEOUT_S,
+            "close_timeout": _CLOSE_TIMEOUT_S,
+            "max_size": _MAX_FRAME_BYTES,
+            "logger": _socket_log,
+        },
     )
+    try:
+        return Client(vertexai=bool(access.project), **who, http_options=options)
+    except Exception as error:  # httpx2 raises various ones; their texts can contain a password
+        raise Misconfigured(
+            f"Gemini's library cannot be used ({type(error).__name__}), probably because of a "
+            "proxy: set ALL_PROXY and HTTPS_PROXY in Hearth's environment to an HTTP proxy, or "
+            "remove them."
+        ) from None
 
 
 def read_credentials(file: str) -> Any:

@@ -50,6 +50,16 @@ async def talk(peer: Peer) -> None:
     await peer.gone()
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "http://me:secret@127.0.0.1:port"])
+async def test_a_proxy_that_cannot_be_used_is_told(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(Misconfigured, match="ALL_PROXY") as raised:
+        await LazyClient(Access(KEY)).get()
+    assert "secret" not in str(raised.value)
+
+
 async def test_the_environment_changes_nothing(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
