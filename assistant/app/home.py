@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from assistant.app.guards import Governed, PolicyContexts, open_governance, rulings_of
 from assistant.brains.state_check import StateCheck
 from assistant.config.schema import Settings, own_paths
-from assistant.domain.clock import Clock
+from assistant.domain.clock import Clock, SystemClock
 from assistant.domain.events import EventBus
 from assistant.domain.tool_call import Mode
 from assistant.interfaces.device.registration import HouseDevice
@@ -103,7 +103,10 @@ async def open_home(
             store = await stack.enter_async_context(Store(settings.database, clock))
         tls = _tls(settings)
         device = HouseDevice(settings, clock)
+        # The simulated house stands where this machine does.
         home = HomeAssistant(url, token, *tls)
+        if demo is None and isinstance(clock, SystemClock):
+            home.on_time_zone(clock.use_zone)
         hub = await stack.enter_async_context(_hub(settings, url, token, device, home))
         # Start this first: if the house is unreachable, both timeouts then run at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())

@@ -14,7 +14,7 @@ from assistant.app.process import is_held
 from assistant.config.schema import Settings
 from assistant.conversation.loop import ConversationLoop
 from assistant.domain.brain import PEOPLE, BrainFault, ConversationOwner, Spent, Thought
-from assistant.domain.clock import Clock, synchronised
+from assistant.domain.clock import Clock, SystemClock, synchronised
 from assistant.domain.records import TurnRecord, new_id
 from assistant.domain.tool_call import READ_ONLY, REQUEST
 from assistant.interfaces.controls import Controls, TalkTools, VoiceTools
@@ -145,7 +145,8 @@ class Timekeeping:
         self._store = store
         self._catalogue = catalogue
         self._clock = clock
-        self._almanac = Almanac(local_zone(), lambda: home.house, store)
+        zone = clock.zone if isinstance(clock, SystemClock) else None
+        self._almanac = Almanac(zone or local_zone(), lambda: home.house, store)
         self._book = TimerBook(store, clock, self._almanac)
         self._calls = FrozenCalls(
             tools, lambda: home.connected, lambda: new_id(clock.now()), catalogue

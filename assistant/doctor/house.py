@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo
 
 from assistant.app.home import DEMO, HomeContext, open_home
 from assistant.config.errors import ConfigError
@@ -28,6 +30,7 @@ from assistant.domain.tool_call import Tier
 from assistant.interfaces.device import registration as place
 from assistant.interfaces.device.registration import DeviceFile, DeviceRecord, address_of
 from assistant.interfaces.mqtt.interface import broker_of
+from assistant.timers.recurrence import local_zone
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.policy.choices import may_open
 from integrations.address import shown
@@ -188,6 +191,29 @@ async def _picture(scene: HouseScene) -> Found:
     return good(told)
 
 
+async def _time_zone(scene: HouseScene) -> Found:
+    if scene.demo:
+        return good("not needed in the simulated house")
+    return judge_time_zone(scene.home.client.time_zone, datetime.now(UTC), local_zone())
+
+
+def judge_time_zone(name: str, now: datetime, machine: tzinfo) -> Found:
+    """Compare the house's time zone with this machine's, by the time that they show now."""
+    if not name:
+        return odd("unknown", "fix the check above first")
+    try:
+        house = ZoneInfo(name)
+    except (KeyError, OSError, ValueError):
+        return odd(f"this machine doesn't know {name}", "sudo apt install tzdata")
+    if now.astimezone(house).utcoffset() == now.astimezone(machine).utcoffset():
+        return good(name)
+    return odd(
+        f"{name} in Home Assistant, which Hearth uses; this machine's clock shows "
+        f"{now.astimezone(machine):%H:%M}, the house's {now.astimezone(house):%H:%M}",
+        f"sudo timedatectl set-timezone {name}",
+    )
+
+
 async def _openers(scene: HouseScene) -> Found:
     client = scene.home.client
     if not client.connected:
@@ -280,6 +306,7 @@ CHECKS: tuple[Check[HouseScene], ...] = (
     Check("token", _token),
     Check("tools", _tools, limit_s=_OPEN_S),
     Check("live picture", _picture),
+    Check("time zone", _time_zone),
     Check("what may open", _openers),
     Check("device", _device),
     Check("area", _area),

@@ -191,7 +191,16 @@ INTERFACE_CHECKS: tuple[Check[Scene], ...] = (
 
 
 _HOUSE = frozenset(
-    ("home assistant", "token", "tools", "live picture", "what may open", "device", "area")
+    (
+        "home assistant",
+        "token",
+        "tools",
+        "live picture",
+        "time zone",
+        "what may open",
+        "device",
+        "area",
+    )
 )
 
 

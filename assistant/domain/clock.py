@@ -5,8 +5,10 @@ import ctypes
 import heapq
 import itertools
 import time
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
+from zoneinfo import ZoneInfo
 
 _TIME_ERROR = 5  # adjtimex(2) returns this while the clock is not synchronised
 # Larger than struct timex on any platform. It starts with `modes`, and 0 means "change nothing".
@@ -47,6 +49,21 @@ class Clock(Protocol):
 
 
 class SystemClock:
+    """The machine's clock, in the machine's time zone until the house's is known."""
+
+    _zone: tzinfo | None = None
+
+    def use_zone(self, name: str) -> None:
+        """Tell the time in the house's time zone. A name that this machine doesn't know is
+        ignored."""
+        with suppress(KeyError, OSError, ValueError):
+            self._zone = ZoneInfo(name)
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The house's time zone, or None if it isn't known."""
+        return self._zone
+
     def monotonic(self) -> float:
         return time.monotonic()
 
@@ -54,7 +71,7 @@ class SystemClock:
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def now(self) -> datetime:
-        return datetime.now(UTC).astimezone()
+        return datetime.now(UTC).astimezone(self._zone)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

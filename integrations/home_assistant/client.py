@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from integrations.errors import IntegrationError, Refused, SignInAgain, Unavailable, first_of
 from integrations.home_assistant.context import Shown
-from integrations.home_assistant.house import House
+from integrations.home_assistant.house import House, mapping
 from integrations.home_assistant.picture import REST_S, Picture, Search, ask_scene
 from integrations.home_assistant.registry import REGISTRY_EVENTS, Stale, read_registries, refreshed
 from integrations.home_assistant.rest import home_tls
@@ -77,6 +77,8 @@ class HomeAssistant:
         self._monotonic = monotonic
         # when the house stopped being up to date; None if it was never read
         self._lost_s: float | None = None
+        self.time_zone = ""  # the house's; "" until it is known
+        self._tell_zone: Callable[[str], None] | None = None
         self.openings = 0  # successful sign-ins since the start
         self._picture = Picture()
         self._connection: Connection | None = None
@@ -145,6 +147,11 @@ class HomeAssistant:
     @property
     def problem(self) -> IntegrationError | None:
         return self._problem
+
+    def on_time_zone(self, tell: Callable[[str], None]) -> None:
+        """Call `tell` with the name of the house's time zone whenever it becomes known or changes.
+        Call this before entering the context."""
+        self._tell_zone = tell
 
     async def command(self, kind: str, **fields: Any) -> Any:
         """Send a websocket command and return its result. Raises IntegrationError."""
@@ -260,7 +267,7 @@ class HomeAssistant:
                 for event in REGISTRY_EVENTS
                 if not await self._subscribe_registry(connection, event)
             ]
-            started = await _is_running(connection)
+            started = await self._is_running(connection)
             self._starting = not started
             await self._load(connection)
             self._connection = connection
@@ -324,7 +331,7 @@ class HomeAssistant:
         running = False
         while not running:
             await asyncio.sleep(LOOK_AGAIN_S)
-            running = await _is_running(connection)
+            running = await self._is_running(connection)
         self._starting = False
         self._stale.note_everything()
 
@@ -364,7 +371,11 @@ class HomeAssistant:
             ):
                 waiter.met.set()
 
-
-async def _is_running(connection: Connection) -> bool:
-    config = await connection.command("get_config")
-    return not isinstance(config, dict) or config.get("state", RUNNING) == RUNNING
+    async def _is_running(self, connection: Connection) -> bool:
+        config = mapping(await connection.command("get_config"))
+        zone = config.get("time_zone")
+        if isinstance(zone, str) and zone != self.time_zone:
+            self.time_zone = zone
+            if self._tell_zone is not None:
+                self._tell_zone(zone)
+        return bool(config.get("state", RUNNING) == RUNNING)

@@ -1,5 +1,6 @@
 """Tests of the doctor's checks of the house that need a double."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,6 +40,20 @@ async def test_a_password_in_the_address_is_not_shown(tmp_path: Path) -> None:
     found = await check.look(scene)
     assert found.detail == "2026.11.0 at http://home:8123"
     assert "secret" not in repr(address)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "detail"),
+    [
+        ("America/New_York", "warn", "this machine's clock shows 12:00, the house's 07:00"),
+        ("Africa/Abidjan", "ok", "Africa/Abidjan"),  # another name of the same time
+        ("Nowhere/At_All", "warn", "this machine doesn't know Nowhere/At_All"),
+        ("", "warn", "unknown"),
+    ],
+)
+def test_a_machine_in_another_time_zone_is_told(name: str, status: str, detail: str) -> None:
+    found = house.judge_time_zone(name, datetime(2026, 11, 27, 12, tzinfo=UTC), UTC)
+    assert (found.status, found.detail[-len(detail) :]) == (status, detail)
 
 
 def test_a_line_for_each_tool_server() -> None:

@@ -56,6 +56,14 @@ async def test_the_system_clock_knows_its_time_zone_and_never_goes_back() -> Non
     assert clock.now().utcoffset() is not None
 
 
+def test_the_system_clock_tells_the_time_of_the_house() -> None:
+    clock = SystemClock()
+    clock.use_zone("America/New_York")
+    clock.use_zone("Nowhere/At_All")
+    assert clock.now().tzname() in ("EST", "EDT")
+    assert abs(clock.now() - datetime.now(UTC)) < timedelta(seconds=5)
+
+
 def test_the_wall_clock_may_be_set_and_the_machine_may_sleep() -> None:
     clock = VirtualClock(datetime(2026, 3, 1, 7, tzinfo=UTC))
     clock.advance(1)

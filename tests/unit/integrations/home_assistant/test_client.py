@@ -32,6 +32,15 @@ async def test_the_picture_has_rooms_names_and_states() -> None:
         assert house.entities["light.kitchen"].exposed
 
 
+async def test_the_time_zone_of_the_house_is_told() -> None:
+    told: list[str] = []
+    async with DemoHome() as demo:
+        home = HomeAssistant(demo.url, demo.token)
+        home.on_time_zone(told.append)
+        async with home:
+            assert (home.time_zone, told) == ("UTC", ["UTC"])
+
+
 async def test_a_change_makes_a_new_picture() -> None:
     async with DemoHome() as demo, HomeAssistant(demo.url, demo.token) as home:
         before = home.house
