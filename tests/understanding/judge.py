@@ -180,8 +180,22 @@ def _fault(said: Said, seen: Reaction, changed: set[str]) -> Verdict:
 
 
 def _shown(seen: Reaction, changed: set[str]) -> list[str]:
-    return [f"{one}={seen.after.states[one]}" if one in seen.after.states else one
-            for one in sorted(changed)]  # fmt: skip
+    """Return what changed with its new values."""
+    return [f"{key}={_now(seen, key)}" for key in sorted(changed)]
+
+
+def _now(seen: Reaction, key: str) -> str:
+    now, then = seen.after, seen.before
+    if key == LIST:
+        return ", ".join(now.items) or "none"
+    if key in _OWN:
+        timers: Sequence[Timer] = getattr(now, key)
+        return ", ".join(f"{one.name} {one.due:%H:%M:%S}".strip() for one in timers) or "none"
+    if key == LATER:
+        return str(len(now.later))
+    old = then.attributes.get(key, {})
+    fresh = [f"{k} {v}" for k, v in now.attributes.get(key, {}).items() if old.get(k) != v]
+    return f"{now.states.get(key)} ({', '.join(fresh)})" if fresh else str(now.states.get(key))
 
 
 def _fits(right: Right, seen: Reaction, changed: set[str]) -> bool:

@@ -63,6 +63,20 @@ def test_anything_else_that_changed_is_wrong(right: str, seen: Reaction) -> None
     assert outcome(right, seen) is Outcome.WRONG
 
 
+def test_a_fault_tells_what_changed() -> None:
+    seen = after(
+        states={LAMP: "on"},
+        attributes={LAMP: {"brightness": 102}},
+        items=("milk and eggs",),
+        timers=(timer(10, "pasta"),),
+        later=("a",),
+    )
+    told = judge(said("same"), seen, "").why
+    assert told == (
+        "changed later=1, light.lamp=on (brightness 102), list=milk and eggs, timers=pasta 12:10:00"
+    )
+
+
 def test_a_claim_without_a_change_is_wrong() -> None:
     assert outcome("light.lamp=on", after("Turned on the lamp.")) is Outcome.WRONG
     assert outcome("say:/off/", after("The lamp is on.")) is Outcome.WRONG
