@@ -51,6 +51,7 @@ MOON = "It is about three hundred and eighty thousand kilometres."
 PARTIAL: list[Step] = [Say("It is about three hundred and"), Done(generation=False)]
 LOUDER = Call("media_player__HassSetVolumeRelative", {"name": "Kitchen speaker", "volume_step": 10})
 ADD = Call("todo__HassListAddItem", {"name": "Shopping list", "item": "milk"})
+ADD_SHORT = Call("HassListAddItem", ADD.args, undeclared=True)
 SAME_CALL = {"name": TURN_ON, "args": OFFICE, "id": "twice"}
 
 
@@ -108,6 +109,10 @@ ROWS: dict[str, Row] = {
     # Google's migration page of gemini-3.8-live; livekit/agents #5556
     "a list item again with new ids": (
         [[ADD, ADD, ADD, Say("Milk is on the list."), Done()], LATER],
+        ["Milk is on the list.", STILL],
+    ),
+    "a list item again under its short name": (
+        [[ADD, ADD_SHORT, Say("Milk is on the list."), Done()], LATER],
         ["Milk is on the list.", STILL],
     ),
     "a relative command again with new ids": (

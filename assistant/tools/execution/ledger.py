@@ -33,6 +33,7 @@ class Entry:
     call: ToolCall
     key: str  # its id in the journal, unique within the turn
     answer: asyncio.Future[ToolOutcome]
+    tool: str  # as in the menu, where a call can name it in two ways; at first as called
     order: int | None = None  # among all sent calls; None: not sent
     tier: Tier = Tier.READ
     entities: tuple[str, ...] = ()
@@ -43,6 +44,9 @@ class Entry:
     def work_id(self) -> str:
         """An id of the call that is unique across all turns."""
         return f"{self.turn_id}-{self.key}"
+
+    def resolve(self, tool: str) -> None:
+        self.tool = tool
 
     def begin(self, order: int, tier: Tier, entities: tuple[str, ...]) -> None:
         self.order, self.tier, self.entities = order, tier, entities
@@ -77,7 +81,8 @@ class Ledger:
         while (turn_id, key) in self._entries:
             number += 1
             key = f"{call.id}~{number}"
-        entry = Entry(turn_id, call, key, asyncio.get_running_loop().create_future())
+        answer: asyncio.Future[ToolOutcome] = asyncio.get_running_loop().create_future()
+        entry = Entry(turn_id, call, key, answer, tool=call.name)
         self._entries[turn_id, key] = entry
         self._forget()
         return entry, True
@@ -143,7 +148,7 @@ class Ledger:
 
 
 def _alike(one: Entry, other: Entry) -> bool:
-    return one.call.name == other.call.name and _plain(one.call) == _plain(other.call)
+    return one.tool == other.tool and _plain(one.call) == _plain(other.call)
 
 
 def _plain(call: ToolCall) -> str:
@@ -153,7 +158,6 @@ def _plain(call: ToolCall) -> str:
 
 def _undoes(later: Entry, earlier: Entry) -> bool:
     """Return True if `later` may have changed what `earlier` did."""
-    same_tool = later.call.name == earlier.call.name
-    adds = same_tool and later.call.name.endswith(_ADDING)
+    adds = later.tool == earlier.tool and later.tool.endswith(_ADDING)
     touched = not set(later.entities).isdisjoint(earlier.entities)
     return later.tier is not Tier.READ and touched and not adds

@@ -269,6 +269,7 @@ class Toolbox:
         entry = self.current_menu.find(call.name) or (await self.menu()).find(call.name)
         if entry is None:
             return await self._refusals.unknown(request, self.current_menu)
+        request.entry.resolve(entry.declaration.name)
         if not self.permits(request.turn_id, entry):
             return await self._refusals.left_out(request, dict(call.arguments))
         heard = self._confirmations.words(request, entry)
