@@ -27,9 +27,10 @@ from assistant.brains.slots import LOCAL, AbsentBrain, Budget, FallbackNotices
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
 from assistant.config.tools import HOME_ASSISTANT
-from assistant.domain.brain import Brain, FaultKind
+from assistant.domain.brain import Brain, ConversationOwner, FaultKind
 from assistant.domain.clock import Clock
 from assistant.domain.events import Deferred
+from assistant.domain.tool_call import SentenceMatch
 from assistant.speech.identify import Languages, identify
 from integrations.errors import IntegrationError
 from integrations.gemini.access import NO_KEY, TOKEN_IS_LIVE_ONLY, Access
@@ -261,7 +262,13 @@ class _BrainFactory:
         if not await self._engine_there("the brain home-assistant"):
             return None
         last = self._settings.brain.order[-1] == "home-assistant"
-        return HomeAssistantBrain(self._ear, self._dry_run(), self._home.catalogue, last=last)
+        return HomeAssistantBrain(
+            self._ear, self._dry_run(), self._home.catalogue, last=last, note=self._note
+        )
+
+    def _note(self, owner: ConversationOwner, match: SentenceMatch) -> None:
+        if self._own_brain is not None:
+            self._own_brain.note(owner, match)
 
     async def _local(self) -> Brain:
         from assistant.brains.local import LocalBrain

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from assistant.brains.home_assistant import found_nothing
 from assistant.brains.slots import (
     LOCAL,
     LOST,
@@ -188,6 +189,12 @@ class FallbackTurn:
                 if self._gave:
                     yield Restarted()
                 actions = await self._actions()
+                if fault.kind == "not_understood":  # the engine found nothing, so nothing changed
+                    actions = [
+                        one
+                        for one in actions
+                        if one.outcome is None or not found_nothing(one.outcome)
+                    ]
                 if self._asks:  # another attempt would only ask the same question again
                     yield TurnDone()
                     return

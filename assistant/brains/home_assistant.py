@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
+    ConversationOwner,
     Heard,
     ReplySettled,
     ReplyText,
     TurnDone,
     TurnRequest,
 )
-from assistant.domain.tool_call import SentenceMatch, Status, ToolCall, ToolOutcome
+from assistant.domain.tool_call import Decision, SentenceMatch, Status, ToolCall, ToolOutcome
 from assistant.domain.turn_audio import TurnAudio
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.intents import PROCESS, as_said, spread
@@ -244,14 +245,24 @@ class DryRun:
 class HomeAssistantBrain:
     """Serves the sentences that the engine understands, and leaves all others to the next brain.
 
-    The `last` brain says that it hasn't understood a sentence.
+    The `last` brain says that it hasn't understood a sentence. `note` gets every sentence that was
+    carried out, so that the offline brain understands "and the office too" after it.
     """
 
-    def __init__(self, ear: Ear, dry_run: DryRun, catalogue: Catalogue, *, last: bool) -> None:
+    def __init__(
+        self,
+        ear: Ear,
+        dry_run: DryRun,
+        catalogue: Catalogue,
+        *,
+        last: bool,
+        note: Callable[[ConversationOwner, SentenceMatch], None] = lambda owner, match: None,
+    ) -> None:
         self.ear = ear
         self.dry_run = dry_run
         self.catalogue = catalogue
         self.last = last
+        self.note = note
 
     @property
     def name(self) -> str:
@@ -262,6 +273,21 @@ class HomeAssistantBrain:
 
     def anticipate(self) -> None:
         """Do nothing, because the connection to Home Assistant stays open between turns."""
+
+
+# Rules by which the policy rejects a call that reaches nothing, or too many things.
+_MISSES = frozenset({"none_here", "unseen", "which_of", "which_one", "which_thing"})
+
+
+def found_nothing(outcome: ToolOutcome) -> bool:
+    """Return True if the engine changed nothing because it found no device, or several.
+
+    Another brain may know which device is meant.
+    """
+    if outcome.name != PROCESS:
+        return False
+    refused = outcome.status is Status.FAILED and not outcome.observed
+    return refused or (outcome.decision is Decision.DENIED and outcome.rule in _MISSES)
 
 
 class HomeAssistantTurn:
@@ -294,8 +320,13 @@ class HomeAssistantTurn:
         if not spoken:
             yield Heard(self._request.text or "", match.language)
         yield call_for(match, self._request.turn_id)
-        own = self._brain.catalogue.own(match.language)
-        yield answer(await self._outcomes.get(), own)
+        outcome = await self._outcomes.get()
+        if not self._brain.last and found_nothing(outcome):
+            yield BrainFault("not_understood", outcome.sentence, retryable=False)
+            return
+        if outcome.status is Status.DONE:
+            self._brain.note(self._request.owner, match)
+        yield answer(outcome, self._brain.catalogue.own(match.language))
         yield ReplySettled()
         yield TurnDone()
 

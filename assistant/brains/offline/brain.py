@@ -35,7 +35,7 @@ from assistant.domain.brain import (
     TurnRequest,
 )
 from assistant.domain.clock import Clock
-from assistant.domain.tool_call import Status, ToolCall, ToolOutcome
+from assistant.domain.tool_call import SentenceMatch, Status, ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
 from assistant.speech.clauses import asks
 from assistant.tools.catalog.menu import Menu
@@ -46,6 +46,8 @@ from integrations.home_assistant.house import House
 _NO_TOOL = "offline.no_tool"
 _NO_HOME_TOOLS = "offline.no_home_tools"
 _NO_COMMAND = "Hearth's grammar does not understand this sentence."
+_PLACES = frozenset({"area", "floor", "name", "preferred_area_id", "preferred_floor_id"})
+_MOST_NOTED = 12  # devices of one sentence that are kept for the next
 # Takes a sentence, and True if it was spoken. If the sentence answers the pending question of
 # `remember`, returns that tool's arguments and the question's language, otherwise None.
 Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]]
@@ -105,6 +107,24 @@ class OfflineBrain:
     def forget(self) -> None:
         """Forget all conversations."""
         self._talks.clear()
+
+    def note(self, owner: ConversationOwner, match: SentenceMatch) -> None:
+        """Keep a sentence that Home Assistant's engine has carried out, as a part of the
+        conversation."""
+        slots = {key: value for key, value in match.slots.items() if key not in _PLACES}
+        house = self.house()
+        said = ParsedCommand(match.intent, match.text, slots)
+        known = [house.entities[one] for one in match.targets if one in house.entities]
+        commands = [
+            replace(
+                said,
+                entity_ids=(one.entity_id,),
+                name=one.name,
+                slots={"domain": one.domain, **slots},
+            )
+            for one in known[:_MOST_NOTED]
+        ]
+        self.keep(owner, Talk(tuple(commands) or (said,), self.talk(owner).commands))
 
     def keep(self, owner: ConversationOwner, talk: Talk) -> None:
         """Keep an owner's conversation for the next sentence."""
