@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.readings import list_items, read_out
+from assistant.brains.offline.readings import OUTSIDE, list_items, outside, read_out
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
     DEFINITE,
@@ -265,6 +265,8 @@ class StateAnswers:
 
         `age_s` is the age of `house` in seconds: 0.0 if it is live, None if there is no snapshot.
         """
+        if command.response == OUTSIDE and (told := outside(house, self._say, language)):
+            return told
         if command.intent == READING:
             return read_out(command, house, self._say, language)
         if command.intent in ABOUT_STATES:

@@ -17,6 +17,7 @@ from assistant.brains.offline.answers import (
 from assistant.brains.offline.calls import (
     Call,
     Problem,
+    able,
     call_remember,
     make_call,
     settle_target,
@@ -237,6 +238,9 @@ class OfflineTurn:
                     yield BrainFault("house_away", fault, retryable=False)
                     return
                 steps = Problem(_NO_HOME_TOOLS, {})
+            if steps.key == "offline.needs_value":  # a number can follow
+                commands = (one for one in understood.commands if isinstance(one, ParsedCommand))
+                self._brain.keep(owner, Talk(tuple(commands)))
             yield self._words(answer_problem(steps, self._brain.catalogue, language), language)
             yield TurnDone(understood=steps.key != _NO_TOOL)
             return
@@ -305,9 +309,10 @@ class OfflineTurn:
         doesn't leave the sentence half done.
         """
         here = self._brain.area_id(house)
-        commands = [
-            one if isinstance(one, Ask) else settle_target(one, house, here) for one in said
-        ]
+        commands: list[ParsedCommand | Problem | Ask] = []
+        for one in said:
+            settled = one if isinstance(one, Ask) else settle_target(one, house, here)
+            commands += able(settled, house) if isinstance(settled, ParsedCommand) else [settled]
         asked = next((one for one in commands if isinstance(one, Ask)), None)
         if asked is not None:
             others = (one for one in commands if isinstance(one, ParsedCommand))

@@ -13,6 +13,7 @@ from assistant.brains.offline.sentences import (
     ALARM_DAYS,
     ALARM_TOOLS,
     CANCEL_ALARM,
+    LACKING,
     LIST_ALARMS,
     LIST_ITEMS,
     MEMORY_TOOLS,
@@ -21,7 +22,9 @@ from assistant.brains.offline.sentences import (
     SNOOZE_ALARM,
     TIMER_TOOLS,
     TOMORROW,
+    VALUE,
 )
+from assistant.brains.offline.targets import FEW, Target, members
 from assistant.timers.later import DO_LATER
 from assistant.timers.recurrence import WEEKDAYS
 from assistant.timers.tools import SNOOZE
@@ -30,8 +33,8 @@ from assistant.tools.builtin.date_and_weather import TODAY, WEATHER_FORECAST
 from assistant.tools.builtin.protocol import REMEMBER, SWITCH_PROFILE
 from assistant.tools.catalog.menu import Menu
 from assistant.tools.house.intents import LATER, LISTING
-from assistant.tools.house.names import spoken_place, stemmed
-from assistant.tools.vocabulary import LANGUAGES, entries, fold
+from assistant.tools.house.names import spoken_place, spoken_things, stemmed
+from assistant.tools.vocabulary import LANGUAGES, entries, fold, mentions
 from integrations.home_assistant.house import Entity, House
 
 
@@ -71,6 +74,11 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
             return Ask(tuple((one, replace(command, later=own)) for one, own in later.choices))
         return later if isinstance(later, Problem) else replace(command, later=later)
     command = _with_covers_there(command, house)
+    elsewhere = _elsewhere(command, house)
+    if elsewhere is not None:
+        return elsewhere
+    if (problem := _cannot(command, house)) is not None:
+        return problem
     if (place := command.area_id if command.area_said else here) and _says_a_kind(command):
         # Even if one light is named "Lights", "the lights" means all lights in the room.
         return replace(command, entity_ids=(), name="", called="", area_id=place)
@@ -97,6 +105,59 @@ def _are_twins(entities: Sequence[Entity]) -> bool:
 
 
 _BLINDS = frozenset({"awning", "blind", "curtain", "shade", "shutter"})
+
+
+def _elsewhere(command: ParsedCommand, house: House) -> ParsedCommand | Ask | None:
+    """Return the command for devices in other rooms, if this room has none of a rare kind."""
+    domain = command.slots.get("domain")
+    if domain not in FEW or not command.area_id or command.area_said or command.entity_ids:
+        return None
+    if mentions("everything", command.text):
+        return replace(command, area_id="")
+    if members(Target(domain=domain, area_id=command.area_id), house):
+        return None
+    every = members(Target(domain=domain), house)
+    found = tuple(
+        (one, replace(command, area_id="", entity_ids=(one.entity_id,), name=one.name))
+        for one in every
+    )
+    if not found:
+        return None
+    return found[0][1] if len(found) == 1 else Ask(found)
+
+
+_COLOURED = frozenset({"hs", "rgb", "rgbw", "rgbww", "xy"})
+
+
+def _cannot(command: ParsedCommand, house: House) -> Problem | None:
+    """Return the reason why a single lamp can't be set like this. Home Assistant would only switch
+    it on."""
+    wanted = command.slots.get("device_class")
+    player = command.slots.get("domain") == "media_player" and isinstance(wanted, str)
+    if player and not any(one.device_class == wanted for one in house.exposed()):
+        return Problem("offline.none_there", {})
+    if command.intent != "HassLightSet" or len(command.entity_ids) != 1:
+        return None
+    lamp = house.entities[command.entity_ids[0]]
+    modes = lamp.attributes.get("supported_color_modes")
+    if not isinstance(modes, list | tuple) or lamp.domain != "light":
+        return None
+    what = spoken_things([lamp.names])
+    if set(modes) == {"onoff"}:
+        return Problem("offline.only_switched", {"what": what})
+    if "color" in command.slots and not _COLOURED.intersection(modes):
+        return Problem("offline.no_colours", {"what": what})
+    return None
+
+
+def able(command: ParsedCommand, house: House) -> list[ParsedCommand]:
+    """Return the command for each lamp of a room that can be set like this, if some can't."""
+    if command.intent != "HassLightSet" or command.entity_ids:
+        return [command]
+    lamps = members(Target((), "light", command.area_id, command.floor_id), house)
+    each = [replace(command, entity_ids=(one.entity_id,), name=one.name) for one in lamps]
+    can = [one for one in each if _cannot(one, house) is None]
+    return can if command.area_id and 0 < len(can) < len(each) else [command]
 
 
 def _with_covers_there(command: ParsedCommand, house: House) -> ParsedCommand:
@@ -150,6 +211,12 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
         return _own_call(MEMORY_TOOLS[command.intent], dict(command.slots), menu)
     if command.intent == PROFILE_INTENT:
         return _profile_call(str(command.slots.get("profile", "")), menu)
+    if command.intent == LACKING:
+        if command.place:
+            return Problem("offline.no_room", {"name": command.place})
+        return Problem("offline.none_there", {})
+    if command.slots.get("domain") == "script" and (call := _script_call(command, house, menu)):
+        return call
     if command.intent == LIST_ITEMS:
         return _list_call(command, house, menu)
     tool, given = OWN_TOOLS.get(command.intent, (command.intent, {}))
@@ -194,6 +261,29 @@ def _list_call(command: ParsedCommand, house: House, menu: Menu) -> Call | Probl
 
 
 _READS_LIST = ("get_items", "todo_get_items")  # before Home Assistant 2026.9, the second
+
+
+def _script_call(command: ParsedCommand, house: House, menu: Menu) -> Call | Problem | None:
+    """Return the call of a script's own tool, if the script needs values."""
+    if command.intent != "HassTurnOn" or len(command.entity_ids) != 1:
+        return None
+    entry = menu.find(command.entity_ids[0].partition(".")[2])
+    schema = {} if entry is None else entry.tool.input_schema
+    needed = [key for key in schema.get("required", ()) if key not in command.slots]
+    fields = schema.get("properties", {})
+    given = {key: command.slots[key] for key in fields if key in command.slots}
+    numbers = [key for key in needed if fields.get(key, {}).get("type") in ("number", "integer")]
+    if len(numbers) == 1 and VALUE in command.slots:
+        given[numbers[0]] = command.slots[VALUE]
+        needed.remove(numbers[0])
+    given |= {key: fields[key]["default"] for key in needed if "default" in fields.get(key, {})}
+    lacking = [key for key in needed if key not in given]
+    if entry is None or not (given or lacking):
+        return None
+    if lacking:
+        name = house.entities[command.entity_ids[0]].name
+        return Problem("offline.needs_value", {"field": lacking[0], "name": name})
+    return Call(entry.declaration.name, given)
 
 
 def _own_call(tool: str, arguments: dict[str, Any], menu: Menu) -> Call | Problem:

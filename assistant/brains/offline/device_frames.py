@@ -24,7 +24,15 @@ from assistant.brains.offline.frames import (
 )
 from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.targets import NoTarget, Scene, Target, entities_of, members
+from assistant.brains.offline.sentences import LACKING, VALUE
+from assistant.brains.offline.targets import (
+    TARGET_TAGS,
+    NoTarget,
+    Scene,
+    Target,
+    entities_of,
+    members,
+)
 from assistant.tools.house.names import brightness_percent
 from integrations.home_assistant.house import Entity
 
@@ -46,6 +54,9 @@ def read_loosely(
     """Return the commands of a sentence and how sure they are, or None if no frame explains it."""
     pieces = pieces_of(text, language, index)
     if not pieces:
+        return None
+    numbers = [some for some in pieces if all(one.tag == "number" for one in some)]
+    if len(numbers) > 1:  # each belongs to a part of the sentence
         return None
     for frame in _FRAMES:
         sentence = Sentence(pieces, text, scene)
@@ -176,6 +187,8 @@ def _climate(sentence: Sentence) -> Reading | None:
     word = sentence.take("temperature")
     number = sentence.take("number")
     degrees = sentence.take("degrees")
+    if number and sentence.take("and_half"):
+        number = replace(number, value=number.value + 0.5)
     if degrees and number is None and sentence.take("half", "half_unit"):
         number = Piece("number", "", 0.5)
     named = any(
@@ -186,7 +199,7 @@ def _climate(sentence: Sentence) -> Reading | None:
         return None
     relative = number is None or (way and number.value < 8)
     factor = take_factor(sentence) if number is None else 1.0
-    sentence.take("set", "turn", "by", "article")
+    sentence.take("set", "turn", "by", "article", "on")
     targets = (
         sentence.targets(("climate",), "climate")
         if sentence.has("thing", "area", "floor", "kind", "all")
@@ -396,10 +409,15 @@ def _locks(sentence: Sentence) -> Reading | None:
 
 def _scenes(sentence: Sentence) -> Reading | None:
     sentence.take("start", "on", "turn", "scene_word", "set", "play", "article")
+    value = None
+    if sentence.has("number"):
+        sentence.take("percent", "brightness")
+        value = sentence.take("number")
     targets = sentence.targets(("scene", "script"))
     if any(one.placed or not one.ids for one in targets):
         return None
-    return commands(sentence, targets, "HassTurnOn")
+    given = {VALUE: value.value} if value else {}
+    return commands(sentence, targets, "HassTurnOn", **given)
 
 
 def _switches(sentence: Sentence) -> Reading | None:
@@ -414,7 +432,7 @@ def _switches(sentence: Sentence) -> Reading | None:
         return None
     intent = "HassTurnOn" if on else "HassTurnOff"
     sentence.take("turn", "set", "again", "start")
-    things = sentence.has("thing", "kind", "area", "floor", "it", "one", "here")
+    things = sentence.has("thing", "kind", "area", "floor", "it", "one", "here", "both")
     if sentence.has("all") and off and not sentence.has("thing", "kind", "it"):
         return _everything_off(sentence)
     if not things:
@@ -481,3 +499,31 @@ _FRAMES: tuple[Frame, ...] = (
     _switches,
     _small_talk,
 )
+
+
+_VERBS = frozenset(
+    {"on", "off", "open", "close", "set", "turn", "lock", "start", "dim", "brighten"}
+)
+
+
+def what_is_lacking(
+    text: str, language: str, index: NameIndex, scene: Scene
+) -> ParsedCommand | None:
+    """Return a command without a target if the sentence is about a room or device that the house
+    lacks, so that the person hears why nothing happens."""
+    pieces = pieces_of(text, language, index) or []
+    tags = {one.tag for some in pieces for one in some}
+    known = (
+        _VERBS
+        | TARGET_TAGS
+        | {"nowhere", "filler", "article", "to", "number", "degrees", "percent"}
+    )
+    if not tags & _VERBS or any(known.isdisjoint(one.tag for one in some) for some in pieces):
+        return None
+    kinds = [one.value[1] for some in pieces for one in some if one.tag == "kind"]
+    areas = [one.value[0] for some in pieces for one in some if one.tag == "area"]
+    room = next((one.text for some in pieces for one in some if one.tag == "nowhere"), "")
+    there = [m for kind in kinds for a in areas for m in members(Target((), kind, a), scene.house)]
+    if not room and (there or not (kinds and areas)):
+        return None
+    return ParsedCommand(LACKING, text, place=room)

@@ -1,11 +1,13 @@
 """Sentences that refer to earlier ones: answers to questions, "and the office too"."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assistant.brains.offline.frames import Ask, Reading, Sentence, commands
 from assistant.brains.offline.lexicon import NameIndex, Piece, key_of, pieces_of, tokens
 from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.sentences import CANCEL_ALARM, LIST_ITEMS, SET_AN_ALARM, VALUE
 from assistant.brains.offline.targets import NoTarget, Scene, Target, members
 from assistant.tools.house.intents import INTENTS
 from assistant.tools.house.names import stemmed
@@ -116,11 +118,15 @@ def follow_up(
     again: Callable[[str], Reading],
 ) -> Reading | None:
     """Return the commands of a sentence that continues the conversation, otherwise None."""
+    last = talk.commands[-1]
+    if last.intent == SET_AN_ALARM and (moved := _another_time(text, last, again)):
+        return moved
+    if (listed := _on_list(text, last)) is not None:
+        return [listed]
     pieces = pieces_of(text, language, index)
     if not pieces:
         return None
     tags = {piece.tag for some in pieces for piece in some}
-    last = talk.commands[-1]
     if talk.asks_room and (placed := _elsewhere(pieces, tags, scene, talk)):
         return placed
     timer = last.intent in ("HassStartTimer", "HassIncreaseTimer", "HassDecreaseTimer")
@@ -131,14 +137,33 @@ def follow_up(
     repeated = {"again", "more", "it", "bit", "also", "do", "play", "scene_word"}
     if tags & {"again", "more"} and _only(pieces, repeated):
         return again(last.text) or None
+    if timer and "cancel" in tags and _only(pieces, {"cancel", "it", "timer", "also"}):
+        return [ParsedCommand("HassCancelTimer", last.text)]
+    colour = next((p for some in pieces for p in some if p.tag == "colours"), None)
+    changes = {"colours", "set", "it", "also", "and", "no", "instead", "to", "turn"}
+    if colour is not None and last.slots.get("domain") == "light" and _only(pieces, changes):
+        slots = {"domain": "light", "color": colour.value}
+        return [
+            replace(said, intent="HassLightSet", slots=slots, colour=colour.text)
+            for said in talk.commands
+        ]
     named = tags & {"area", "thing", "floor", "kind"}
-    if named and tags & {"also", "and"}:
+    bare = bool(tags & {"area", "floor"}) and _only(pieces, {"area", "floor", "one", "also", "and"})
+    if bare or (named and tags & {"also", "and"}):
         return _elsewhere(pieces, tags, scene, talk)
     if named and tags & {"no", "not", "instead"} and (meant := _corrected(pieces, scene, talk)):
         return [meant]
     if tags & {"on", "off"} and _only(pieces, {"on", "off", "again", "also", "and", "no"}):
         return again(f"{text} it") or None
     return None
+
+
+def _namesake(target: Target, last: ParsedCommand, scene: Scene) -> Target:
+    # After "turn on the lamp", "the bedroom one" is the lamp there.
+    if target.ids or not last.name:
+        return target
+    alike = [one for one in members(target, scene.house) if last.name in one.names]
+    return Target((alike[0].entity_id,), target.domain) if len(alike) == 1 else target
 
 
 def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> ParsedCommand | None:
@@ -174,6 +199,58 @@ def _corrected(pieces: Sequence[Sequence[Piece]], scene: Scene, talk: Talk) -> P
     if areas:
         return ParsedCommand("HearthCorrect", last.text, {}, area_id=areas[-1], area_said=True)
     return None
+
+
+_SORRY = re.compile(r"(?:no|sorry|actually|perdón|mejor|digo)[,;]? (.+)", re.I)
+
+
+def _another_time(
+    text: str, last: ParsedCommand, again: Callable[[str], Reading]
+) -> Reading | None:
+    """Return the commands that move an alarm: "no, at half past six"."""
+    found, words = _SORRY.fullmatch(text.strip(" .!")), last.text.split()
+    if found is None:
+        return None
+    for count in range(len(words) - 1, 0, -1):
+        reading = again(f"{' '.join(words[:count])} {found[1]}")
+        if len(reading) == 1 and getattr(reading[0], "intent", "") == SET_AN_ALARM:
+            kept = {key: last.slots[key] for key in ("kind",) if key in last.slots}
+            return [ParsedCommand(CANCEL_ALARM, last.text, kept), *reading]
+    return None
+
+
+_LISTS = ("HassListAddItem", "HassShoppingListAddItem", LIST_ITEMS)
+_ANOTHER = re.compile(
+    r"(?:and|also|add|and add|add also|y|y también|añade|agrega|también|apunta) "
+    r"(.{2,40}?)(?: too| as well| también)?",
+    re.I,
+)
+_LIST = re.compile(r"\b(?:list|lista)\b", re.I)
+_WHAT_IS_ON = re.compile(
+    r"(?:what's|what is) on (?:it|the list)(?: now)?\??"
+    r"|¿?qué (?:hay|tiene)(?: en ella| en la lista)?\??",
+    re.I,
+)
+_OFF_AGAIN = re.compile(
+    r"(?:take|remove|delete) (?:it|that|them)(?: off)?(?: again)?"
+    r"|(?:quítal[oa]s?|bórral[oa]s?)(?: otra vez| de la lista)?",
+    re.I,
+)
+
+
+def _on_list(text: str, last: ParsedCommand) -> ParsedCommand | None:
+    """Return the command of a sentence that goes on about a list."""
+    said = text.strip(" .!")
+    if last.intent not in _LISTS:
+        return None
+    if _WHAT_IS_ON.fullmatch(said):
+        return ParsedCommand(LIST_ITEMS, last.text)
+    if _OFF_AGAIN.fullmatch(said) and "item" in last.slots:
+        return replace(last, intent="HassListRemoveItem")
+    found = _ANOTHER.fullmatch(said)
+    if found is None or _LIST.search(said):
+        return None
+    return ParsedCommand("HassListAddItem", last.text, {"item": found[1]}, last.entity_ids)
 
 
 def _only(pieces: Sequence[Sequence[Piece]], allowed: set[str]) -> bool:
@@ -249,6 +326,11 @@ def _new_value(pieces: Sequence[Sequence[Piece]], tags: set[str]) -> float | Non
 
 def _with_value(command: ParsedCommand, value: float) -> ParsedCommand | None:
     slot = next((key for key in _NUMBERS if key in command.slots), None)
+    if command.slots.get("domain") == "script":
+        return replace(command, slots={**command.slots, VALUE: value})
+    if slot is None and command.slots.get("domain") == "light":
+        slots = {"domain": "light", "brightness": int(value)}
+        return replace(command, intent="HassLightSet", slots=slots)
     if slot is None:
         return None
     return replace(
@@ -273,5 +355,6 @@ def _elsewhere(
         return None
     if not sentence.whole:
         return None
+    targets = [_namesake(one, last, scene) for one in targets]
     slots = {k: v for k, v in last.slots.items() if k not in ("domain", "device_class")}
     return commands(sentence, targets, last.intent, **slots)

@@ -80,6 +80,8 @@ class Sentence:
             elif number > left and any(one.tag == "nowhere" for one in options):
                 raise NoTarget
         self.take("except", "and")
+        if left < len(self.pieces):  # "the lights except the office" are those of the house
+            found.append([Piece("all", "")])
         chosen = targets_of(found, frozenset(domains), self.scene, default)
         self.sure = min([self.sure, *(one.sure for one in chosen)])
         return chosen

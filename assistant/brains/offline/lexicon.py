@@ -49,11 +49,13 @@ _ROOMS = (
     *("room_garage", "room_garden", "room_hall", "room_kitchen", "room_laundry", "room_living"),
     *("room_stairs", "room_terrace", "room_toilet", "room_work", "floor_up", "floor_down"),
 )
+# Domains of things that can only be asked about.
+_NEVER_SET = frozenset("binary_sensor camera event person sensor sun todo weather zone".split())
 _COUNTED = frozenset({"percent", "degrees", "hour", "minute", "second_unit"})
 _MOST_WORDS = 7  # in one phrase or name
 _SHORTEST_TYPO = 5  # letters; shorter words differ from others by a single letter too often
 _TOKEN = re.compile(r"\d+[:.]\d\d(?= ?[ap]\.?m\b)|\d+:\d\d|\d+(?:[.,]\d+)?|[^\W\d_]+|[%°]")
-_ENCLITIC = re.compile(r"(\w{3,})(?:me|nos)?l[oa]s?")
+_ENCLITIC = re.compile(r"(\w{3,}?)(?P<to>me|nos)?(?P<it>l[oa]s?)?")
 # Words of names and sentences that distinguish nothing.
 _SMALL = frozenset(
     "the a an of in on at my our el la los las un una de del en mi al lo "
@@ -131,7 +133,8 @@ class NameIndex:
         self._joined: dict[str, tuple[str, ...]] = {}
         self.words: set[str] = set()  # stems of the house's names
         for name in (*names.entities, *names.doors):
-            self._add("thing", name)
+            if name.domain not in _NEVER_SET:
+                self._add("thing", name)
         for name in names.areas:
             self._add("area", name)
         for name in names.floors:
@@ -193,7 +196,9 @@ def _is_group(words: Sequence[str], name: Piece) -> bool:
     # "the kitchen lights" are all lights there, even if one is named "Kitchen light".
     own = tokens(name.text)
     return name.tag == "thing" and any(
-        word not in own and word.endswith("s") and word[:-1] in own for word in words
+        word not in own
+        and any(stemmed(word) == stemmed(one) and len(word) > len(one) for one in own)
+        for word in words
     )
 
 
@@ -234,7 +239,9 @@ def _with_pronoun(word: str, known: Lexicon) -> list[str]:
     found = _ENCLITIC.fullmatch(word)
     if found is None or word in known.phrases or "enclitico" not in known.phrases:
         return [word]
-    return [found[1], "enclitico"] if found[1] in known.phrases else [word]
+    if found[1] not in known.phrases:
+        return [word]
+    return [found[1], "enclitico"] if found["it"] else [found[1]]
 
 
 def _longest(

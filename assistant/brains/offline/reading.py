@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.brains.offline.device_frames import read_loosely
+from assistant.brains.offline.device_frames import read_loosely, what_is_lacking
 from assistant.brains.offline.dialog import Talk, answered, follow_up
 from assistant.brains.offline.frames import Ask, Reading
 from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, Lexicon, NameIndex, lexicon, tokens
@@ -58,7 +58,20 @@ class Reader:
                 return self._loosely(part, base, scene)
             return [found]
 
-        return whole_or_timed(text, base, whole) or _parts(text, base, whole) or list(strict)
+        for said in dict.fromkeys((text, plain(text, base))):
+            found = (
+                whole_or_timed(said, base, whole)
+                or _corrected(said, base, whole)
+                or _parts(said, base, whole)
+            )
+            if found:
+                return found
+        if strict:
+            return list(strict)
+        if (timer := _timer(text, base)) is not None:
+            return [timer]
+        lacking = what_is_lacking(text, base, self._names_of_house(), scene)
+        return [lacking] if lacking is not None else []
 
     def answer(
         self, text: str, language: str, house: House, talk: Talk
@@ -91,6 +104,71 @@ class Reader:
 
 
 Read = Callable[[str], Reading]
+_OF_TIMERS = frozenset(
+    {"timer", "set", "turn", "start", "filler", "article", "during", "to", "it_is"}
+)
+
+
+def _timer(text: str, language: str) -> ParsedCommand | None:
+    """Read "half an hour timer", in any order and with any length."""
+    span, known = find_length(text, language), lexicon(language)
+    if span is None:
+        return None
+    tags = [{one.tag for one in known.phrases.get(word, ())} for word in span.rest.split()]
+    if not any("timer" in one for one in tags) or not all(one & _OF_TIMERS for one in tags):
+        return None
+    return ParsedCommand("HassStartTimer", text, dict(span.lengths))
+
+
+_NO = {
+    "en": "no sorry|no wait|no i mean|sorry|no|i mean|i meant|wait no|wait|make that|actually",
+    "es": "no perdón|no espera|perdón|no|digo|quiero decir|quería decir|mejor|mejor dicho",
+}
+
+
+def _corrected(text: str, language: str, read: Read) -> Reading:
+    """Read a sentence that corrects itself: "the living room, no, the kitchen light"."""
+    words = _NO.get(language)
+    if words is None:
+        return []
+    started = re.fullmatch(rf"(?:{words})[,;]?\s+(.+)", text.strip(), re.IGNORECASE)
+    if started:  # "no, turn it back on"
+        return read(started[1])
+    negated = re.fullmatch(r"(?:not|no) [^,]+,\s*(.+)", text.strip(), re.IGNORECASE)
+    if negated:  # "not the kitchen, turn on the hall light"
+        return read(negated[1])
+    parts = re.split(rf"[,;]\s*(?:(?:{words})\b[,;]?\s*)+", text.strip(), flags=re.IGNORECASE)
+    if len(parts) != 2 or not all(parts):
+        return []
+    first, meant = parts[0].split(), parts[1]
+    # A new value keeps as much as possible, a new device as little.
+    counts = range(1, len(first))
+    new_value = any(
+        word[0].isdigit() or word in lexicon(language).numbers for word in meant.split()
+    )
+    tries = [f"{' '.join(first[:count])} {meant}" for count in counts]
+    tries = tries[::-1] if new_value else tries
+    return next((found for one in (*tries, meant) if (found := read(one))), [])
+
+
+def plain(text: str, language: str) -> str:
+    """Return the sentence without polite words at its start and end."""
+    words, known = tokens(text), lexicon(language)
+
+    def polite(some: Sequence[str]) -> bool:
+        pieces = known.phrases.get(" ".join(some), ())
+        return any(one.tag == "filler" for one in pieces) and (len(some) > 1 or len(some[0]) > 3)
+
+    start, end = 0, len(words)
+    while size := next(
+        (n for n in range(5, 0, -1) if start + n < end and polite(words[start : start + n])), 0
+    ):
+        start += size
+    while size := next(
+        (n for n in range(4, 0, -1) if end - n > start and polite(words[end - n : end])), 0
+    ):
+        end -= size
+    return " ".join(words[start:end])
 
 
 def _parts(text: str, language: str, read: Read) -> Reading:
@@ -187,8 +265,8 @@ def find_length(text: str, language: str) -> Span | None:
         if not seconds:
             continue
         first, last = spans[found.start()][0], spans[found.end() - 1][1]
-        before = _tag_before(words, first, known)
-        start = first - (1 if before else 0)
+        before, size = _tag_before(words, first, known)
+        start = first - size
         hours, rest = divmod(seconds, 3600)
         given = {"hours": hours, "minutes": rest // 60, "seconds": rest % 60}
         return Span(
@@ -200,9 +278,13 @@ def find_length(text: str, language: str) -> Span | None:
     return None
 
 
-def _tag_before(words: Sequence[str], at: int, known: Lexicon) -> str:
-    tags = {one.tag for one in known.phrases.get(words[at - 1], ())} if at else set()
-    return next((tag for tag in ("after", "during") if tag in tags), "")
+def _tag_before(words: Sequence[str], at: int, known: Lexicon) -> tuple[str, int]:
+    """Return the meaning of the words before a length, and their number."""
+    for size in range(min(3, at), 0, -1):
+        tags = {one.tag for one in known.phrases.get(" ".join(words[at - size : at]), ())}
+        if found := next((tag for tag in ("after", "during") if tag in tags), ""):
+            return found, size
+    return "", 0
 
 
 def _letter(words: Sequence[str], at: int, known: Lexicon) -> tuple[int, str, float]:

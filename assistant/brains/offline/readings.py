@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.targets import Target, members
 from assistant.speech.catalogue import Catalogue, counted
-from assistant.tools.house.names import brightness_percent, named_thing, spoken_names
+from assistant.tools.house.answers import reading
+from assistant.tools.house.names import brightness_percent, capitalised, named_thing, spoken_names
+from assistant.tools.vocabulary import mentions
 from integrations.home_assistant.house import Entity, House
 
 _DOMAINS = {
@@ -15,6 +17,24 @@ _DOMAINS = {
     "brightness": "light",
     "target": "climate",
 }
+
+
+OUTSIDE = "outside"  # response of questions about the temperature outside
+
+
+def outside(house: House, say: Catalogue, language: str) -> str:
+    """Return the temperature that a sensor measures outside, or "" without one."""
+    units = ("°C", "°F")
+    sensors = [
+        one
+        for one in house.exposed()
+        if one.domain == "sensor" and one.attributes.get("unit_of_measurement") in units
+    ]
+    for one in sensors:
+        degrees = reading(one, "temperature")
+        if degrees is not None and mentions("outdoors", *one.names):
+            return say.say("offline.outside", language, degrees=f"{degrees:g}")
+    return ""
 
 
 def read_out(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
@@ -37,7 +57,7 @@ def _playing(one: Entity, say: Catalogue, language: str) -> str:
     title = f"{what}, {artist}" if what and artist else what
     where = named_thing(one.names, say, language)
     if not title:
-        return say.say("offline.plays", language, what=where)
+        return capitalised(say.say("offline.plays", language, what=where))
     return say.say("offline.plays_title", language, title=title, what=where)
 
 
@@ -62,8 +82,7 @@ def _volume(one: Entity, say: Catalogue, language: str) -> str:
 
 def _measured(key: str, one: Entity, say: Catalogue, language: str, value: float) -> str:
     what = named_thing(one.names, say, language)
-    text = say.say(key, language, what=what, value=f"{value:g}")
-    return text[:1].upper() + text[1:]
+    return capitalised(say.say(key, language, what=what, value=f"{value:g}"))
 
 
 _LINES: dict[str, Callable[[Entity, Catalogue, str], str]] = {

@@ -70,6 +70,8 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HearthCorrect": (CORRECT_LAST, {}),
     "HearthRepeat": ("repeat", {}),
 }
+LACKING = "HearthLacking"  # about a room or device that the house lacks
+VALUE = "value"  # slot with the number that was said for a script
 LIST_ITEMS = "HearthListItems"  # a question about a to-do list
 READING = "HearthReading"  # a question about a brightness, a volume or what is playing
 PROFILE_INTENT = "HearthSwitchProfile"

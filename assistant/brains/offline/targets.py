@@ -60,7 +60,7 @@ def targets_of(
     """
     things, kinds, places = _sorted(pieces, domains, scene)
     words = {piece.tag for options in pieces for piece in options}
-    if words & {"it", "one"} and not (things or kinds or places):
+    if words & {"it", "one", "both"} and not (things or kinds or places):
         both = "both" in words and len(scene.recent) == 1
         return _recent(domains, (*scene.before, *scene.recent) if both else scene.recent, scene)
     if not kinds and not things and default and (places or "all" in words):

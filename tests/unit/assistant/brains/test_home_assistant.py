@@ -139,6 +139,13 @@ async def test_what_is_not_known_goes_to_the_next_rung(
     assert not any(isinstance(event, ToolCall | ReplyText) for event in events)
 
 
+async def test_a_sentence_for_which_the_engine_finds_no_device_goes_to_the_next_brain() -> None:
+    fault = (await play(status=Status.FAILED, last=False))[-1]
+    assert isinstance(fault, BrainFault)
+    assert (fault.kind, fault.message) == ("not_understood", "Ours.")
+    assert isinstance((await play(status=Status.TIMEOUT, last=False))[-1], TurnDone)
+
+
 @pytest.mark.parametrize(
     ("ear", "spoken", "key"),
     [

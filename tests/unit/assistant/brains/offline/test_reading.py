@@ -6,6 +6,8 @@ import pytest
 
 from assistant.brains.offline import OfflineBrain
 from assistant.brains.offline.reading import find_length
+from assistant.domain.brain import PEOPLE
+from assistant.domain.tool_call import SentenceMatch
 from audio.recognize.sphinx import SphinxRecognizer
 from tests.corpus.runs import corpus_brain, read
 
@@ -118,7 +120,6 @@ async def test_loose_commands(brain: OfflineBrain, text: str, done: str) -> None
         "unlock the frontt door",
         "open all covers in the garage",
         "make the oven hotter",
-        "turn on the bathroom light",
         "the kitchen light is too bright for me",
         "it's too dark to read this book",
         "brighter days are coming",
@@ -182,3 +183,53 @@ def test_lengths(text: str, lengths: dict[str, int]) -> None:
 
 def test_a_sentence_without_a_length() -> None:
     assert find_length("half of the minute hand", "en") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ("pon un poco más de luz en el salón", lit("Living Room Light", 60)),
+        ("hace mucho frío en el dormitorio", warm("Bedroom Thermostat", 20)),
+        ("apaga las luces de la cocina y del pasillo", "; "),
+        ("baja un poco la música", 'HassSetVolumeRelative {"name": "Vexo", "volume_step": -5}'),
+        ("manda el robot a la base", "HassVacuumReturnToBase"),
+        ("pon el yelmar en blanco cálido", '"temperature": 2700'),
+        ("¿cuántas luces hay encendidas?", "says "),
+    ],
+)
+async def test_spanish(brain: OfflineBrain, text: str, done: str) -> None:
+    assert done in (await read(brain, text, "es")).done
+
+
+async def test_a_spanish_conversation(brain: OfflineBrain) -> None:
+    await read(brain, "enciende zorblax", "es")
+    assert (await read(brain, "apágala", "es")).done == off("Zorblax")
+    assert (await read(brain, "y yelmar también", "es")).done == off("Yelmar")
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ("turn on zorblax, no sorry, yelmar", on("Yelmar")),
+        ("not the kitchen, turn on the hall light", on("Hall Light")),
+        ("could you be a dear and dim zorblax to ten percent", ""),  # not every word is known
+        ("what's playing", "says The vexo is playing."),
+        ("turn off the fan", "says Do you mean the quistrel fan or the office fan?"),
+    ],
+)
+async def test_corrections_and_politeness(brain: OfflineBrain, text: str, done: str) -> None:
+    assert (await read(brain, text)).done == done
+
+
+async def test_a_room_that_the_house_lacks_is_named(brain: OfflineBrain) -> None:
+    turn = await read(brain, "turn on the light in the basement")
+    assert (turn.calls, turn.answer) == ([], "I don't know a room called basement.")
+    turn = await read(brain, "set the heating in the garage to 18")
+    assert (turn.calls, turn.answer) == ([], "I don't know of anything like that in your home.")
+
+
+async def test_what_the_engine_did_is_part_of_the_conversation(brain: OfflineBrain) -> None:
+    done = SentenceMatch("turn on zorblax", "en", "builtin", "HassTurnOn", {}, ("light.zorblax",))
+    brain.note(PEOPLE, done)
+    assert (await read(brain, "and yelmar too")).done == on("Yelmar")
+    assert (await read(brain, "turn it off again")).done == off("Yelmar")
