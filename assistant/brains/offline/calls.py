@@ -212,8 +212,6 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
     if command.intent == PROFILE_INTENT:
         return _profile_call(str(command.slots.get("profile", "")), menu)
     if command.intent == LACKING:
-        if command.place:
-            return Problem("offline.no_room", {"name": command.place})
         return Problem("offline.none_there", {})
     if command.slots.get("domain") == "script" and (call := _script_call(command, house, menu)):
         return call

@@ -509,8 +509,8 @@ _VERBS = frozenset(
 def what_is_lacking(
     text: str, language: str, index: NameIndex, scene: Scene
 ) -> ParsedCommand | None:
-    """Return a command without a target if the sentence is about a room or device that the house
-    lacks, so that the person hears why nothing happens."""
+    """Return a command without a target if a room lacks the kind of device in the sentence, so that
+    the person hears why nothing happens."""
     pieces = pieces_of(text, language, index) or []
     tags = {one.tag for some in pieces for one in some}
     known = (
@@ -522,8 +522,5 @@ def what_is_lacking(
         return None
     kinds = [one.value[1] for some in pieces for one in some if one.tag == "kind"]
     areas = [one.value[0] for some in pieces for one in some if one.tag == "area"]
-    room = next((one.text for some in pieces for one in some if one.tag == "nowhere"), "")
     there = [m for kind in kinds for a in areas for m in members(Target((), kind, a), scene.house)]
-    if not room and (there or not (kinds and areas)):
-        return None
-    return ParsedCommand(LACKING, text, place=room)
+    return None if there or not (kinds and areas) else ParsedCommand(LACKING, text)

@@ -70,7 +70,7 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HearthCorrect": (CORRECT_LAST, {}),
     "HearthRepeat": ("repeat", {}),
 }
-LACKING = "HearthLacking"  # about a room or device that the house lacks
+LACKING = "HearthLacking"  # about a kind of device that a room lacks
 VALUE = "value"  # slot with the number that was said for a script
 LIST_ITEMS = "HearthListItems"  # a question about a to-do list
 READING = "HearthReading"  # a question about a brightness, a volume or what is playing

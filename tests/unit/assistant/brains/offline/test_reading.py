@@ -223,7 +223,7 @@ async def test_corrections_and_politeness(brain: OfflineBrain, text: str, done: 
 
 async def test_a_room_that_the_house_lacks_is_named(brain: OfflineBrain) -> None:
     turn = await read(brain, "turn on the light in the basement")
-    assert (turn.calls, turn.answer) == ([], "I don't know a room called basement.")
+    assert (turn.calls, turn.answer) == ([], "I can't find a room called basement.")
     turn = await read(brain, "set the heating in the garage to 18")
     assert (turn.calls, turn.answer) == ([], "I don't know of anything like that in your home.")
 
