@@ -36,5 +36,6 @@ def is_at_home(host: str) -> bool:
     try:
         return ip_address(host).is_private
     except ValueError:
-        plain = "." not in host and host[:1].isalpha()  # not a number, which can be any address
+        # A number can be any address, and httpx reads other characters, such as "。", as a dot.
+        plain = host.isascii() and "." not in host and host[:1].isalpha()
         return plain or host.endswith(_HOME_NAMES)

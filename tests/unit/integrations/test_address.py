@@ -40,6 +40,7 @@ def test_no_secret_is_shown(url: str, seen: str, host: str | None) -> None:
         ("2606:4700::1", False),
         ("api.example.com", False),
         ("local.example.com", False),
+        ("api。example。com", False),  # httpx connects to api.example.com
         ("134744072", False),  # another way to write 8.8.8.8
         ("0x08080808", False),
         ("", False),
