@@ -30,7 +30,7 @@ from assistant.speech.catalogue import Catalogue
 from audio.errors import AudioError, TookTooLong
 from integrations.chat.client import ChatClient
 from integrations.chat.faults import Endless, Malformed
-from integrations.errors import IntegrationError, Misconfigured, SignInAgain
+from integrations.errors import IntegrationError, Misconfigured, Refused, SignInAgain
 from integrations.gemini.events import TokensUsed
 
 _LEAKED = "The local model wrote a tool call as text instead of making it."
@@ -137,7 +137,7 @@ def local_fault(error: IntegrationError) -> BrainFault:
             return BrainFault("broken", str(error), retryable=True)
         case Endless():
             return BrainFault("endless", str(error), retryable=False)
-        case SignInAgain() | Misconfigured():
+        case SignInAgain() | Misconfigured() | Refused():
             return BrainFault("local_model", str(error), retryable=False)
     return fault_from(error)
 

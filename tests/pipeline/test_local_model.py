@@ -149,11 +149,19 @@ def test_a_fault_after_a_call_reports_what_was_done(
     assert told["error"]["kind"] == "unreachable"
 
 
+@pytest.mark.parametrize(
+    ("replies", "changes"),
+    [([], {"tools": False}), ([], {"models": ("other",)}), ([[HttpError(400, "bad")]], {})],
+    ids=["no tools", "no model", "refused"],
+)
 def test_alone_it_says_what_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    replies: list[Reply],
+    changes: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("HEARTH_BRAIN__ORDER", '["local"]')
-    with serving(monkeypatch, tools=False):
+    with serving(monkeypatch, *replies, **changes):
         assert main(["ask", "turn on the office lights"]) != 0
     told = capsys.readouterr()
     assert "My local language model isn't set up correctly." in told.out + told.err
