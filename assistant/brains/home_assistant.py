@@ -52,6 +52,7 @@ class Said:
 
     text: str  # "" if nothing was recognised
     language: str  # language used for recognition
+    own_ear: bool = False  # True: recognised by this device's own recogniser
 
 
 class Ear:
@@ -101,7 +102,7 @@ class Ear:
         if not any(_base(code) == _base(language) for code in own.languages):
             return None
         pcm = await audio.complete()
-        return Said(await own.transcribe(pcm[2 * _start(audio) :]), language)
+        return Said(await own.transcribe(pcm[2 * _start(audio) :]), language, own_ear=True)
 
 
 async def _from_command(audio: TurnAudio) -> AsyncGenerator[bytes]:
@@ -311,7 +312,7 @@ class HomeAssistantTurn:
             yield BrainFault("broken", str(error), retryable=False)
             return
         if said is not None and said.text and spoken:
-            yield Heard(said.text, said.language)
+            yield Heard(said.text, said.language, said.own_ear)
         match = await self._match(said)
         if not isinstance(match, SentenceMatch):
             for event in self._ending(match):

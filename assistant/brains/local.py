@@ -91,7 +91,8 @@ class LocalTurn:
             for event in self._nothing("offline.no_ear" if said is None else "offline.not_caught"):
                 yield event
             return
-        yield Heard(said.text, None if request.audio is None else said.language)
+        language = None if request.audio is None else said.language
+        yield Heard(said.text, language, said.own_ear)
         conversation = brain.client.converse(briefing.instruction, briefing.declarations)
         conversation.read(f"{request.note}\n\n{said.text}" if request.note else said.text)
         yield Reached("first_upload")

@@ -44,6 +44,7 @@ class SpeculativeTurn:
 
     def __init__(self, turn: BrainTurn, spawn: Spawn) -> None:
         self.heard: str | None = None  # the transcript so far
+        self.own_ear = False  # it comes from this device's own recogniser
         self.serving = ""  # name of the serving brain
         self._turn = turn
         self._waiting: asyncio.Queue[BrainEvent | None] = asyncio.Queue(MAX_HELD)
@@ -153,8 +154,8 @@ class SpeculativeTurn:
 
     def _note(self, event: BrainEvent) -> None:
         match event:
-            case Heard(text):
-                self.heard = text
+            case Heard(text, own_ear=own_ear):
+                self.heard, self.own_ear = text, own_ear
                 self._more()
             case Serving(brain):
                 self._failed = bool(self.serving)
@@ -233,8 +234,7 @@ async def transcript_of(held: SpeculativeTurn | None, *, checked: bool) -> str |
             await held.quiet(PIECES_CHECKED_S if checked else PIECES_S)
     except TimeoutError:
         return ""  # too long for a yes or no
-    # This device's own transcript, which `local` can be given too, is no second source.
-    return None if held.serving in ("offline", "local") else held.heard
+    return None if held.own_ear else held.heard  # the device's own transcript is no second source
 
 
 @dataclass(frozen=True, slots=True)

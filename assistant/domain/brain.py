@@ -14,6 +14,7 @@ class Heard:
 
     text: str
     language: str | None = None  # code such as "en"; None if the brain can't tell
+    own_ear: bool = False  # True: recognised by this device's own recogniser
 
 
 @dataclass(frozen=True, slots=True)

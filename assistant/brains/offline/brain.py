@@ -191,7 +191,7 @@ class OfflineTurn:
         if answer is not None:
             understood = replace(understood, language=answer[1])
         if understood.text:
-            yield Heard(understood.text, understood.language)
+            yield Heard(understood.text, understood.language, self._request.audio is not None)
         call = None if answer is None else call_remember(answer[0], menu)
         if call is not None:
             yield ToolCall(f"{self._request.turn_id}-1", call.tool, call.arguments)

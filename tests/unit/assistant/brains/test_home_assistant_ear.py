@@ -115,7 +115,7 @@ async def test_then_the_device_hears_the_same_sound(runs: Runs, why: str) -> Non
     home = Home() if why == "none" else Home(("first", "en"))
     home.away = why == "away"
     own, audio = Own(), sound(detection_ms=500)
-    assert await ear(home, own).hear(audio, "en") == Said("by itself", "en")
+    assert await ear(home, own).hear(audio, "en") == Said("by itself", "en", own_ear=True)
     assert own.heard == [audio.pcm[300 * MS :]]
 
 

@@ -363,3 +363,13 @@ class TestTheMicrophone:
             group.create_task(deafen(runner))
             await runner.listen(Source(10.0), turns=1)
         assert tools.run == [UNLOCK]
+
+
+@pytest.mark.parametrize(("own_ear", "unlocked"), [(False, True), (True, False)])
+async def test_the_devices_own_transcript_is_not_taken_for_a_services(
+    own_ear: bool, unlocked: bool
+) -> None:
+    tools = GatedTools(tier=Tier.COSTLY)  # a service's transcript alone is enough
+    brain = ScriptedBrain(unlocks, replies(Heard("Yes.", own_ear=own_ear)))
+    await played(brain, tools, means(Ear("no")))
+    assert (UNLOCK in tools.run) is unlocked
