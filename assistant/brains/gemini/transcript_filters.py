@@ -30,10 +30,12 @@ class MarkFilter:
 
 
 # Beginnings of tool calls and results that models speak as text (AidenAI-IO/aiden-firmware #708,
-# livekit/agents #2174).
+# livekit/agents #2174). The last ones are written by models on a local server that doesn't know
+# their format (vLLM's page "Tool Calling" lists the formats).
 _LEAKS = (
     *("call:", "call :", "tool_call", "tool call", "tool_code", "tool code", "tool_output"),
     *("tool output", "tool_response", "tool response", "default_api", "print(", '{"', "```"),
+    *("<tool_call", "<function", "<|", "[tool_calls]", '[{"'),
 )
 # Calls that begin with the tool's name: 'HassTurnOn(area="Office")', 'HassTurnOn {"area": …'.
 _LEAKED_CALL = re.compile(r"\w+(?:\(\s*(?:\)|\w+\s*=|[\"'{])|\s?[:=]?\s?\{)")
