@@ -62,6 +62,9 @@ _SAME_TOOL = {
 }
 
 
+_QUESTIONS = ("HassGetState", "HassClimateGetTemperature")
+
+
 def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedCommand | Problem | Ask:
     """Return the command with a single target, or its choices if the target's name is ambiguous.
 
@@ -94,6 +97,8 @@ def settle_target(command: ParsedCommand, house: House, here: str) -> ParsedComm
         place = spoken_place((area.name, *area.aliases))
         return Problem("offline.not_there", {"name": command.name, "area": place})
     chosen = there or entities
+    if _are_twins(chosen) and command.intent in _QUESTIONS:
+        return replace(command, entity_ids=tuple(one.entity_id for one in chosen))
     if _are_twins(chosen):  # nobody can tell them apart, so all of them are set
         return replace(command, entity_ids=(chosen[0].entity_id,), area_id=chosen[0].area_id or "")
     return Ask(tuple((one, replace(command, entity_ids=(one.entity_id,))) for one in chosen))

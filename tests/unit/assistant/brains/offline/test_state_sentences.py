@@ -252,6 +252,17 @@ def test_two_doors_of_one_name_are_asked_back() -> None:
     assert isinstance(settle_target(command, house, "kitchen"), ParsedCommand)
 
 
+def test_two_of_one_name_in_one_room_are_both_looked_at() -> None:
+    house = house_of(
+        thing("light.a", "Lamp", "on", area_id="hall"),
+        thing("light.b", "Lamp", "off", area_id="hall"),
+    )
+    asked = understood("is the lamp on", "en", house)
+    assert asked.entity_ids == ("light.a", "light.b")
+    found = facts(question_of(asked), house)
+    assert [one.entity_id for one in (*found.yes, *found.no)] == ["light.a", "light.b"]
+
+
 def test_a_floor_is_as_warm_as_one_of_its_rooms() -> None:
     command = understood("wie ist die Temperatur im ground", "de")
     room = room_of(command, HOUSE)
