@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from assistant.brains.offline.calls import Problem
 from assistant.brains.offline.frames import Ask
@@ -13,10 +14,12 @@ from assistant.brains.offline.sentences import (
     DEFINITE,
     LIST_ITEMS,
     MEMORY_TOOLS,
+    MISSING,
     OWN_TOOLS,
     PROFILE_INTENT,
     READING,
     ROOM,
+    SUN,
     TIMER_TOOLS,
 )
 from assistant.domain.clock import Clock
@@ -118,6 +121,10 @@ def answer_problem(problem: Problem, say: Catalogue, language: str) -> str:
 def answer_ask(asked: Ask, house: House, say: Catalogue, language: str) -> str:
     """Return the question which of several devices the person means."""
     things = [entity for entity, _ in asked.choices]
+    if len(things) == 1:
+        item = asked.choices[0][1].slots.get("item", "")
+        key = "offline.shall_add" if item else "offline.shall_clear"
+        return say.say(key, language, item=item, what=spoken_things([things[0].names]))
     alike = len({one.name for one in things}) < len(things)
     told = []
     for one in things:
@@ -241,6 +248,7 @@ _GREETINGS = {
     "thanks": "offline.welcome",
     "fine": "offline.fine",
     "bye": "offline.bye",
+    "drop": "offline.never_mind",
 }
 
 
@@ -267,6 +275,10 @@ class StateAnswers:
         """
         if command.response == OUTSIDE and (told := outside(house, self._say, language)):
             return told
+        if command.intent == MISSING:
+            return self._missing(command, house, language)
+        if command.intent == SUN:
+            return self._sun(house, language)
         if command.intent == READING:
             return read_out(command, house, self._say, language)
         if command.intent in ABOUT_STATES:
@@ -286,6 +298,30 @@ class StateAnswers:
             day=now.day,
             month=self._say.say(f"offline.month_{now.month}", language),
         )
+
+    def _missing(self, command: ParsedCommand, house: House, language: str) -> str:
+        area = house.areas.get(command.area_id)
+        if area is not None:
+            place = spoken_place((area.name, *area.aliases))
+            return self._say.say("offline.missing_there", language, place=place)
+        name = str(command.slots["name"])
+        if command.response == "room":
+            return self._say.say("home_error.no_room", language, names=name)
+        return self._say.say("offline.missing", language, name=name)
+
+    def _sun(self, house: House, language: str) -> str:
+        sun = house.entities.get("sun.sun")
+        zone = self._clock.now().tzinfo
+        told = {}
+        for key, attribute in (("rise", "next_rising"), ("set", "next_setting")):
+            try:
+                when = datetime.fromisoformat(str(sun.attributes[attribute])) if sun else None
+            except (KeyError, ValueError):
+                when = None
+            if when is None or when.tzinfo is None:
+                return self._say.say("offline.no_sun", language)
+            told[key] = f"{when.astimezone(zone):%H:%M}"
+        return self._say.say("offline.sun", language, **told)
 
     def _never_mind(self, command: ParsedCommand, language: str) -> str:
         return self._say.say("offline.never_mind", language)

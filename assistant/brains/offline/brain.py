@@ -26,6 +26,8 @@ from assistant.brains.offline.dialog import TALK_S, Talk
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.readings import items_of
+from assistant.brains.offline.sentences import CLEAR_LIST, MISSING, REMOVE_ITEM
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,
@@ -56,6 +58,11 @@ Expected = Callable[[str, bool], Awaitable[tuple[Mapping[str, Any], str] | None]
 
 async def _nothing(text: str, spoken: bool) -> None:
     return None
+
+
+def is_missing(command: ParsedCommand | Ask) -> bool:
+    """Return True if the command only tells what the house lacks. Another brain may know it."""
+    return isinstance(command, ParsedCommand) and command.intent == MISSING
 
 
 async def _live() -> float | None:
@@ -207,7 +214,8 @@ class OfflineTurn:
         if not understood.commands and not house.entities and not self._brain.connected():
             yield BrainFault("house_away", "Home Assistant cannot be reached", retryable=True)
             return
-        if not understood.commands and not self._brain.last:
+        lacks = any(is_missing(one) for one in understood.commands)
+        if (not understood.commands or lacks) and not self._brain.last:
             yield BrainFault("not_understood", _NO_COMMAND, retryable=False)
             return
         if not understood.commands:
@@ -252,6 +260,10 @@ class OfflineTurn:
                 continue
             yield ToolCall(f"{self._request.turn_id}-{number}", step.tool, step.arguments)
             outcome = await self._outcomes.get()
+            if command.intent == CLEAR_LIST and outcome.status is Status.DONE:
+                async for event in self._clear(command, items_of(outcome.data), house, menu):
+                    yield event
+                continue
             asks_room = outcome.status is Status.NOT_RUN and asks(outcome.sentence)
             told = answer_outcome(command, outcome, house, self._brain.catalogue, language)
             yield self._words(gap + told, language)
@@ -259,6 +271,28 @@ class OfflineTurn:
         before = self._brain.talk(owner).commands
         self._brain.keep(owner, Talk(done, before, asks_room=asks_room))
         yield TurnDone()
+
+    async def _clear(
+        self, command: ParsedCommand, items: Sequence[str], house: House, menu: Menu
+    ) -> AsyncGenerator[BrainEvent]:
+        """Remove all items of a list, one call each, because Home Assistant has no other tool."""
+        language = self._request.language
+        if not items:
+            yield self._say("offline.list_empty", language)
+            return
+        for number, item in enumerate(items, start=1):
+            one = replace(command, intent=REMOVE_ITEM, slots={"item": item})
+            call = make_call(one, house, menu, self._brain.clock.now())
+            if isinstance(call, Problem):
+                yield self._words(answer_problem(call, self._brain.catalogue, language), language)
+                return
+            yield ToolCall(f"{self._request.turn_id}-clear-{number}", call.tool, call.arguments)
+            outcome = await self._outcomes.get()
+            if outcome.status is not Status.DONE:
+                told = answer_outcome(one, outcome, house, self._brain.catalogue, language)
+                yield self._words(told, language)
+                return
+        yield self._say("offline.list_cleared", language)
 
     def _say(self, key: str, language: str) -> ReplyText:
         return self._words(self._brain.catalogue.say(key, language), language)

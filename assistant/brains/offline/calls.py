@@ -12,7 +12,9 @@ from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import (
     ALARM_DAYS,
     ALARM_TOOLS,
+    CALENDAR,
     CANCEL_ALARM,
+    CLEAR_LIST,
     LACKING,
     LIST_ALARMS,
     LIST_ITEMS,
@@ -220,7 +222,9 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
         return Problem("offline.none_there", {})
     if command.slots.get("domain") == "script" and (call := _script_call(command, house, menu)):
         return call
-    if command.intent == LIST_ITEMS:
+    if command.intent == CALENDAR and not _calendars(house):
+        return Problem("offline.no_calendar", {})
+    if command.intent in (LIST_ITEMS, CLEAR_LIST):
         return _list_call(command, house, menu)
     tool, given = OWN_TOOLS.get(command.intent, (command.intent, {}))
     tool = _SAME_TOOL.get(tool, tool)
@@ -253,6 +257,10 @@ _AND = re.compile(r"\s+(?:and|y|e|und|et|và)\s+")
 def separated(item: str) -> str:
     """Return "milk, eggs" for "milk and eggs", because a list takes one thing at a time."""
     return item if _PAIRS.search(item.lower()) else _AND.sub(", ", item)
+
+
+def _calendars(house: House) -> list[Entity]:
+    return [one for one in house.exposed() if one.domain == "calendar"]
 
 
 def _list_call(command: ParsedCommand, house: House, menu: Menu) -> Call | Problem:

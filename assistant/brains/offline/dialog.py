@@ -9,6 +9,7 @@ from assistant.brains.offline.lexicon import NameIndex, Piece, key_of, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import CANCEL_ALARM, LIST_ITEMS, SET_AN_ALARM, VALUE
 from assistant.brains.offline.targets import NoTarget, Scene, Target, members
+from assistant.brains.offline.wordings import wordings
 from assistant.tools.house.intents import INTENTS
 from assistant.tools.house.names import stemmed
 from integrations.home_assistant.house import House
@@ -72,6 +73,9 @@ def answered(text: str, language: str, ask: Ask, house: House, index: NameIndex)
     if "cancel" in tags and not tags & {"thing", "area", "kind"}:
         return Answered(())
     chosen = [command for _, command in ask.choices]
+    if len(chosen) == 1:
+        said = {key for key, _ in wordings("answers", text, language)}
+        return Answered(tuple(chosen) if "yes" in said else ()) if said else None
     if tags & {"both", "all"} and not tags & {"area", "thing", "floor"}:
         return Answered(tuple(chosen))
     for number, tag in enumerate(_ORDINALS):

@@ -87,7 +87,7 @@ def lexicon(language: str) -> Lexicon:
     """Return the lexicon of a language in `LOOSE_LANGUAGES`."""
     written = tomllib.loads((_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     phrases: dict[str, list[Piece]] = defaultdict(list)
-    for tag, texts in written["meanings"].items():
+    for tag, texts in (written["meanings"] | written.get("asking", {})).items():
         for text in texts:
             phrases[words_of(text)].append(Piece(tag, text))
     for topic, domain in KINDS.items():
@@ -109,10 +109,13 @@ def words_of(text: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Return the folded words, numbers and signs of a text."""
-    return [
-        fold(token) or token if token[0].isalpha() else token
-        for token in _TOKEN.findall(text.lower().replace("º", "°"))
-    ]
+    written = written_tokens(text.lower())
+    return [fold(token) or token if token[0].isalpha() else token for token in written]
+
+
+def written_tokens(text: str) -> list[str]:
+    """Return the words, numbers and signs of a text as they are written."""
+    return _TOKEN.findall(text.replace("º", "°"))
 
 
 def _numbers(language: str) -> Iterable[tuple[str, int]]:

@@ -7,18 +7,36 @@ from dataclasses import dataclass, replace
 from assistant.brains.offline.device_frames import read_loosely, what_is_lacking
 from assistant.brains.offline.dialog import Talk, answered, follow_up
 from assistant.brains.offline.frames import Ask, Reading
-from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, Lexicon, NameIndex, lexicon, tokens
+from assistant.brains.offline.lexicon import (
+    LOOSE_LANGUAGES,
+    Lexicon,
+    NameIndex,
+    lexicon,
+    tokens,
+    written_tokens,
+)
+from assistant.brains.offline.list_frames import read_list
+from assistant.brains.offline.missing import read_missing
 from assistant.brains.offline.names import Names
 from assistant.brains.offline.parse import MAX_PARTS, ParsedCommand, Parser, parse_all
+from assistant.brains.offline.question_frames import read_outside, read_question
 from assistant.brains.offline.targets import Scene
+from assistant.brains.offline.wordings import reworded, wordings
 from assistant.tools.house.intents import LATER
 from integrations.home_assistant.house import House
 
 # A length of time as letters: N number, A article, H half, Q quarter, U unit, & "and".
 _PART = re.compile(
-    r"A?(?P<part>[HQ])A?(?P<of>U)|(?P<number>[NA])?(?P<more>&A?H)?(?P<unit>U)(?P<half>&A?H)?"
+    r"A?(?P<part>[HQ])A?(?P<of>U)"
+    r"|(?P<number>[NA])?(?P<more>&A?H)?(?P<unit>U)(?P<half>&A?H)?(?P<quarter>&A?Q)?"
 )
 _LENGTH = re.compile(re.sub(r"\?P<\w+>", "?:", f"(?:{_PART.pattern})(?:&?(?:{_PART.pattern}))*"))
+# Intents of timers, alarms and reminders.
+_TIMED = (
+    *("HassStartTimer", "HassCancel", "HassTimerStatus", "HassPauseTimer", "HassUnpauseTimer"),
+    *("HassIncreaseTimer", "HassDecreaseTimer", "HearthSetAlarm", "HearthCancelAlarm"),
+    *("HearthListAlarms", "HearthSnooze"),
+)
 _UNITS = {"hour": 3600, "minute": 60, "second_unit": 1}
 _ANYTHING = frozenset({"HassMediaSearchAndPlay"})  # accepts any words
 _BACK = {"HassTurnOn": "HassTurnOff", "HassTurnOff": "HassTurnOn"}
@@ -47,6 +65,8 @@ class Reader:
         scene = Scene(house, area_id, talk.recent(house), talk.earlier(house))
         if loose and (followed := self._follow_up(text, base, scene, talk)) is not None:
             return followed
+        if loose and (outside := read_outside(text, base, self._names_of_house(), scene)):
+            return outside
         strict = parse_all(text, lambda part: self._parser.parse(part, language, area_id))
         # "pon la luz en rojo" could be the name of a song too.
         if not loose or (strict and not any(one.intent in _ANYTHING for one in strict)):
@@ -66,12 +86,44 @@ class Reader:
             )
             if found:
                 return found
-        if strict:
-            return list(strict)
-        if (timer := _timer(text, base)) is not None:
-            return [timer]
-        lacking = what_is_lacking(text, base, self._names_of_house(), scene)
-        return [lacking] if lacking is not None else []
+        return (
+            self._reworded(text, language, area_id, talk)
+            or self._otherwise(text, base, scene, talk)
+            or list(strict)
+        )
+
+    def _reworded(self, text: str, language: str, area_id: str, talk: Talk) -> Reading:
+        """Read a sentence about timers, alarms or reminders in the words of a strict template."""
+        base = language.partition("-")[0]
+        words, span = written_tokens(text), find_length(text, base)
+        said = text
+        if span is not None:
+            said = " ".join((*words[: span.first], "§", *words[span.last :]))
+        last = talk.commands[-1].intent if talk.commands else ""
+        for other in reworded(said, base, span.lengths if span else {}, last):
+            found = self._parser.parse(other, language, area_id)
+            if found is not None and found.intent.startswith(_TIMED):
+                return [found]
+        return []
+
+    def _otherwise(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading:
+        """Read what isn't about devices, and find what the house lacks."""
+        if about_list := read_list(text, language, scene.house, talk.commands):
+            return about_list
+        said = next((key for key, _ in wordings("talk", text, language)), "")
+        if said:
+            return [ParsedCommand("HassRespond", text, response=said)]
+
+        def reads(other: str) -> bool:
+            return bool(self._loosely(other, language, scene))
+
+        index = self._names_of_house()
+        found = (
+            _timer(text, language)
+            or read_missing(text, language, index, scene.house, reads)
+            or what_is_lacking(text, language, index, scene)
+        )
+        return [found] if found is not None else []
 
     def answer(
         self, text: str, language: str, house: House, talk: Talk
@@ -85,7 +137,9 @@ class Reader:
 
     def _loosely(self, text: str, language: str, scene: Scene) -> Reading:
         found = read_loosely(text, language, self._names_of_house(), scene)
-        return found[0] if found is not None else []
+        if found is not None:
+            return found[0]
+        return read_question(text, language, self._names_of_house(), scene)
 
     def _follow_up(self, text: str, language: str, scene: Scene, talk: Talk) -> Reading | None:
         if not talk.commands:
@@ -245,6 +299,8 @@ class Span:
     lengths: Mapping[str, int]  # hours, minutes, seconds
     rest: str  # the sentence without it
     text: str
+    first: int  # positions of its words, with "for" or "in"
+    last: int
 
 
 def find_length(text: str, language: str) -> Span | None:
@@ -274,6 +330,8 @@ def find_length(text: str, language: str) -> Span | None:
             {key: value for key, value in given.items() if value},
             " ".join((*words[:start], *words[last:])),
             " ".join(words),
+            start,
+            last,
         )
     return None
 
@@ -316,9 +374,10 @@ def _seconds(letters: str, values: Sequence[float]) -> int:
         if found["of"]:
             total += values[found.start("part")] * values[found.start("of")]
             continue
-        if not (found["number"] or found["half"]):
+        if not (found["number"] or found["half"] or found["quarter"]):
             return 0
         number = values[found.start("number")] if found["number"] else 1.0
         number += (0.5 if found["more"] else 0.0) + (0.5 if found["half"] else 0.0)
+        number += 0.25 if found["quarter"] else 0.0
         total += number * values[found.start("unit")]
     return round(total)

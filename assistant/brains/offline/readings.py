@@ -95,14 +95,15 @@ _LINES: dict[str, Callable[[Entity, Catalogue, str], str]] = {
 
 def list_items(data: str, say: Catalogue, language: str) -> str:
     """Return what is on a list. `data` is the answer of Home Assistant's list tool."""
-    items = _items(data)
+    items = items_of(data)
     if not items:
         return say.say("offline.list_empty", language)
     key = "offline.list_one" if len(items) == 1 else "offline.list_many"
     return say.say(key, language, count=counted(len(items)), items=spoken_names(items))
 
 
-def _items(data: str) -> Sequence[str]:
+def items_of(data: str) -> Sequence[str]:
+    """Return the items in the answer of Home Assistant's list tool."""
     try:
         found = json.loads(data)["items"]
         return [str(item["summary"]) for item in found]

@@ -73,6 +73,11 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 LACKING = "HearthLacking"  # about a kind of device that a room lacks
 VALUE = "value"  # slot with the number that was said for a script
 LIST_ITEMS = "HearthListItems"  # a question about a to-do list
+MISSING = "HearthMissing"  # a command for something that the house lacks
+CLEAR_LIST = "HearthClearList"
+REMOVE_ITEM = "HassListRemoveItem"
+SUN = "HearthSun"  # a question about sunrise or sunset
+CALENDAR = "HearthCalendar"  # a question about appointments
 READING = "HearthReading"  # a question about a brightness, a volume or what is playing
 PROFILE_INTENT = "HearthSwitchProfile"
 

@@ -16,6 +16,8 @@ _CLASSES = {"kind_garages": frozenset({"garage"}), "outer_gates": frozenset({"ga
 # A house has few of these, so one in another room can be meant.
 FEW = frozenset({"climate", "fan", "humidifier", "lawn_mower", "vacuum", "water_heater"})
 
+_TELEVISIONS = frozenset(map(stemmed, "tv television telly tele televisor televisión".split()))
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -186,9 +188,15 @@ def members(target: Target, house: House) -> list[Entity]:
         and _is_of(one, target)
         and (not target.placed or _is_in(one, place, house))
     ]
+    if stemmed(target.word) in _TELEVISIONS:
+        return [one for one in found if _is_television(one)]
     # "the speaker" leaves out the television if something there is called so.
     named = [one for one in found if target.word and _has_word(one, target.word)]
     return named if named and target.domain == "media_player" else found
+
+
+def _is_television(entity: Entity) -> bool:
+    return entity.device_class == "tv" or any(_has_word(entity, word) for word in _TELEVISIONS)
 
 
 def _has_word(entity: Entity, word: str) -> bool:

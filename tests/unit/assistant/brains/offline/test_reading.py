@@ -225,7 +225,7 @@ async def test_a_room_that_the_house_lacks_is_named(brain: OfflineBrain) -> None
     turn = await read(brain, "turn on the light in the basement")
     assert (turn.calls, turn.answer) == ([], "I can't find a room called basement.")
     turn = await read(brain, "set the heating in the garage to 18")
-    assert (turn.calls, turn.answer) == ([], "I don't know of anything like that in your home.")
+    assert (turn.calls, turn.answer) == ([], "I can't find anything like that in the garage.")
 
 
 async def test_what_the_engine_did_is_part_of_the_conversation(brain: OfflineBrain) -> None:

@@ -1,0 +1,108 @@
+"""Read what people say about their lists: "could you write down olive oil", "I've got the eggs"."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from assistant.brains.offline.frames import Ask, Reading
+from assistant.brains.offline.lexicon import LOOSE_LANGUAGES, tokens
+from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.sentences import CLEAR_LIST, LIST_ITEMS, MISSING
+from assistant.brains.offline.wordings import wordings
+from assistant.tools.house.names import stemmed
+from integrations.home_assistant.house import Entity, House
+
+_ADD, _REMOVE, _DONE = "HassListAddItem", "HassListRemoveItem", "HassListCompleteItem"
+_INTENTS = {
+    "add": _ADD,
+    "add_here": _ADD,
+    "remove": _REMOVE,
+    "done": _DONE,
+    "done_if_there": _DONE,
+    "take_back": _REMOVE,
+    "read": LIST_ITEMS,
+    "read_here": LIST_ITEMS,
+    "asks": LIST_ITEMS,
+    "clear": CLEAR_LIST,
+}
+# Understood only after a sentence about a list.
+_CONTINUING = frozenset({"add_here", "done_if_there", "take_back", "read_here"})
+_ABOUT_LISTS = frozenset(
+    {_ADD, _REMOVE, _DONE, LIST_ITEMS, "HassShoppingListAddItem", "HassShoppingListCompleteItem"}
+)
+_MOST_WORDS = 12  # of the items; a longer text is more likely talk
+_MOST_WORDS_UNSAID = 3  # if the list isn't named
+
+
+def read_list(text: str, language: str, house: House, last: Sequence[ParsedCommand]) -> Reading:
+    """Return the commands of a sentence about a list, or []. `last` are the last commands of the
+    conversation."""
+    lists = [one for one in house.exposed() if one.domain == "todo"]
+    about = next((one for one in last if one.intent in _ABOUT_LISTS), None)
+    if language not in LOOSE_LANGUAGES or not lists:
+        return []
+    for key, said in wordings("lists", text, language):
+        if key in _CONTINUING and about is None:
+            continue
+        if (found := _read(key, said, text, lists, about)) is not None:
+            return [found]
+    return []
+
+
+def _read(
+    key: str,
+    said: dict[str, str],
+    text: str,
+    lists: Sequence[Entity],
+    about: ParsedCommand | None,
+) -> ParsedCommand | Ask | None:
+    item = said.get("item", "")
+    if key == "take_back":
+        item = str(about.slots.get("item", "")) if about is not None else ""
+        if not item:
+            return None
+    named = said.get("list", "")
+    named_before = about.name if about is not None and not named else ""
+    known = next((one for one in lists if one.name == named_before), None)
+    entity = known or _called(named, lists)
+    if entity is None:
+        return ParsedCommand(MISSING, text, {"name": named}, response="thing")
+    words = len(item.split())
+    if words > (_MOST_WORDS if named or key in _CONTINUING else _MOST_WORDS_UNSAID):
+        return None
+    slots = {"item": item.strip()} if item and key != "asks" else {}
+    command = ParsedCommand(
+        _INTENTS[key], text, slots, entity_ids=(entity.entity_id,), name=entity.name
+    )
+    if key == "clear" or (key == "add" and not named):
+        # A list can't be restored, and "we need milk" may be said to someone else.
+        return Ask(((entity, command),))
+    return command
+
+
+def _called(named: str, lists: Sequence[Entity]) -> Entity | None:
+    """Return the list with this name, the shopping list for "the list", or None."""
+    words = {stemmed(word) for word in tokens(named)} - _small()
+    for one in lists:
+        names = ({stemmed(word) for word in tokens(name)} - _small() for name in one.names)
+        if words and any(words <= own for own in names):
+            return one
+    if words - _shopping():
+        return None
+    shopping = [one for one in lists if _is_shopping(one)]
+    return next(iter(shopping), lists[0] if len(lists) == 1 else None)
+
+
+def _is_shopping(entity: Entity) -> bool:
+    words = {stemmed(word) for name in entity.names for word in tokens(name)}
+    return "shopping" in entity.entity_id or not words.isdisjoint(_shopping())
+
+
+@cache
+def _small() -> frozenset[str]:
+    return frozenset(map(stemmed, "list lista the my our la de del mi nuestra that this".split()))
+
+
+@cache
+def _shopping() -> frozenset[str]:
+    said = "shopping shop grocery groceries food compra compras super supermercado".split()
+    return frozenset(map(stemmed, said))

@@ -1,0 +1,134 @@
+"""Find what a command names although the house doesn't have it: "turn on the dishwasher".
+
+If the sentence becomes a command once a name of the house is put in place of some words, then those
+words name something that isn't there. That can be told, instead of that nothing was understood.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from assistant.brains.offline.lexicon import (
+    NameIndex,
+    Piece,
+    lexicon,
+    pieces_of,
+    tokens,
+    written_tokens,
+)
+from assistant.brains.offline.parse import ParsedCommand
+from assistant.brains.offline.sentences import MISSING
+from assistant.tools.house.questions import is_lock
+from integrations.home_assistant.house import Entity, House
+
+_ARTICLES = frozenset("the my our el la los las mi nuestro nuestra del al".split())
+_MOST_WORDS = 3  # in a name
+_MOST_TRIES = 24  # sentences to read, each of which takes some ms
+# Kinds of things that people switch, move or ask about.
+_DOMAINS = ("light", "switch", "cover", "lock", "climate", "fan", "media_player")
+# Words that no name consists of.
+_NO_NAMES = frozenset(
+    "number both all it one timer hour minute second_unit music volume half max min here no "
+    "except and also".split()
+)
+_VERBS = frozenset(
+    "turn on off open close lock dim brighten set start play pause stop clean warmer cooler is_it "
+    "how_warm mute louder quieter send".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """The words from `first` to `last` (exclusive), which may be a name."""
+
+    first: int
+    last: int
+    room: bool = False
+    area_id: str = ""  # a room of the house, which lacks what the sentence is about
+
+
+def read_missing(
+    text: str,
+    language: str,
+    index: NameIndex,
+    house: House,
+    reads: Callable[[str], bool],
+) -> ParsedCommand | None:
+    """Return a command that tells what the house lacks, or None. `reads` returns True if a
+    sentence is understood."""
+    words = tokens(text)
+    if not words or not _begins_with_verb(words, language):
+        return None
+    tries = 0
+    for gap in _gaps(words, language, index):
+        for name in _substitutes(gap, house):
+            if (tries := tries + 1) > _MOST_TRIES:
+                return None
+            said = " ".join((*words[: gap.first], *tokens(name), *words[gap.last :]))
+            if reads(said):
+                return _told(gap, text)
+    return None
+
+
+def _begins_with_verb(words: Sequence[str], language: str) -> bool:
+    """Return True if the first words that count are a command's or a question's."""
+    phrases = lexicon(language).phrases
+    at = 0
+    while at < len(words):
+        size, pieces = next(
+            (
+                (size, found)
+                for size in range(min(4, len(words) - at), 0, -1)
+                if (found := phrases.get(" ".join(words[at : at + size])))
+            ),
+            (0, ()),
+        )
+        if not pieces:
+            return False
+        if any(piece.tag in _VERBS for piece in pieces):
+            return True
+        if not any(piece.tag == "filler" for piece in pieces):
+            return False
+        at += size
+    return False
+
+
+def _gaps(words: Sequence[str], language: str, index: NameIndex) -> Iterator[_Gap]:
+    for piece in _rooms(" ".join(words), language, index):
+        area_id = piece.value[0] if piece.tag == "area" else ""
+        yield _Gap(piece.at, piece.at + len(tokens(piece.text)), True, area_id)
+    for at, word in enumerate(words[:-1]):
+        if word not in _ARTICLES:
+            continue
+        for size in range(min(_MOST_WORDS, len(words) - at - 1), 0, -1):
+            if words[at + size] in _ARTICLES or words[at + size] in ("de", "of", "in", "en"):
+                continue
+            if not any(_is_no_name(one, language) for one in words[at + 1 : at + 1 + size]):
+                yield _Gap(at + 1, at + 1 + size)
+
+
+def _is_no_name(word: str, language: str) -> bool:
+    known = lexicon(language)
+    tags = {piece.tag for piece in known.phrases.get(word, ())}
+    return word in known.numbers or not tags.isdisjoint(_NO_NAMES)
+
+
+def _rooms(text: str, language: str, index: NameIndex) -> list[Piece]:
+    pieces = pieces_of(text, language, index) or []
+    tags = ("nowhere", "area")
+    return [one for some in pieces for one in some if one.tag in tags and one.text]
+
+
+def _substitutes(gap: _Gap, house: House) -> list[str]:
+    if gap.room:
+        return [area.name for area in house.areas.values()]
+    found: dict[str, Entity] = {}
+    for one in house.exposed():
+        if one.domain in _DOMAINS and (one.domain != "lock" or is_lock(one)):
+            found.setdefault(one.domain, one)
+    return [found[domain].name for domain in _DOMAINS if domain in found]
+
+
+def _told(gap: _Gap, text: str) -> ParsedCommand:
+    name = " ".join(written_tokens(text)[gap.first : gap.last])
+    response = "room" if gap.room else ""
+    return ParsedCommand(MISSING, text, {"name": name}, area_id=gap.area_id, response=response)

@@ -1,0 +1,104 @@
+"""Sentences with free text or of a fixed wording: small talk, lists, timers and alarms.
+
+Each `wordings/LANGUAGE.toml` contains the following, with regular expressions for whole sentences:
+
+- `parts`: texts that replace placeholders such as `{list}` in the expressions. `polite` and `after`
+  are words that can be left out at the start and at the end.
+- `units`: how lengths of time are written in the strict templates.
+- `talk`, `lists`, `answers`: expressions by meaning.
+- `rewords`: expressions, and as what they are read with the strict templates (`as`). "§" stands for
+  a length of time. With `after`, they fit only after a command of this intent.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "wordings"
+_END = " \t,.!?¡¿;:"
+_PLACEHOLDER = re.compile(r"\{(\w*[a-z]\w*)\}")  # not a repetition such as {0,2}
+LENGTH = "§"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wordings:
+    topics: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]]
+    rewords: tuple[tuple[str, str, re.Pattern[str]], ...]  # template, intent before, expression
+    units: Mapping[str, str]
+    before: re.Pattern[str]
+    after: re.Pattern[str]
+
+
+@cache
+def _load(language: str) -> _Wordings | None:
+    path = _FOLDER / f"{language}.toml"
+    if not path.exists():
+        return None
+    written = tomllib.loads(path.read_text(encoding="utf-8"))
+    parts: dict[str, str] = written["parts"]
+
+    def pattern(text: str) -> re.Pattern[str]:
+        filled = _PLACEHOLDER.sub(lambda found: parts[found[1]], text)
+        return re.compile(filled, re.IGNORECASE)
+
+    return _Wordings(
+        {
+            topic: tuple(
+                (key, pattern(text)) for key, texts in written[topic].items() for text in texts
+            )
+            for topic in ("talk", "lists", "answers")
+        },
+        tuple(
+            (one["as"], one.get("after", ""), pattern(text))
+            for one in written["rewords"]
+            for text in one["said"]
+        ),
+        written["units"],
+        re.compile(rf"(?:{parts['polite']})\b[ ,]+", re.IGNORECASE),
+        re.compile(rf"[ ,]+(?:{parts['after']})$", re.IGNORECASE),
+    )
+
+
+def wordings(topic: str, text: str, language: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the meanings of a sentence in a topic, each with the texts of its named groups."""
+    known = _load(language)
+    for said in _without_politeness(text, known) if known is not None else ():
+        for key, pattern in known.topics[topic] if known is not None else ():
+            if (found := pattern.fullmatch(said)) is not None:
+                yield key, _groups(found)
+
+
+def reworded(text: str, language: str, length: Mapping[str, int], last: str) -> Iterator[str]:
+    """Yield the sentence in the words of strict templates. `length` is what LENGTH in it stands
+    for: hours, minutes and seconds. `last` is the intent of the last command."""
+    known = _load(language)
+    if known is None:
+        return
+    span = " ".join(f"{number} {known.units[unit]}" for unit, number in length.items())
+    for said in _without_politeness(text, known):
+        for template, after, pattern in known.rewords:
+            if after in ("", last) and (found := pattern.fullmatch(said)) is not None:
+                filled = template
+                for name, part in _groups(found).items():
+                    filled = filled.replace(f"{{{name}}}", part)
+                yield filled.replace(LENGTH, span)
+
+
+def _groups(found: re.Match[str]) -> dict[str, str]:
+    return {name: part.strip() for name, part in found.groupdict().items() if part}
+
+
+def _without_politeness(text: str, known: _Wordings) -> Iterator[str]:
+    """Yield the sentence, and then with one polite word after the other left out."""
+    said = " ".join(text.replace("’", "'").split()).strip(_END)
+    while said:
+        yield said
+        if (ended := known.after.search(said)) is not None:
+            yield said[: ended.start()].strip(_END)
+        begun = known.before.match(said)
+        if begun is None:
+            return
+        said = said[begun.end() :].strip(_END)

@@ -1,0 +1,124 @@
+"""Loosely worded questions, lists, timers and small talk, and what the house lacks."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from assistant.brains.offline import OfflineBrain
+from assistant.brains.offline.dialog import Talk
+from assistant.brains.offline.names import house_names
+from assistant.brains.offline.reading import Reader, find_length
+from assistant.brains.offline.wordings import reworded, wordings
+from audio.recognize.sphinx import SphinxRecognizer
+from tests.corpus.house import corpus_house
+from tests.corpus.runs import corpus_brain, read
+
+
+@pytest.fixture(scope="module")
+def house_brain() -> Iterator[OfflineBrain]:
+    brain = corpus_brain(SphinxRecognizer())
+    yield brain
+    brain.close()
+
+
+@pytest.fixture
+def brain(house_brain: OfflineBrain) -> OfflineBrain:
+    house_brain.forget()
+    return house_brain
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return Reader(house_names(corpus_house()))
+
+
+def intents(reader: Reader, text: str, language: str = "en") -> list[str]:
+    found = reader.read(text, language, corpus_house(), "living_room", Talk())
+    return [getattr(one, "intent", "Ask") for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("can you tell me if the kitchen light is on", "HassGetState"),
+        ("did we leave the lights on in the bedroom", "HassGetState"),
+        ("how bright is the light in the living room", "HearthReading"),
+        ("how warm is it in the bedroom right now", "HassClimateGetTemperature"),
+        ("should I take an umbrella tomorrow", "HassGetWeather"),
+        ("when does it get dark", "HearthSun"),
+        ("do I have any meetings tomorrow", "HearthCalendar"),
+    ],
+)
+def test_questions_are_understood_in_any_order_of_words(
+    reader: Reader, text: str, asked: str
+) -> None:
+    assert intents(reader, text) == [asked]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the kitchen light was on when I came home",
+        "we should get a new lamp for the bedroom",
+        "there was nothing on the list that I liked",
+        "my alarm didn't go off this morning",
+        "it was raining the whole week",
+    ],
+)
+def test_talk_is_neither_a_question_nor_a_command(reader: Reader, text: str) -> None:
+    assert intents(reader, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("set the heating in the garage to 18", "I can't find anything like that in the garage."),
+        ("turn on the dishwasher", "There's no dishwasher in your home, as far as I know."),
+    ],
+)
+async def test_what_the_house_lacks_is_told(brain: OfflineBrain, text: str, told: str) -> None:
+    assert (await read(brain, text)).answer == told
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "template"),
+    [
+        ("egg timer §", "en", "set a egg timer for 10 minutes"),
+        ("time the eggs §", "en", "set a eggs timer for 10 minutes"),
+        ("get me up at six", "en", "wake me up six"),
+        ("§ para la pasta", "es", "pon un temporizador de pasta de 10 minutos"),
+    ],
+)
+def test_timers_are_reworded_for_the_templates(text: str, language: str, template: str) -> None:
+    assert template in list(reworded(text, language, {"minutes": 10}, ""))
+
+
+def test_a_timer_is_cancelled_by_a_pronoun_only_after_it_was_set() -> None:
+    assert "cancel timer" not in list(reworded("cancel it", "en", {}, "HassTurnOn"))
+    assert "cancel timer" in list(reworded("cancel it", "en", {}, "HassStartTimer"))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "meaning", "item"),
+    [
+        ("could you write down olive oil on the list", "en", "add", "olive oil"),
+        ("we're out of coffee", "en", "add", "coffee"),
+        ("take the eggs off the shopping list", "en", "remove", "eggs"),
+        ("apunta leche en la lista de la compra", "es", "add", "leche"),
+        ("se ha acabado el café", "es", "add", "café"),
+    ],
+)
+def test_sentences_about_lists_name_the_item(
+    text: str, language: str, meaning: str, item: str
+) -> None:
+    found = [(key, said.get("item")) for key, said in wordings("lists", text, language)]
+    assert (meaning, item) in found
+
+
+def test_lengths_have_quarters_and_several_words_before_them() -> None:
+    quarter = find_length("dos horas y cuarto", "es")
+    assert quarter is not None
+    assert quarter.lengths == {"hours": 2, "minutes": 15}
+    half = find_length("dentro de media hora apaga la luz", "es")
+    assert half is not None
+    assert (half.kind, half.rest) == ("after", "apaga la luz")
