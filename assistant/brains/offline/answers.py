@@ -72,7 +72,8 @@ def answer_outcome(
     asked = outcome.tier is Tier.READ or command.intent in _TELLING
     if asked and outcome.sentence:
         return outcome.sentence  # it contains the requested information
-    what = target_words(command, house, say, language)
+    changed = None if command.called else _list_of(outcome, house)
+    what = changed or target_words(command, house, say, language)
     if outcome.status is Status.DONE:
         done = _already(command, outcome, what, say, language)
         done = done or _done(command, outcome, what, say, language)
@@ -138,6 +139,13 @@ def answer_ask(asked: Ask, house: House, say: Catalogue, language: str) -> str:
         return say.say("offline.which_of_many", language)
     first, last = ", ".join(told[:-1]), told[-1]
     return _sentence(say.say("offline.which_of", language, first=first, last=last))
+
+
+def _list_of(outcome: ToolOutcome, house: House) -> Names | None:
+    """Return the name of the list that the call changed, or None if it changed no list."""
+    changed = (house.entities.get(seen.entity_id) for seen in outcome.observed)
+    found = next((one for one in changed if one is not None and one.domain == "todo"), None)
+    return None if found is None else spoken_things([found.names])
 
 
 def target_words(command: ParsedCommand, house: House, say: Catalogue, language: str) -> str:
