@@ -5,24 +5,23 @@ pieces that belong to it. A frame fits only if it explains every piece, so that 
 light is too bright for me") leads to nothing.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 
+from assistant.brains.offline.comfort_frames import climate, lights, media, volume
 from assistant.brains.offline.frames import (
-    AMOUNTS,
+    LOWEST,
     Reading,
     Sentence,
     command_for,
     commands,
     each,
-    one_of,
+    of_room,
     take_amount,
     take_factor,
     take_way,
-    take_wish,
     within,
 )
-from assistant.brains.offline.lexicon import NameIndex, Piece, pieces_of
+from assistant.brains.offline.lexicon import NameIndex, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.sentences import LACKING, VALUE
 from assistant.brains.offline.targets import (
@@ -33,12 +32,9 @@ from assistant.brains.offline.targets import (
     entities_of,
     members,
 )
-from assistant.tools.house.names import brightness_percent
 from integrations.home_assistant.house import Entity
 
-_STEP = {"light": 20, "cover": 20, "fan": 25}  # percentage points of "brighter", "up a little"
-_DEGREES = 1.0  # of "warmer"
-_LOWEST = 1  # percent; "darker" doesn't switch a lamp off
+_STEP = {"cover": 20, "fan": 25}  # percentage points of "up a little", "faster"
 _SWITCHED = frozenset(
     "light switch fan media_player climate input_boolean humidifier water_heater".split()
 )
@@ -67,223 +63,6 @@ def read_loosely(
         if reading and sentence.whole:
             return reading, sentence.sure
     return None
-
-
-def _lights(sentence: Sentence) -> Reading | None:
-    colour = sentence.take("colours")
-    white = None if colour else sentence.take("white")
-    if sentence.has("kelvin") and not colour:
-        sentence.take("kelvin")
-        white = sentence.take("number")
-    if colour or white:
-        sentence.take("set", "turn", "on", "colour", "it_is")
-        slots = (
-            {"color": colour.value} if colour else {"temperature": int(white.value) if white else 0}
-        )
-        made = commands(sentence, sentence.targets(("light",), "light"), "HassLightSet", **slots)
-        said = colour.text if colour else ""
-        return [
-            replace(one, colour=said) if isinstance(one, ParsedCommand) else one for one in made
-        ]
-    way = take_way(sentence, "brighten", "dim")
-    word = sentence.take("brightness")
-    wish = take_wish(sentence, "dark", "bright")
-    if wish:
-        return _wished_light(sentence, wish)
-    if not (word or way or sentence.has("percent", *AMOUNTS)):
-        return None
-    amount = take_amount(sentence)
-    factor = take_factor(sentence) if amount is None else 1.0
-    by = way and amount is not None and sentence.has("number") and not sentence.has("to")
-    sentence.take("set", "turn", "on", "up", "down", "by")
-    if not sentence.names_targets() and not (way and (sentence.has("brighten", "dim") or word)):
-        return None
-    targets = sentence.targets(("light",), "light") if sentence.names_targets() else _lit(sentence)
-    if sentence.take("lit"):
-        on = [one for one in entities_of(targets, sentence.scene.house) if one.state == "on"]
-        targets = [Target((one.entity_id,), "light") for one in on]
-    if by and amount is not None:
-        steps = way * amount / _STEP["light"]
-        return each(sentence, targets, lambda one: _dimmed(sentence, one, steps))
-    if amount is not None:
-        return commands(sentence, targets, "HassLightSet", brightness=within(amount))
-    if not way:
-        return None
-    return each(sentence, targets, lambda one: _dimmed(sentence, one, way * factor))
-
-
-def _lit(sentence: Sentence) -> list[Target]:
-    """Return the lamps that are on, here if there is one."""
-    scene = sentence.scene
-    on = [one for one in scene.house.exposed() if one.domain == "light" and one.state == "on"]
-    recent = [one for one in on if one.entity_id in scene.recent]
-    here = [one for one in on if scene.here and one.area_id == scene.here]
-    found = recent or here or on
-    if not found:
-        return sentence.targets(("light",), "light") if scene.here else []
-    sentence.take("here")
-    if len({one.area_id for one in found}) > 1 and not (recent or here):
-        return [Target(tuple(one.entity_id for one in found), "light")]
-    return [Target((one.entity_id,), "light") for one in found]
-
-
-def _dimmed(sentence: Sentence, light: Entity, steps: float) -> ParsedCommand | None:
-    if light.attributes.get("supported_color_modes") == ["onoff"]:
-        return None
-    on = light.state == "on"
-    now = (brightness_percent(light) or 100) if on else 0
-    if not on and (steps < 0 or len(_lit_beside(sentence, light)) > 0):
-        return None
-    wanted = within(now + steps * _STEP["light"], _LOWEST)
-    return command_for(light, sentence.text, "HassLightSet", brightness=wanted)
-
-
-def _lit_beside(sentence: Sentence, light: Entity) -> list[Entity]:
-    """Return the lamps that are on in this one's room. "Brighter" means those."""
-    if sentence.has("thing"):
-        return []
-    house = sentence.scene.house
-    return [
-        one
-        for one in house.exposed()
-        if one.domain == "light" and one.area_id == light.area_id and one.state == "on"
-    ]
-
-
-def _wished_light(sentence: Sentence, wish: str) -> Reading:
-    """Brighten or dim: "it's too dark in here"."""
-    factor, house = take_factor(sentence), sentence.scene.house
-    targets = _of_room(sentence, "light")
-    things = entities_of(targets, house)
-    lit = [one for one in things if one.state == "on"]
-    if wish == "dark" and not lit:
-        return commands(sentence, targets, "HassTurnOn")
-    way = factor if wish == "dark" else -factor
-    changed = [_dimmed(sentence, one, way) for one in lit]
-    made: Reading = [one for one in changed if one is not None]
-    if not made and wish == "dark":
-        return commands(sentence, targets, "HassTurnOn")
-    return made
-
-
-def _of_room(sentence: Sentence, domain: str) -> list[Target]:
-    """Return the devices of the room that is meant: the one that was said, or this one."""
-    if sentence.has("area", "floor", "kind", "thing", "all"):
-        return sentence.targets((domain,), domain)
-    sentence.take("here", "it", "one")
-    recent = [one for one in sentence.scene.recent if one.startswith(f"{domain}.")]
-    if recent:
-        return [Target((one,), domain) for one in recent]
-    here = Target(domain=domain, area_id=sentence.scene.here)
-    if sentence.scene.here and members(here, sentence.scene.house):
-        return [here]
-    things = [one for one in sentence.scene.house.exposed() if one.domain == domain]
-    return [Target(tuple(one.entity_id for one in things), domain)]
-
-
-def _climate(sentence: Sentence) -> Reading | None:
-    wish = take_wish(sentence, "cold", "hot")
-    way = {"cold": 1.0, "hot": -1.0}.get(wish) or take_way(sentence, "warmer", "cooler")
-    word = sentence.take("temperature")
-    number = sentence.take("number")
-    degrees = sentence.take("degrees")
-    if number and sentence.take("and_half"):
-        number = replace(number, value=number.value + 0.5)
-    if degrees and number is None and sentence.take("half", "half_unit"):
-        number = Piece("number", "", 0.5)
-    named = any(
-        one.tag == "kind" and one.value[1] == "climate" for some in sentence.pieces for one in some
-    )
-    about = wish or word or degrees or named or sentence.has("warmer", "cooler")
-    if not about or not (number or way) or sentence.has("percent"):
-        return None
-    relative = number is None or (way and number.value < 8)
-    factor = take_factor(sentence) if number is None else 1.0
-    sentence.take("set", "turn", "by", "article", "on")
-    targets = (
-        sentence.targets(("climate",), "climate")
-        if sentence.has("thing", "area", "floor", "kind", "all")
-        else _of_room(sentence, "climate")
-    )
-
-    def wanted(one: Entity) -> ParsedCommand:
-        now = one.attributes.get("temperature")
-        if relative and not isinstance(now, int | float):
-            raise NoTarget
-        step = float(number.value) if number else _DEGREES * max(1.0, factor)
-        value = float(now or 0) + way * step if relative else float(number.value if number else 0)
-        return command_for(one, sentence.text, "HassClimateSetTemperature", temperature=value)
-
-    return one_of(sentence, targets, wanted)
-
-
-def _media(sentence: Sentence) -> Reading | None:
-    for tag, intent, states in _PLAYING:
-        if sentence.has(tag):
-            sentence.take(tag, "turn", "set", "music_word", "again" if tag == "play" else tag)
-            sentence.take("on") if tag == "play" else None
-            return commands(sentence, _players(sentence, states), intent)
-    music = any(one.tag == "music" for options in sentence.pieces for one in options)
-    if music and sentence.has("stop", "off") and not sentence.has("percent"):
-        sentence.take("stop", "off", "turn", "again")
-        return commands(sentence, _players(sentence, ("playing",)), "HassMediaPause")
-    if music and sentence.has("on", "turn", "start") and not sentence.has("up", "down"):
-        sentence.take("on", "turn", "start", "set", "again")
-        return commands(sentence, _players(sentence, ("paused",)), "HassMediaUnpause")
-    return None
-
-
-_PLAYING = (
-    ("unmute", "HassMediaPlayerUnmute", ()),
-    ("mute", "HassMediaPlayerMute", ("playing",)),
-    ("pause", "HassMediaPause", ("playing",)),
-    ("next", "HassMediaNext", ("playing",)),
-    ("previous", "HassMediaPrevious", ("playing",)),
-    ("play", "HassMediaUnpause", ("paused",)),
-)
-
-
-def _players(sentence: Sentence, states: Sequence[str]) -> list[Target]:
-    """Return the players that were said, otherwise those in one of these states."""
-    said = {one.tag for some in sentence.pieces for one in some}
-    if said & {"thing", "area", "floor", "all", "both"}:
-        return sentence.targets(("media_player",), "media_player")
-    house, scene = sentence.scene.house, sentence.scene
-    sentence.take("kind", "it", "one", "here", "music")
-    every = [one for one in house.exposed() if one.domain == "media_player"]
-    fitting = [one for one in every if one.state in states] or every
-    here = [one for one in fitting if scene.here and one.area_id == scene.here]
-    recent = [one for one in fitting if one.entity_id in scene.recent]
-    if not fitting:
-        raise NoTarget
-    return [Target(tuple(one.entity_id for one in recent or here or fitting), "media_player")]
-
-
-def _volume(sentence: Sentence) -> Reading | None:
-    wish = take_wish(sentence, "loud", "quiet")
-    way = {"quiet": 1.0, "loud": -1.0}.get(wish) or take_way(sentence, "louder", "quieter")
-    word = sentence.take("volume")
-    players = sentence.has("music") or any(
-        (one.tag == "kind" and one.value[1] == "media_player")
-        or (one.tag == "thing" and one.value[0].startswith("media_player."))
-        for some in sentence.pieces
-        for one in some
-    )
-    if not (word or wish or sentence.has("louder", "quieter") or players):
-        recent = [one for one in sentence.scene.recent if one.startswith("media_player.")]
-        if not (way and sentence.has("it") and (recent or not sentence.scene.recent)):
-            return None
-    amount = take_amount(sentence)
-    if amount is None and not way:
-        return None
-    factor = take_factor(sentence) if amount is None else 1.0
-    by = way and amount is not None and sentence.has("by")
-    sentence.take("set", "turn", "by", "on")
-    targets = _players(sentence, ("playing",))
-    if amount is not None and not by:
-        return commands(sentence, targets, "HassSetVolume", volume_level=within(amount))
-    step = round(way * (amount if amount is not None else 10 * factor))
-    return commands(sentence, targets, "HassSetVolumeRelative", volume_step=step)
 
 
 def _covers(sentence: Sentence) -> Reading | None:
@@ -341,7 +120,7 @@ def _fans(sentence: Sentence) -> Reading | None:
     if sentence.names_targets():
         targets = sentence.targets(("fan",), "fan" if sentence.has("faster", "slower") else "")
     else:
-        targets = _of_room(sentence, "fan") if sentence.has("faster", "slower") else []
+        targets = of_room(sentence, "fan") if sentence.has("faster", "slower") else []
     if amount is not None:
         return commands(sentence, targets, "HassFanSetSpeed", percentage=within(amount))
 
@@ -349,7 +128,7 @@ def _fans(sentence: Sentence) -> Reading | None:
         now = one.attributes.get("percentage") if one.state == "on" else 0
         if not isinstance(now, int | float):
             return None
-        wanted = within(now + way * factor * _STEP["fan"], _LOWEST)
+        wanted = within(now + way * factor * _STEP["fan"], LOWEST)
         return command_for(one, sentence.text, "HassFanSetSpeed", percentage=wanted)
 
     return each(sentence, targets, changed)
@@ -376,7 +155,7 @@ def _robots(sentence: Sentence) -> Reading | None:
             raise NoTarget
         return [_cleaning(sentence, area)]
     if cleans and not kinds:
-        targets = _of_room(sentence, "vacuum")
+        targets = of_room(sentence, "vacuum")
     elif kinds or sentence.has("it"):
         targets = sentence.targets(("vacuum", "lawn_mower"))
     else:
@@ -487,10 +266,10 @@ def _small_talk(sentence: Sentence) -> Reading | None:
 
 
 _FRAMES: tuple[Frame, ...] = (
-    _media,
-    _volume,
-    _climate,
-    _lights,
+    media,
+    volume,
+    climate,
+    lights,
     _fans,
     _covers,
     _locks,

@@ -31,6 +31,7 @@ _PARTS = {
     "two_thirds": 67.0,
 }
 AMOUNTS = ("number", *_PARTS)
+LOWEST = 1  # percent; "darker" doesn't switch a lamp off
 _BIT, _LOT = 0.5, 2.0  # factors of "a bit" and "a lot"
 
 
@@ -245,3 +246,18 @@ def each(
     if not made:
         raise NoTarget
     return made
+
+
+def of_room(sentence: Sentence, domain: str) -> list[Target]:
+    """Return the devices of the room that is meant: the one that was said, or this one."""
+    if sentence.has("area", "floor", "kind", "thing", "all"):
+        return sentence.targets((domain,), domain)
+    sentence.take("here", "it", "one")
+    recent = [one for one in sentence.scene.recent if one.startswith(f"{domain}.")]
+    if recent:
+        return [Target((one,), domain) for one in recent]
+    here = Target(domain=domain, area_id=sentence.scene.here)
+    if sentence.scene.here and members(here, sentence.scene.house):
+        return [here]
+    things = [one for one in sentence.scene.house.exposed() if one.domain == domain]
+    return [Target(tuple(one.entity_id for one in things), domain)]
