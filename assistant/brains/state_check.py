@@ -60,9 +60,9 @@ class StateCheck:
         return self._of_command(command, match, house)
 
     def _read(self, match: SentenceMatch, house: House, here: str) -> "ParsedCommand | None":
-        from assistant.brains.offline.calls import settle_target
         from assistant.brains.offline.names import house_names, naming
         from assistant.brains.offline.parse import ParsedCommand, Parser
+        from assistant.brains.offline.settle import settle_target
 
         known = naming(house)
         if self._parser is None or known != self._known:
@@ -74,7 +74,7 @@ class StateCheck:
         return settled if isinstance(settled, ParsedCommand) else None
 
     def _of_command(self, command: "ParsedCommand", match: SentenceMatch, house: House) -> str:
-        from assistant.brains.offline.answers import answer_state, question_of, room_of
+        from assistant.brains.offline.state_answers import answer_state, question_of, room_of
 
         room = room_of(command, house, match.language)
         if room is None:

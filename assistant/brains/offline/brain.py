@@ -7,27 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from assistant.brains.offline.answers import (
-    ABOUT_STATES,
-    StateAnswers,
     answer_ask,
     answer_outcome,
     answer_problem,
     not_understood,
 )
-from assistant.brains.offline.calls import (
-    Call,
-    Problem,
-    able,
-    call_remember,
-    make_call,
-    settle_target,
-)
+from assistant.brains.offline.calls import Call, call_remember, make_call
 from assistant.brains.offline.dialog import TALK_S, Talk
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
 from assistant.brains.offline.readings import items_of
 from assistant.brains.offline.sentences import CLEAR_LIST, MISSING, REMOVE_ITEM
+from assistant.brains.offline.settle import Problem, able, settle_target
+from assistant.brains.offline.state_answers import ABOUT_STATES, StateAnswers
 from assistant.domain.brain import (
     BrainEvent,
     BrainFault,

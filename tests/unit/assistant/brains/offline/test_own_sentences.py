@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assistant.brains.offline.answers import answer_outcome
-from assistant.brains.offline.calls import Call, Problem, make_call, settle_target
+from assistant.brains.offline.calls import Call, make_call
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
 from assistant.brains.offline.sentences import (
@@ -19,6 +19,7 @@ from assistant.brains.offline.sentences import (
     READING,
     our_sentences,
 )
+from assistant.brains.offline.settle import Problem, settle_target
 from assistant.domain.clock import VirtualClock
 from assistant.domain.records import AuditRecord, Mark, TurnRecord
 from assistant.domain.tool_call import Decision, Status, Tier, ToolCall, ToolOutcome

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assistant.brains.offline.calls import settle_target
 from assistant.brains.offline.names import house_names
 from assistant.brains.offline.parse import ParsedCommand, Parser, parse_all
+from assistant.brains.offline.settle import settle_target
 from integrations.home_assistant.house import Area, Entity, House
 from tests.corpus.house import corpus_house
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from assistant.brains.offline.answers import StateAnswers, question_of, room_of
-from assistant.brains.offline.calls import settle_target
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.names import house_names, without_words
 from assistant.brains.offline.parse import ParsedCommand, Parser
+from assistant.brains.offline.settle import settle_target
+from assistant.brains.offline.state_answers import StateAnswers, question_of, room_of
 from assistant.domain.clock import VirtualClock
 from assistant.speech.catalogue import Catalogue
 from assistant.tools.house.questions import EVERYTHING, facts
