@@ -115,7 +115,9 @@ async def journal_of(on: Scene) -> str | None:
 
 def told(on: Scene, sentence: str) -> str | None:
     """Return what the request of the newest typed sentence said about the answer before."""
-    _, text, complete = on.service.connections[-1].contents[-1]
+    # A long conversation goes on in a new session, which may have been opened already.
+    sent = [one for connection in on.service.connections for one in connection.contents]
+    _, text, complete = sent[-1]
     assert complete
     note, _, asked = text.rpartition("\n")
     assert asked == sentence
