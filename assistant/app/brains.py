@@ -57,9 +57,7 @@ class BrainSet:
     forgetting: tuple[Callable[[], None], ...]  # each makes a brain forget its conversation
     notices: tuple[str, ...]  # sentences for the user about unavailable brains
     openings: Callable[[], int]  # returns how many Gemini Live sessions were opened
-    load: Callable[
-        [], Coroutine[Any, Any, None]
-    ]  # imports what the cloud brains need for their first turn
+    load: Callable[[], Coroutine[Any, Any, None]]  # prepares what the first turn needs
 
     def forget(self) -> None:
         for forget in self.forgetting:
@@ -301,6 +299,8 @@ class _BrainFactory:
         for load in self._loads:
             with suppress(IntegrationError):  # the first turn reports it
                 await load()
+        if self._own_brain is not None:
+            await self._own_brain.warm()
 
     async def listener(self) -> Listener:
         return (await self._offline()).listener

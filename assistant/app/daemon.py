@@ -239,7 +239,7 @@ class _Service:
                 self._ready.set()
                 async with OwnedTasks() as tasks:
                     tasks.start(self._measure_echo(app), "echo measurement")
-                    tasks.start(app.brains.load(), "cloud libraries")
+                    tasks.start(app.brains.load(), "first turn")
                     with long_lived(app.log.follow):
                         await asyncio.get_running_loop().create_future()
 

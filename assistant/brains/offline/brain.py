@@ -149,6 +149,12 @@ class OfflineBrain:
         house = self.house()
         await self.listener.prepare(house, self.area_id(house))
 
+    async def warm(self) -> None:
+        """Build what reading a sentence needs, so that the first typed one is answered at once."""
+        house = self.house()
+        for language in self.languages:
+            await self.listener.read("hello", language, house, self.area_id(house))
+
     def close(self) -> None:
         self.listener.close()
 
