@@ -2,9 +2,9 @@
 
 from collections import Counter
 
+from assistant.brains.offline.attribute_answers import list_items
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.readings import list_items
 from assistant.brains.offline.sentences import (
     ALARM_TOOLS,
     LIST_ITEMS,

@@ -12,14 +12,14 @@ from assistant.brains.offline.answers import (
     answer_problem,
     not_understood,
 )
+from assistant.brains.offline.attribute_answers import items_of
 from assistant.brains.offline.calls import Call, call_remember, make_call
 from assistant.brains.offline.dialog import TALK_S, Talk
 from assistant.brains.offline.frames import Ask
 from assistant.brains.offline.listen import Listener, Understood
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.readings import items_of
 from assistant.brains.offline.sentences import CLEAR_LIST, MISSING, REMOVE_ITEM
-from assistant.brains.offline.settle import Problem, able, settle_target
+from assistant.brains.offline.settle import Problem, only_capable_lamps, settle_target
 from assistant.brains.offline.state_answers import ABOUT_STATES, StateAnswers
 from assistant.domain.brain import (
     BrainEvent,
@@ -345,7 +345,11 @@ class OfflineTurn:
         commands: list[ParsedCommand | Problem | Ask] = []
         for one in said:
             settled = one if isinstance(one, Ask) else settle_target(one, house, here)
-            commands += able(settled, house) if isinstance(settled, ParsedCommand) else [settled]
+            commands += (
+                only_capable_lamps(settled, house)
+                if isinstance(settled, ParsedCommand)
+                else [settled]
+            )
         asked = next((one for one in commands if isinstance(one, Ask)), None)
         if asked is not None:
             others = (one for one in commands if isinstance(one, ParsedCommand))

@@ -113,7 +113,7 @@ def _cannot(command: ParsedCommand, house: House) -> Problem | None:
     return None
 
 
-def able(command: ParsedCommand, house: House) -> list[ParsedCommand]:
+def only_capable_lamps(command: ParsedCommand, house: House) -> list[ParsedCommand]:
     """Return the command for each lamp of a room that can be set like this, if some can't."""
     if command.intent != "HassLightSet" or command.entity_ids:
         return [command]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from assistant.brains.offline.answers import as_called, own_name
+from assistant.brains.offline.attribute_answers import OUTSIDE, outside, read_out
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.readings import OUTSIDE, outside, read_out
 from assistant.brains.offline.sentences import (
     DEFINITE,
     MISSING,
