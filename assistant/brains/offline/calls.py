@@ -13,7 +13,6 @@ from assistant.brains.offline.sentences import (
     CALENDAR,
     CANCEL_ALARM,
     CLEAR_LIST,
-    LACKING,
     LIST_ALARMS,
     LIST_ITEMS,
     MEMORY_TOOLS,
@@ -67,8 +66,6 @@ def make_call(command: ParsedCommand, house: House, menu: Menu, now: datetime) -
         return _own_call(MEMORY_TOOLS[command.intent], dict(command.slots), menu)
     if command.intent == PROFILE_INTENT:
         return _profile_call(str(command.slots.get("profile", "")), menu)
-    if command.intent == LACKING:
-        return Problem("offline.none_there", {})
     if command.slots.get("domain") == "script" and (call := _script_call(command, house, menu)):
         return call
     if command.intent == CALENDAR and not _calendars(house):

@@ -23,14 +23,12 @@ from assistant.brains.offline.frames import (
 )
 from assistant.brains.offline.lexicon import NameIndex, pieces_of
 from assistant.brains.offline.parse import ParsedCommand
-from assistant.brains.offline.sentences import LACKING, VALUE
+from assistant.brains.offline.sentences import VALUE
 from assistant.brains.offline.targets import (
-    TARGET_TAGS,
     NoTarget,
     Scene,
     Target,
     entities_of,
-    members,
 )
 from integrations.home_assistant.house import Entity
 
@@ -278,28 +276,3 @@ _FRAMES: tuple[Frame, ...] = (
     _switches,
     _small_talk,
 )
-
-
-_VERBS = frozenset(
-    {"on", "off", "open", "close", "set", "turn", "lock", "start", "dim", "brighten"}
-)
-
-
-def what_is_lacking(
-    text: str, language: str, index: NameIndex, scene: Scene
-) -> ParsedCommand | None:
-    """Return a command without a target if a room lacks the kind of device in the sentence, so that
-    the person hears why nothing happens."""
-    pieces = pieces_of(text, language, index) or []
-    tags = {one.tag for some in pieces for one in some}
-    known = (
-        _VERBS
-        | TARGET_TAGS
-        | {"nowhere", "filler", "article", "to", "number", "degrees", "percent"}
-    )
-    if not tags & _VERBS or any(known.isdisjoint(one.tag for one in some) for some in pieces):
-        return None
-    kinds = [one.value[1] for some in pieces for one in some if one.tag == "kind"]
-    areas = [one.value[0] for some in pieces for one in some if one.tag == "area"]
-    there = [m for kind in kinds for a in areas for m in members(Target((), kind, a), scene.house)]
-    return None if there or not (kinds and areas) else ParsedCommand(LACKING, text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.brains.offline.device_frames import read_loosely, what_is_lacking
+from assistant.brains.offline.device_frames import read_loosely
 from assistant.brains.offline.dialog import Talk, answered, follow_up
 from assistant.brains.offline.frames import Ask, Reading
 from assistant.brains.offline.lexicon import (
@@ -117,12 +117,7 @@ class Reader:
         def reads(other: str) -> bool:
             return bool(self._loosely(other, language, scene))
 
-        index = self._names_of_house()
-        found = (
-            _timer(text, language)
-            or read_missing(text, language, index, scene.house, reads)
-            or what_is_lacking(text, language, index, scene)
-        )
+        found = read_missing(text, language, self._names_of_house(), scene.house, reads)
         return [found] if found is not None else []
 
     def answer(
@@ -158,22 +153,6 @@ class Reader:
 
 
 Read = Callable[[str], Reading]
-_OF_TIMERS = frozenset(
-    {"timer", "set", "turn", "start", "filler", "article", "during", "to", "it_is"}
-)
-
-
-def _timer(text: str, language: str) -> ParsedCommand | None:
-    """Read "half an hour timer", in any order and with any length."""
-    span, known = find_length(text, language), lexicon(language)
-    if span is None:
-        return None
-    tags = [{one.tag for one in known.phrases.get(word, ())} for word in span.rest.split()]
-    if not any("timer" in one for one in tags) or not all(one & _OF_TIMERS for one in tags):
-        return None
-    return ParsedCommand("HassStartTimer", text, dict(span.lengths))
-
-
 _NO = {
     "en": "no sorry|no wait|no i mean|sorry|no|i mean|i meant|wait no|wait|make that|actually",
     "es": "no perdón|no espera|perdón|no|digo|quiero decir|quería decir|mejor|mejor dicho",

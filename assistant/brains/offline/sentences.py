@@ -70,7 +70,6 @@ OWN_TOOLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "HearthCorrect": (CORRECT_LAST, {}),
     "HearthRepeat": ("repeat", {}),
 }
-LACKING = "HearthLacking"  # about a kind of device that a room lacks
 VALUE = "value"  # slot with the number that was said for a script
 LIST_ITEMS = "HearthListItems"  # a question about a to-do list
 MISSING = "HearthMissing"  # a command for something that the house lacks
