@@ -100,6 +100,11 @@ def make_client(access: Access) -> "Client":
             "Gemini's library is not installed: run `pip install google-genai` in Hearth's "
             "environment."
         ) from error
+    except Exception as error:  # a broken or half-updated installation can raise anything
+        raise Misconfigured(
+            f"Gemini's library cannot be loaded ({type(error).__name__}): run `pip install "
+            "--force-reinstall google-genai` in Hearth's environment."
+        ) from error
 
     who: dict[str, Any] = {"api_key": _usable_key(access.api_key)} if not access.project else {}
     if access.project:

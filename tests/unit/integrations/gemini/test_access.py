@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -265,4 +266,19 @@ def test_a_missing_library_is_told_with_what_to_run(monkeypatch: pytest.MonkeyPa
         make_client(Access(KEY))
     assert str(caught.value) == (
         "Gemini's library is not installed: run `pip install google-genai` in Hearth's environment."
+    )
+
+
+def test_a_library_that_fails_while_it_is_imported_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> None:
+        raise RuntimeError(name)
+
+    broken = ModuleType("google.genai")
+    broken.__getattr__ = fail  # type: ignore[method-assign]
+    monkeypatch.setitem(sys.modules, "google.genai", broken)
+    with pytest.raises(Misconfigured) as caught:
+        make_client(Access(KEY))
+    assert str(caught.value) == (
+        "Gemini's library cannot be loaded (RuntimeError): run `pip install --force-reinstall "
+        "google-genai` in Hearth's environment."
     )
