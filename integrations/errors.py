@@ -45,7 +45,12 @@ class Misconfigured(IntegrationError):
 
 
 class Retired(Misconfigured):
-    """The configured model no longer exists."""
+    """The configured model no longer exists or, if that isn't `certain`, is not offered to this
+    account."""
+
+    def __init__(self, sentence: str, *, certain: bool = True) -> None:
+        super().__init__(sentence)
+        self.certain = certain
 
 
 Bar = Literal["no_region", "denied", "api_off", "key_limits"]

@@ -169,8 +169,8 @@ def judge_offered(
 
 def _news_of(row: ModelRow, gone: Mapping[str, GoneModel], today: date) -> str:
     if row.name in gone:
-        again = f"{gone[row.name].ends.astimezone():%Y-%m-%d}"
-        return f"Google no longer offers {row.name}; it is skipped until {again}"
+        again = f"{gone[row.name].ends.astimezone():%Y-%m-%d %H:%M}"
+        return f"Google does not offer {row.name}; it is skipped until {again}"
     left = None if row.shutdown is None else (row.shutdown - today).days
     if left is None or left > _SHUTDOWN_SOON_DAYS:
         return ""

@@ -238,7 +238,7 @@ def _worded(meaning: str, told: _Told, names: _Names) -> IntegrationError:
         case "no_region" | "denied" | "api_off" | "key_limits":
             return Barred((_VERTEX_BARS if vertex else _BARS)[meaning], meaning)
         case "retired":
-            return Retired(_gone(names))
+            return Retired(_gone(names), certain=not vertex)
         case "address":
             return Misconfigured(
                 f"The Gemini server answered with status {told.code}: check gemini.base_url "
@@ -270,6 +270,12 @@ def _gone(names: _Names) -> str:
     successor = row.successor if row else None
     if successor:
         mend = f'set {names.setting} = "{successor}"'
+    if names.access.way == "vertex":
+        return (
+            f'Vertex AI has no model called "{names.model}" in {names.access.location}, or '
+            f"gemini.vertex_project has no access to it: choose another {names.setting} or "
+            "gemini.vertex_location."
+        )
     else:
         mend = f"choose another {names.setting} from https://ai.google.dev/gemini-api/docs/models"
     return f'Gemini has no model called "{names.model}" (any more): {mend}.'

@@ -62,7 +62,7 @@ async def test_a_model_that_is_gone_is_replaced_in_the_same_turn(
         assert turn.record.model == NEXT
         begun, over = [each for each in faults if each.get("what") == "gemini_model"]
         assert begun["problem"].startswith(
-            f"Google no longer offers the model {FIRST} for Gemini Live, so {NEXT} is used. 1008 "
+            f"Google does not offer the model {FIRST} for Gemini Live, so {NEXT} is used. 1008 "
         )
         assert not over["on"]
 
@@ -184,5 +184,5 @@ async def test_the_doctor_tells_which_model_is_gone(tmp_path: Path) -> None:
     assert f"model {NEXT}" in found["gemini"].detail
     models = found["gemini models"]
     assert models.status == "warn"
-    assert models.detail.startswith(f"Google no longer offers {FIRST}; it is skipped until ")
+    assert models.detail.startswith(f"Google does not offer {FIRST}; it is skipped until ")
     assert f"remove {FIRST} from gemini.model" in models.mend

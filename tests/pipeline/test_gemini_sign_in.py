@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from assistant.brains.gemini.model_chain import KEPT_UNCERTAIN, GoneModel
+from assistant.brains.slots import PASSING
 from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding
 from assistant.doctor.gemini import examine_gemini
@@ -79,8 +81,10 @@ async def test_a_model_that_vertex_does_not_have_is_replaced(tmp_path: Path) -> 
     service = GeminiSimulator([Turn("text", SERVED)], retired=chain[:1], sign_in="vertex")
     async with scene(tmp_path, service, gemini={"model": chain}) as on:
         assert ended(await on.ask(ASKED)) == (LIVE, None)
-        stored = await on.app.home.store.kept("gemini_gone_models")
-        assert list(stored or {}) == ["gemini-3.8-live vertex us-central1 v1beta1"]
+        stored = await on.app.home.store.kept("gemini_gone_models") or {}
+        assert list(stored) == ["gemini-3.8-live vertex us-central1 v1beta1"]
+        (gone,) = stored.values()  # the project may only lack access to it
+        assert GoneModel(**gone).ends <= on.clock.now() + KEPT_UNCERTAIN
 
 
 async def test_a_deleted_account_cannot_sign_in(tmp_path: Path) -> None:

@@ -219,12 +219,16 @@ class LiveSocket:
         name = model_name(setup)
         rules = self._book.rules(name, live=True)
         if rules is None:
-            raise Refusal(
+            said = (
                 f"models/{name} is not found for API version {self._book.version}, or is not "
-                "supported for bidiGenerateContent.",
-                NOT_HERE,
-                scripted=self._book.is_retired(name),
+                "supported for bidiGenerateContent."
             )
+            if self._prefix:  # Vertex AI, as in pollinations/pollinations #6148
+                said = (
+                    f"Publisher Model `{self._prefix}models/{name}` was not found or your project "
+                    "does not have access to it."
+                )
+            raise Refusal(said, NOT_HERE, scripted=self._book.is_retired(name))
         return rules
 
     def _session_of(self, setup: Setup) -> Session:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from assistant.journal.store import Store
 
 NAME = "gemini_gone_models"  # key of the stored value
-KEPT = timedelta(days=7)  # a model is tried again after this time
+# A model is tried again after this time.
+KEPT = timedelta(days=7)
+KEPT_UNCERTAIN = timedelta(hours=1)  # if the account may only lack access to it
 _log = logging.getLogger(__name__)
 
 
@@ -35,10 +37,10 @@ class GoneModel:
 class ModelChain:
     """The models that may be used, in order of preference, and those that are gone.
 
-    A model counts as gone only if the service says so. It is then skipped for KEPT, also after a
-    restart. The last model that is left is never given up. `version` is the API version; models
-    differ between versions. `on_change` is called with a sentence about each model that is given
-    up.
+    A model counts as gone only if the service says so. It is then skipped for KEPT, or for
+    KEPT_UNCERTAIN if the account may only lack access to it, also after a restart. The last model
+    that is left is never given up. `version` is the API version; models differ between versions.
+    `on_change` is called with a sentence about each model that is given up.
     """
 
     def __init__(
@@ -89,14 +91,16 @@ class ModelChain:
             return self.row != row  # another conversation was faster
         if len(self._left()) == 1:
             return False
-        until = (self._clock.now() + KEPT).isoformat()
-        self._gone[row.name] = GoneModel(error.told or str(error), until)
+        until = self._clock.now() + (KEPT if error.certain else KEPT_UNCERTAIN)
+        known = row.name in self._gone and not error.certain  # the same as an hour ago
+        self._gone[row.name] = GoneModel(error.told or str(error), until.isoformat())
         told = (
-            f"Google no longer offers the model {row.name} for Gemini Live, so {self.row.name} is "
+            f"Google does not offer the model {row.name} for Gemini Live, so {self.row.name} is "
             f"used. {error.told}"
         ).strip()
-        _log.warning("%s", told)
-        self._on_change(told)
+        if not known:
+            _log.warning("%s", told)
+            self._on_change(told)
         await self._keep()
         return True
 

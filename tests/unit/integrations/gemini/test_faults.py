@@ -297,6 +297,22 @@ def test_an_answer_of_any_form(details: Any) -> None:
     assert isinstance(fault_of(APIError(1011, details), model=MODEL), Unavailable)
 
 
+VERTEX = Access("", project="p", location="us-east1")
+CUT_OFF = (
+    "Publisher Model `projects/p/locations/us-east1/publishers/google/models/gemini-3.8-live` was"
+)
+
+
+def test_on_vertex_a_missing_model_can_be_one_without_access() -> None:
+    fault = fault_of(closed(1008, CUT_OFF), model=MODEL, access=VERTEX)
+    assert isinstance(fault, Retired)
+    assert not fault.certain
+    assert str(fault) == (
+        'Vertex AI has no model called "gemini-3.8-live" in us-east1, or gemini.vertex_project has '
+        "no access to it: choose another gemini.model or gemini.vertex_location."
+    )
+
+
 lost: Callable[..., Exception] = TransportError
 rejected: Callable[..., Exception] = RefreshError
 
@@ -310,6 +326,6 @@ rejected: Callable[..., Exception] = RefreshError
     ],
 )
 def test_an_access_token_that_is_not_given(error: Exception, kind: type, words: str) -> None:
-    fault = fault_of(error, model=MODEL, access=Access("", project="p", location="l"))
+    fault = fault_of(error, model=MODEL, access=VERTEX)
     assert type(fault) is kind
     assert words in str(fault)

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from assistant.brains.gemini.model_chain import KEPT, NAME, ModelChain
+from assistant.brains.gemini.model_chain import KEPT, KEPT_UNCERTAIN, NAME, ModelChain
 from assistant.domain.clock import VirtualClock
 from assistant.journal.store import Store
 from integrations.errors import Retired
@@ -38,7 +38,7 @@ async def test_the_next_model_is_used_and_told_once() -> None:
     assert await models.give_up(FIRST, GONE), "another conversation found the same"
     assert models.row == SECOND
     assert rig.told == [
-        "Google no longer offers the model gemini-a for Gemini Live, so gemini-b is used. "
+        "Google does not offer the model gemini-a for Gemini Live, so gemini-b is used. "
         "1008 models/gemini-a is not found"
     ]
 
@@ -63,6 +63,17 @@ async def test_a_restart_remembers_until_the_time_is_over() -> None:
     rig.clock.advance(1)
     assert models.row == FIRST
     assert (await rig.chain()).row == FIRST
+
+
+async def test_a_model_without_access_is_tried_again_every_hour_and_told_once() -> None:
+    rig, uncertain = Rig(), Retired("No such model, or no access to it.", certain=False)
+    models = await rig.chain()
+    for _ in range(3):
+        assert models.row == FIRST
+        assert await models.give_up(FIRST, uncertain)
+        assert models.row == SECOND
+        rig.clock.advance(KEPT_UNCERTAIN.total_seconds())
+    assert len(rig.told) == 1
 
 
 async def test_another_version_of_the_api_has_its_own_models() -> None:
