@@ -36,6 +36,10 @@ _TOLD = 1_000  # characters of `IntegrationError.told`
 _LONG_NUMBER = re.compile(r"\d{6,}")  # of the user's project
 _DOWN = "Gemini cannot be reached: check the network connection."
 _LATE = "Gemini did not answer in time: check the network connection."
+_CHECK_CLOCK = (
+    "check the date and time. Without a network clock, a Raspberry Pi starts with a date in the "
+    "past."
+)
 _NOBODY = Access("")
 _SIGN_IN: Mapping[Way, str] = {
     "key": f"Gemini rejected gemini.api_key: create a new key at {KEY_PAGE} and set it.",
@@ -266,16 +270,16 @@ def _rejected(way: Way) -> SignInAgain:
 
 
 def _gone(names: _Names) -> str:
-    row = MODELS.get(names.model)
-    successor = row.successor if row else None
-    if successor:
-        mend = f'set {names.setting} = "{successor}"'
     if names.access.way == "vertex":
         return (
             f'Vertex AI has no model called "{names.model}" in {names.access.location}, or '
             f"gemini.vertex_project has no access to it: choose another {names.setting} or "
             "gemini.vertex_location."
         )
+    row = MODELS.get(names.model)
+    successor = row.successor if row else None
+    if successor:
+        mend = f'set {names.setting} = "{successor}"'
     else:
         mend = f"choose another {names.setting} from https://ai.google.dev/gemini-api/docs/models"
     return f'Gemini has no model called "{names.model}" (any more): {mend}.'
@@ -306,9 +310,7 @@ def _without_words(error: BaseException, way: Way) -> IntegrationError:
     doubts = [each for each in _causes(error) if isinstance(each, ssl.SSLCertVerificationError)]
     if any(getattr(doubt, "verify_code", 0) in _WRONG_TIME for doubt in doubts):
         return Unavailable(
-            "The Gemini server's certificate is not valid on this device's date: check the "
-            "date and time. Without a network clock, a Raspberry Pi starts with a date in "
-            "the past."
+            f"The Gemini server's certificate is not valid on this device's date: {_CHECK_CLOCK}"
         )
     if doubts:
         return Misconfigured(
@@ -324,6 +326,10 @@ def _without_words(error: BaseException, way: Way) -> IntegrationError:
     if isinstance(error, GoogleAuthError):  # from Google's server for access tokens
         if isinstance(error, AuthTransportError) or error.retryable:
             return Unavailable(_DOWN)
+        # "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable
+        # timeframe. Check your iat and exp values in the JWT claim." (Google's OAuth server)
+        if "reasonable timeframe" in str(error):
+            return Unavailable(f"Google rejected this device's time: {_CHECK_CLOCK}")
         return _rejected(way)
     # InvalidMessage: an incomplete response
     if isinstance(error, (OSError, TransportError, InvalidMessage)):

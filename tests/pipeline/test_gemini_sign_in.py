@@ -97,6 +97,20 @@ async def test_a_deleted_account_cannot_sign_in(tmp_path: Path) -> None:
         assert "vertex_credentials_file" in on.app.brains.chain.troubles[LIVE]
 
 
+@pytest.mark.parametrize("ahead_s", [-1_800.0, 7_200.0])
+async def test_a_clock_that_is_wrong_for_an_access_token_is_told_and_passes(
+    tmp_path: Path, ahead_s: float
+) -> None:
+    account = ServiceAccount(ahead_s=ahead_s)
+    service = GeminiSimulator(sign_in="vertex", account=account)
+    async with scene(tmp_path, service) as on:
+        assert ended(await on.ask(ASKED))[0] == OFFLINE
+        slot = on.app.brains.chain.slots[0]
+        assert slot.breaker.fault is not None
+        assert slot.breaker.fault.kind in PASSING
+        assert "check the date and time" in slot.breaker.fault.message
+
+
 @pytest.mark.parametrize(
     ("reason", "words"),
     [

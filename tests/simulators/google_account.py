@@ -19,13 +19,19 @@ ACCESS_TOKEN = "simulated-access-token"
 _GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _AUDIENCE = "https://oauth2.googleapis.com/token"  # whatever `token_uri` says
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+_TIMEFRAME = (
+    "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
+    "Check your iat and exp values in the JWT claim."
+)
 _LONGEST_S = 3_600  # between the times of an assertion
 
 
 class ServiceAccount:
     """One account. With `exists=False` it was deleted. `uri` is the address of its tokens."""
 
-    def __init__(self, *, exists: bool = True) -> None:
+    def __init__(self, *, exists: bool = True, ahead_s: float = 0.0) -> None:
+        """`ahead_s`: seconds by which Google's clock is ahead of the client's."""
+        self._ahead_s = ahead_s
         self.uri = ""
         self.issued = 0  # access tokens
         self._exists = exists
@@ -74,8 +80,10 @@ class ServiceAccount:
             return "Invalid JWT Signature."
         claims = json.loads(_decoded(signed.partition(".")[2]))
         right = claims["iss"] == EMAIL and claims["aud"] == _AUDIENCE and _SCOPE in claims["scope"]
-        lasts = claims["iat"] <= time.time() + 60 and claims["exp"] - claims["iat"] <= _LONGEST_S
-        return "" if right and lasts else "Invalid JWT: claims"
+        now, began, ends = time.time() + self._ahead_s, claims["iat"], claims["exp"]
+        if not (began <= now + 60 and now < ends <= began + _LONGEST_S):
+            return _TIMEFRAME
+        return "" if right else "Invalid JWT: claims"
 
 
 def _decoded(text: str) -> bytes:

@@ -323,6 +323,15 @@ rejected: Callable[..., Exception] = RefreshError
         (lost("no network"), Unavailable, "check the network"),
         (rejected("busy", retryable=True), Unavailable, "check the network"),
         (rejected("invalid_grant: account not found"), AccountRejected, "Vertex AI User"),
+        (
+            rejected(
+                "invalid_grant: Invalid JWT: Token must be a short-lived token (60 minutes) and in "
+                "a reasonable timeframe. Check your iat and exp values in the JWT claim.",
+                {"error": "invalid_grant"},
+            ),
+            Unavailable,
+            "check the date and time",
+        ),
     ],
 )
 def test_an_access_token_that_is_not_given(error: Exception, kind: type, words: str) -> None:
