@@ -101,12 +101,10 @@ async def open_home(
             url, token = demo.url, demo.person_token
         if store is None:
             store = await stack.enter_async_context(Store(settings.database, clock))
-        tls = _tls(settings)
         device = HouseDevice(settings, clock)
-        # The simulated house stands where this machine does.
-        home = HomeAssistant(url, token, *tls)
+        home = HomeAssistant(url, token, *_tls(settings))
         if demo is None and isinstance(clock, SystemClock):
-            home.on_time_zone(clock.use_zone)
+            home.on_time_zone(clock.use_zone)  # the simulated house is in this machine's time zone
         hub = await stack.enter_async_context(_hub(settings, url, token, device, home))
         # Start this first: if the house is unreachable, both timeouts then run at the same time.
         tasks = await stack.enter_async_context(OwnedTasks())
@@ -126,7 +124,6 @@ async def open_home(
         tools = _toolbox(settings, clock, hub, home, engine, store, catalogue, contexts, governed)
         memories = _memories(settings, store, catalogue, clock, contexts)
         _offer(tools, home, store, catalogue, clock, contexts, memories, governed.undo)
-        cameras = Cameras(url, token, *tls)
         if home.connected:
             await asyncio.wait([learning], timeout=_LEARN_WITHIN_S)
         tasks.start(_keep_learning(hub, home), "what is exposed, again")
@@ -140,7 +137,7 @@ async def open_home(
             contexts,
             memories,
             catalogue,
-            cameras,
+            Cameras(url, token, *_tls(settings)),
             EventBus(lambda: not _is_guest(contexts)),
             demo,
         )
