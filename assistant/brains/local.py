@@ -12,6 +12,7 @@ from assistant.brains.briefing.briefer import Briefer
 from assistant.brains.dialogue import Dialogue
 from assistant.brains.gemini.calls import fault_from
 from assistant.brains.gemini.transcript_filters import LeakFilter
+from assistant.brains.gemini.usage import usage_of
 from assistant.brains.home_assistant import Ear, hear, unheard
 from assistant.brains.slots import LOCAL
 from assistant.domain.brain import (
@@ -23,7 +24,6 @@ from assistant.domain.brain import (
     Spent,
     TurnDone,
     TurnRequest,
-    Usage,
 )
 from assistant.domain.tool_call import ToolCall, ToolOutcome
 from assistant.speech.catalogue import Catalogue
@@ -144,4 +144,4 @@ def local_fault(error: IntegrationError) -> BrainFault:
 
 
 def _spent(model: str, used: TokensUsed) -> Spent:
-    return Spent(Usage(used.input_tokens, used.output_tokens, dict(used.by_modality)), 0.0, model)
+    return Spent(usage_of(used), 0.0, model)

@@ -238,11 +238,8 @@ class _CloudTest:
             self._findings.add("once model", found)
             return
         ms = (self._clock.monotonic() - began) * 1000
-        record = said.as_record(self._clock.now())
-        await self._home.store.record_turn(record)
-        report = self._findings.report
-        report.cost_usd += record.cost_usd
-        report.cost_estimated = report.cost_estimated or said.used.estimated
+        await self._home.store.record_turn(said.as_record(self._clock.now()))
+        self._findings.report.charge(said.cost)
         self._findings.add("once model", judged.judge_once(model, said.words), ms, "once_ms")
 
     # --- Live

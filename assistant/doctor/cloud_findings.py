@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from assistant.brains.gemini.repair import RefusedPart
 from assistant.doctor.finding import Finding, Found, bad, good, odd
+from assistant.domain.brain import Spent
 from integrations.cleaning import one_line
 from integrations.errors import IntegrationError
 from integrations.gemini.events import (
@@ -53,6 +54,10 @@ class CloudReport:
     cost_estimated: bool = False  # the service did not report all tokens
     figures: dict[str, float] = field(default_factory=dict)
     checks: list[TimedFinding] = field(default_factory=list)
+
+    def charge(self, cost: Spent) -> None:
+        self.cost_usd += cost.cost_usd
+        self.cost_estimated |= cost.usage.estimated
 
     @property
     def failed(self) -> bool:

@@ -279,8 +279,7 @@ class CloudConversation:
     def _count(self, setup: LiveSetup) -> None:
         cost = spent(setup.row, *self._meter.take())
         self.usage = self.usage + cost.usage
-        self._report.cost_usd += cost.cost_usd
-        self._report.cost_estimated = self.usage.estimated
+        self._report.charge(cost)
 
     # --- input and output
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from assistant.app.model_access import access_of, may_use_cloud, open_models
 from assistant.brains.gemini.model_chain import GoneModel
 from assistant.brains.gemini.repair import NAME, key_of, read_refused
-from assistant.brains.gemini.usage import usage_of
+from assistant.brains.gemini.usage import spent
 from assistant.brains.slots import CLOUD, Budget
 from assistant.config.errors import ConfigError
 from assistant.config.schema import Settings
@@ -29,6 +29,7 @@ from assistant.doctor.finding import (
     odd,
     unwatched,
 )
+from assistant.domain.brain import Spent, Usage
 from assistant.domain.clock import SystemClock
 from assistant.domain.records import StoreError, TurnRecord, new_id
 from assistant.journal.store import Store
@@ -265,28 +266,26 @@ async def _word(scene: Scene) -> Found:
         return bad("not tried, or its cost could not be recorded", str(error))
     except IntegrationError as error:
         return bad("no answer", str(error))
-    return judge_word(said.words, said.used, model, gemini.once_model)
+    return judge_word(said.words, said.cost.usage, model, gemini.once_model)
 
 
 @dataclass(frozen=True, slots=True)
 class OnceAnswer:
     """The answer to a plain request, and what it cost."""
 
-    row: ModelRow
     words: str
-    used: TokensUsed
+    cost: Spent
 
     def as_record(self, now: datetime) -> TurnRecord:
-        used = self.used
         return TurnRecord(
             new_id(now),
             now,
             "job",
             language="",
             brain="gemini-once",
-            usage=usage_of(used),
-            cost_usd=cost_usd(self.row, used),
-            model=self.row.name,
+            usage=self.cost.usage,
+            cost_usd=self.cost.cost_usd,
+            model=self.cost.model,
         )
 
 
@@ -309,10 +308,10 @@ async def ask_once(access: Access, model: str) -> OnceAnswer:
                     words += event.text
                 elif isinstance(event, TokensUsed):
                     used = event
-    return OnceAnswer(row, words.strip(), used)
+    return OnceAnswer(words.strip(), spent(row, used))
 
 
-def judge_word(words: str, used: TokensUsed, model: str, once_model: str) -> Found:
+def judge_word(words: str, used: Usage, model: str, once_model: str) -> Found:
     """Check that there is an answer. Its text isn't shown, because it is untrusted."""
     if not words:
         return odd(

@@ -20,10 +20,10 @@ from assistant.doctor import gemini
 from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding, Status
 from assistant.doctor.gemini import examine_gemini
+from assistant.domain.brain import Usage
 from assistant.domain.clock import SystemClock
 from assistant.journal.store import Store
 from integrations.gemini.access import Access
-from integrations.gemini.events import TokensUsed
 from integrations.gemini.models import model_row
 from tests.ports import free_port
 from tests.simulators.certificate import make_certificate
@@ -261,4 +261,4 @@ def test_how_a_connection_is_judged() -> None:
     assert gemini.judge_reached("own.lan", None, now).status == "warn"
     wrong = gemini.judge_failure("own.lan", ssl.SSLError(1, "[SSL] wrong"))
     assert (wrong.status, "cannot set up TLS" in wrong.detail) == ("fail", True)
-    assert gemini.judge_word("", TokensUsed(3, 0), "a", "b").status == "warn"
+    assert gemini.judge_word("", Usage(3, 0), "a", "b").status == "warn"
