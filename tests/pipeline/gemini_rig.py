@@ -29,12 +29,15 @@ from integrations.errors import IntegrationError
 from integrations.mcp.servers import CallLost, McpResult
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.records import HeardTurn
+from tests.simulators.script import Call, Done, Say, Step
 from tests.simulators.threads import in_thread
 
 LIVE, ONCE, OFFLINE = "gemini-live", "gemini-once", "offline"
 OFFICE = {"area": "Office", "domain": ["light"]}  # two lights, both off at first
 KITCHEN = {"area": "Kitchen", "domain": ["light"]}  # one, off at first
 TURN_ON = "intent__HassTurnOn"
+ASKED, SAID = "turn on the office lights", "The office lights are on."
+SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
 OFFICE_ON = (
     "Done. The office light is on at one hundred percent; the desk lamp is on."  # our words for it
 )

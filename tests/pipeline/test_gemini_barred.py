@@ -4,13 +4,11 @@ import asyncio
 from pathlib import Path
 
 from assistant.app.interfaces import open_interfaces
-from tests.pipeline.gemini_rig import LIVE, OFFICE, ONCE, TURN_ON, ended, said, scene
+from tests.pipeline.gemini_rig import ASKED, LIVE, ONCE, SAID, SERVED, ended, said, scene
 from tests.ports import free_port
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import Call, Done, OnceTurn, Opening, Say, Step, Turn
+from tests.simulators.script import OnceTurn, Opening, Turn
 
-ASKED, SAID = "turn on the office lights", "The office lights are on."
-SERVED: list[Step] = [Call(TURN_ON, OFFICE), Say(SAID), Done()]
 ANOTHER = "The Gemini voice model isn't working right now, so I'm using another one. "
 INVALID = (1007, "Request contains an invalid argument.")
 

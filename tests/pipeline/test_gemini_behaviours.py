@@ -12,7 +12,17 @@ import pytest
 
 from assistant.brains.gemini.connection import LiveConnection
 from integrations.errors import Unavailable
-from tests.pipeline.gemini_rig import LIVE, OFFICE, OFFICE_ON, TURN_ON, ended, said, scene
+from tests.pipeline.gemini_rig import (
+    ASKED,
+    LIVE,
+    OFFICE,
+    OFFICE_ON,
+    SAID,
+    TURN_ON,
+    ended,
+    said,
+    scene,
+)
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.live_cases import CasePlayer, LiveCase
 from tests.simulators.script import (
@@ -38,8 +48,7 @@ from tests.simulators.script import (
     Wait,
 )
 
-ASKED = "turn on the office lights"
-SAID, STILL = "The office lights are on.", "Yes, they are on now."
+STILL = "Yes, they are on now."
 BOTH = [SAID, STILL]
 OFFICE_JSON = '{"area": "Office", "domain": ["light"]}'
 LOST = f"{OFFICE_ON} Then I lost the connection."

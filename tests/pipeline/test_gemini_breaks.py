@@ -13,12 +13,14 @@ from assistant.domain.tool_call import Status
 from audio.sound_files import read_wav
 from integrations.gemini.once import OnceClient
 from tests.pipeline.gemini_rig import (
+    ASKED,
     KITCHEN,
     LIVE,
     OFFICE,
     OFFICE_ON,
     OFFLINE,
     ONCE,
+    SAID,
     TURN_ON,
     ended,
     outcomes,
@@ -45,9 +47,7 @@ from tests.simulators.script import (
     Turn,
 )
 
-ASKED = "turn on the office lights"
 HEARD = Hear(ASKED, language="en-GB")
-SAID = "The office lights are on."
 ON = Say(SAID)
 SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), ON, Done()]
 LOOK = Call("GetLiveContext", {"area": "office"})

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.gemini_rig import (
+    ASKED,
     LIVE,
     OFFICE,
     OFFLINE,
     ONCE,
+    SAID,
+    SERVED,
     TURN_ON,
     ended,
     said,
@@ -22,7 +25,6 @@ from tests.pipeline.gemini_rig import (
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import (
     Blocked,
-    Call,
     Close,
     Done,
     HttpError,
@@ -34,9 +36,6 @@ from tests.simulators.script import (
     Turn,
 )
 
-ASKED = "turn on the office lights"
-SAID = "The office lights are on."
-SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
 YES: list[Step] = [Say("Yes."), Done()]
 BY_ITSELF = "Turned on the lights in the office."
 QUOTA = "You exceeded your current quota, please check your plan and billing details."

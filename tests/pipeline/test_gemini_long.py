@@ -10,8 +10,10 @@ from assistant.conversation.record import FinishedTurn
 from assistant.conversation.rules.events import StopAsked, Typed
 from assistant.conversation.rules.state import State
 from tests.pipeline.gemini_rig import (
+    ASKED,
     LIVE,
     OFFICE,
+    SAID,
     TURN_ON,
     Room,
     Scene,
@@ -36,9 +38,7 @@ from tests.simulators.script import (
     Turn,
 )
 
-ASKED = "turn on the office lights"
 HEARD = Hear(ASKED)
-SAID = "The office lights are on."
 YES: list[Step] = [Say("Yes."), Done()]
 LONG = "I can tell you a very long story about that. " * 5
 TURNS = 40

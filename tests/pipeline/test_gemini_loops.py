@@ -17,6 +17,7 @@ from assistant.domain.records import AuditRecord
 from assistant.domain.tool_call import Decision, Status
 from assistant.tools.execution.guards import MAX_REPEATED
 from tests.pipeline.gemini_rig import (
+    ASKED,
     KITCHEN,
     LIVE,
     OFFICE,
@@ -34,7 +35,6 @@ from tests.simulators.script import Call, CallTogether, Done, OnceTurn, Raw, Say
 
 TURN_OFF, DIM = "intent__HassTurnOff", "light__HassLightSet"
 HEAT, LOUDER = "climate__HassClimateSetTemperature", "media_player__HassSetVolumeRelative"
-ASKED = "turn on the office lights"
 ENOUGH = "I kept trying and got nowhere, so I stopped."
 ON = "office light is on"
 CLAIMS = [Say("I have done everything."), Done()]

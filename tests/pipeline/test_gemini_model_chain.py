@@ -11,10 +11,11 @@ from assistant.brains.gemini.repair import NAME as REPAIRS
 from assistant.doctor.gemini import examine_gemini
 from integrations.gemini.models import model_row
 from tests.pipeline.gemini_rig import (
+    ASKED,
     LIVE,
-    OFFICE,
     ONCE,
-    TURN_ON,
+    SAID,
+    SERVED,
     ended,
     gemini_settings,
     said,
@@ -22,16 +23,9 @@ from tests.pipeline.gemini_rig import (
 )
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.models import MODELS, ModelRules
-from tests.simulators.script import Call, Done, OnceTurn, Opening, Say, Step, Tokens, Turn
+from tests.simulators.script import Done, OnceTurn, Opening, Say, Tokens, Turn
 from tests.unit.assistant.doctor.scenes import scene as doctor_scene
 
-ASKED = "turn on the office lights"
-SAID = "The office lights are on."
-SERVED: list[Step] = [
-    Call(TURN_ON, OFFICE, answer={"status": "done"}),
-    Say(SAID),
-    Done(usage=Tokens()),
-]
 FIRST, NEXT, OTHER = "gemini-3.8-live", "gemini-3.1-flash-live-preview", "gemini-9-live"
 SWITCHED = (
     "By the way, Google no longer offers the Gemini model I was using, so I've switched to the "

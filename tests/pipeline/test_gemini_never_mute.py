@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.gemini_rig import (
+    ASKED,
     LIVE,
     OFFICE,
     OFFICE_ON,
+    SAID,
     TURN_ON,
     Scene,
     ended,
@@ -21,8 +23,6 @@ from tests.pipeline.gemini_rig import (
 from tests.simulators.gemini_live import GeminiSimulator
 from tests.simulators.script import Call, Close, Done, Interrupt, Say, Stall, Step, Turn
 
-ASKED = "turn on the office lights"
-SAID = "The office lights are on."
 CALL = Call(TURN_ON, OFFICE, answer={"status": "done"})
 SERVED: list[Step] = [CALL, Say(SAID), Done()]
 STOPPED = f"{OFFICE_ON} Then I couldn't finish."

@@ -10,16 +10,13 @@ from typing import Any
 import pytest
 
 from assistant.brains.gemini.repair import HOPELESS_S, KEPT, KEPT_UNNAMED, NAME
-from tests.pipeline.gemini_rig import LIVE, OFFICE, ONCE, TURN_ON, Scene, ended, said, scene
+from tests.pipeline.gemini_rig import ASKED, LIVE, ONCE, SAID, SERVED, Scene, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import Call, Done, OnceTurn, Opening, Say, Step, Turn
+from tests.simulators.script import OnceTurn, Opening, Turn
 
-ASKED = "turn on the office lights"
-SAID = "The office lights are on."
 REPAIRED = (
     "By the way, Google rejected one of my settings for Gemini, so I'm leaving it out for now. "
 )
-SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
 PARTS = {
     "custom vocabulary": "inputAudioTranscription.customVocabulary",
     "language codes": "inputAudioTranscription.languageCodes",

@@ -12,11 +12,12 @@ from assistant.doctor.daemon import May
 from assistant.doctor.finding import Finding
 from assistant.doctor.gemini import examine_gemini
 from tests.pipeline.gemini_rig import (
+    ASKED,
     LIVE,
-    OFFICE,
     OFFLINE,
     ONCE,
-    TURN_ON,
+    SAID,
+    SERVED,
     ended,
     gemini_settings,
     said,
@@ -24,16 +25,13 @@ from tests.pipeline.gemini_rig import (
 )
 from tests.simulators.gemini_live import TOKEN, GeminiSimulator
 from tests.simulators.google_account import ACCESS_TOKEN, EMAIL, ServiceAccount
-from tests.simulators.script import Call, Done, OnceTurn, Opening, Say, Step, Turn
+from tests.simulators.script import Done, OnceTurn, Opening, Say, Turn
 from tests.unit.assistant.doctor.scenes import scene as doctor_scene
 
-ASKED = "turn on the office lights"
-SAID = "The office lights are on."
 REJECTED = (
     "Google doesn't accept my sign-in to Gemini, so I'll answer on my own. Please renew the "
     "account or token in my settings, under Gemini."
 )
-SERVED: list[Step] = [Call(TURN_ON, OFFICE, answer={"status": "done"}), Say(SAID), Done()]
 
 
 async def found(

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.gemini_rig import LIVE, OFFICE, TURN_ON, ended, said, scene
+from tests.pipeline.gemini_rig import ASKED, LIVE, SAID, SERVED, ended, said, scene
 from tests.simulators.gemini_live import GeminiSimulator
-from tests.simulators.script import Call, Done, Drop, Opening, Say, Step, Turn
+from tests.simulators.script import Drop, Opening, Turn
 
-ASKED, SAID = "turn on the office lights", "The office lights are on."
-SERVED: list[Step] = [Call(TURN_ON, OFFICE), Say(SAID), Done()]
 ALONE = {"order": [LIVE]}
 
 
